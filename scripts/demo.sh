@@ -1,0 +1,7 @@
+#!/bin/sh
+# Set cofire up in this folder and show what it does. Arguments go to `cofire demo`.
+set -eu
+. "$(dirname "$0")/setup.sh"
+
+environment core
+exec "$venv/bin/cofire" demo "$@"

@@ -1,0 +1,20 @@
+#!/bin/sh
+# Pin every dependency with its hashes, for all platforms and Pythons, naming no host. `--upgrade` takes newer versions.
+set -eu
+. "$(dirname "$0")/setup.sh"
+
+get_uv
+cd "$root"
+
+pin() {
+    lock=$1
+    shift
+    say "requirements/$lock"
+    "$uv" pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
+        --no-emit-index-url --no-emit-find-links --output-file "requirements/$lock" "$@"
+}
+
+pin dev.txt pyproject.toml --extra remote --extra usearch --group dev "$@"
+pin core.txt pyproject.toml --constraint requirements/dev.txt "$@"
+pin build.txt --group build --constraint requirements/dev.txt "$@"
+pin tools.txt --group tools "$@"

@@ -1,0 +1,21 @@
+#!/bin/sh
+# Everything that must pass: lint, format, types, the built packages, tests.
+# With arguments, only pytest with these: sh scripts/test.sh tests/house -k imports
+set -eu
+. "$(dirname "$0")/setup.sh"
+
+environment dev
+cd "$root"
+if [ $# -gt 0 ]; then
+    exec "$venv/bin/python" -m pytest "$@"
+fi
+
+say "ruff check"
+"$venv/bin/ruff" check --quiet
+say "ruff format"
+"$venv/bin/ruff" format --check --quiet
+say "mypy"
+"$venv/bin/mypy" --no-error-summary
+sh scripts/package.sh
+say "pytest"
+exec "$venv/bin/python" -m pytest --quiet --numprocesses 2 --dist loadgroup

@@ -1,0 +1,51 @@
+"""cofire: associative memory for AI agents. The public names, loaded when they are first used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cofire.errors import CofireError
+    from cofire.memory import AsyncMemory, Memory
+    from cofire.model import Edge, Fact, Link
+    from cofire.recollection import Hit, Recollection
+    from cofire.settings import Settings
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "AsyncMemory": "cofire.memory",
+    "CofireError": "cofire.errors",
+    "Edge": "cofire.model",
+    "Fact": "cofire.model",
+    "Hit": "cofire.recollection",
+    "Link": "cofire.model",
+    "Memory": "cofire.memory",
+    "Recollection": "cofire.recollection",
+    "Settings": "cofire.settings",
+}
+
+__all__ = [
+    "AsyncMemory",
+    "CofireError",
+    "Edge",
+    "Fact",
+    "Hit",
+    "Link",
+    "Memory",
+    "Recollection",
+    "Settings",
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name on first use, so that `import cofire` stays as light as the standard library."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'cofire' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,348 @@
+"""What a verb may ask for, and the two runners that answer: one calls, one awaits. No verb ever waits itself.
+
+A verb is a generator: it yields asks and is sent their answers. An answer that is an error is thrown into the verb at the
+place where it asked, so that a verb can name a failing channel or try again after a conflict.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Generic, Protocol, TypeVar, cast
+
+from cofire.embedders.base import Embedder, Resident, Role, Vectors
+from cofire.errors import Conflict
+from cofire.model import Change, Where
+from cofire.stores.base import Store, WordCue
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class World:
+    """What the runners answer from: a store, an embedder or none, a clock and a source of new ids."""
+
+    store: Store
+    embedder: Embedder | None
+    clock: Callable[[], datetime]
+    mint: Callable[[datetime, int], list[str]]
+
+
+class Ask(Protocol):
+    """Something a verb wants to know or have done."""
+
+    def put(self, world: World) -> Any: ...
+
+
+Asking = Generator[Ask, Any, T]
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """What time is it?"""
+
+    def put(self, world: World) -> datetime:
+        return world.clock()
+
+
+@dataclass(frozen=True, slots=True)
+class Mint:
+    """New ids for facts learned at a moment, in growing order."""
+
+    moment: datetime
+    count: int
+
+    def put(self, world: World) -> list[str]:
+        return world.mint(self.moment, self.count)
+
+
+@dataclass(frozen=True, slots=True)
+class Embed:
+    """One unit vector a text, or None where there is no embedder."""
+
+    texts: Sequence[str]
+    role: Role
+
+    def put(self, world: World) -> Vectors | None:
+        return world.embedder.embed(self.texts, self.role) if world.embedder else None
+
+
+@dataclass(frozen=True, slots=True)
+class WhichModel:
+    """Which embedder is at hand? None where there is none."""
+
+    def put(self, world: World) -> Resident | None:
+        embedder = world.embedder
+        return Resident(embedder.model, embedder.mean, embedder.resting) if embedder else None
+
+
+@dataclass(frozen=True, slots=True)
+class Recognise:
+    """Which of these content hashes are stored already, and under which id?"""
+
+    hashes: Sequence[bytes]
+
+    def put(self, world: World) -> Any:
+        return world.store.recognise(self.hashes)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The facts with these ids, None for an unknown one."""
+
+    ids: Sequence[str]
+
+    def put(self, world: World) -> Any:
+        return world.store.read(self.ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """Facts that pass a filter, newest first, a page at a time."""
+
+    where: Where
+    limit: int
+    before: str | None = None
+
+    def put(self, world: World) -> Any:
+        return world.store.scan(self.where, self.limit, self.before)
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """Ids that the vector index proposes."""
+
+    vector: Vectors
+    k: int
+    where: Where
+    candidates: int
+
+    def put(self, world: World) -> Any:
+        return world.store.nearest(self.vector, self.k, self.where, self.candidates)
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """Ids that the word index proposes."""
+
+    cue: WordCue
+    k: int
+    where: Where
+
+    def put(self, world: World) -> Any:
+        return world.store.matching(self.cue, self.k, self.where)
+
+
+@dataclass(frozen=True, slots=True)
+class Weigh:
+    """What scoring needs to know of these facts: their vectors and how often they hold these words."""
+
+    ids: Sequence[str]
+    words: Sequence[str]
+
+    def put(self, world: World) -> Any:
+        return world.store.weigh(self.ids, self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """How common these words are in these scopes, as last counted."""
+
+    scopes: Sequence[str]
+    words: Sequence[str]
+
+    def put(self, world: World) -> Any:
+        return world.store.statistics(self.scopes, self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A named record of the store, or None."""
+
+    name: str
+
+    def put(self, world: World) -> Any:
+        return world.store.record(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Unembedded:
+    """Facts that still want a vector of the model that is moving in, a batch at a time."""
+
+    model: bytes
+    limit: int
+
+    def put(self, world: World) -> Any:
+        return world.store.unembedded(self.model, self.limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """What the store holds: counts, bytes, versions."""
+
+    def put(self, world: World) -> Any:
+        return world.store.size()
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """Copy the live store to a new file."""
+
+    path: str
+
+    def put(self, world: World) -> Any:
+        return world.store.backup(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What is wrong with the store?"""
+
+    def put(self, world: World) -> Any:
+        return world.store.check()
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Write a change in one transaction; refused with a Conflict when a record it expects has another version by now."""
+
+    change: Change
+    expects: Mapping[str, int] = field(default_factory=dict)
+
+    def put(self, world: World) -> Any:
+        return world.store.write(self.change, self.expects)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The answer of a part of `Together` that went wrong, where the others did not."""
+
+    error: Exception
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Several asks of the store answered as of one moment, in one round trip where the store can. A failing part answers `Failure`."""
+
+    asks: Sequence[Ask]
+
+    def put(self, world: World) -> Any:
+        return world.store.together([_settled(ask, world) for ask in self.asks])
+
+
+@dataclass(frozen=True, slots=True)
+class Emit:
+    """Tell whoever listens: progress, or the next part of a stream."""
+
+    value: Any
+
+    def put(self, world: World) -> None:
+        return None
+
+
+def _settled(ask: Ask, world: World) -> Callable[[], Any]:
+    def answer() -> Any:
+        try:
+            return ask.put(world)
+        except Exception as error:  # noqa: BLE001 - handed to the verb, which says which part failed
+            return Failure(error)
+
+    return answer
+
+
+class _Drive(Generic[T]):
+    """A verb on its way: the ask it stands at, or the value it ended with."""
+
+    def __init__(self, verb: Asking[T]) -> None:
+        self._verb = verb
+        self.done = False
+        self.value: Any = None
+        self.ask: Any = None
+        self._move(lambda: next(verb))
+
+    def answer(self, answer: Any) -> None:
+        self._move(lambda: self._verb.send(answer))
+
+    def fail(self, error: Exception) -> None:
+        self._move(lambda: self._verb.throw(error))
+
+    def _move(self, step: Callable[[], Ask]) -> None:
+        try:
+            self.ask = step()
+        except StopIteration as end:
+            self.done, self.value = True, end.value
+
+
+def run(verb: Asking[T], world: World, listen: Callable[[Any], None] | None = None) -> T:
+    """Drive a verb to its end, answering each thing it asks for."""
+    drive = _Drive(verb)
+    while not drive.done:
+        if isinstance(drive.ask, Emit) and listen is not None:
+            listen(drive.ask.value)
+        _step(drive, world)
+    return cast(T, drive.value)
+
+
+def stream(verb: Asking[Any], world: World) -> Iterator[Any]:
+    """What a verb emits, as it goes."""
+    drive = _Drive(verb)
+    while not drive.done:
+        if isinstance(drive.ask, Emit):
+            yield drive.ask.value
+        _step(drive, world)
+
+
+async def arun(verb: Asking[T], world: World, listen: Callable[[Any], None] | None = None) -> T:
+    """Drive a verb to its end, awaiting each answer."""
+    drive = _Drive(verb)
+    while not drive.done:
+        if isinstance(drive.ask, Emit) and listen is not None:
+            listen(drive.ask.value)
+        await _astep(drive, world)
+    return cast(T, drive.value)
+
+
+async def astream(verb: Asking[Any], world: World) -> AsyncIterator[Any]:
+    """What a verb emits, as it goes, between awaits."""
+    drive = _Drive(verb)
+    while not drive.done:
+        if isinstance(drive.ask, Emit):
+            yield drive.ask.value
+        await _astep(drive, world)
+
+
+def _step(drive: _Drive[Any], world: World) -> None:
+    try:
+        answer = drive.ask.put(world)
+    except Exception as error:  # noqa: BLE001 - the verb decides what an error means
+        return drive.fail(error)
+    drive.answer(answer)
+
+
+async def _astep(drive: _Drive[Any], world: World) -> None:
+    try:
+        answer = await _answer(drive.ask, world)
+    except Exception as error:  # noqa: BLE001 - the verb decides what an error means
+        return drive.fail(error)
+    drive.answer(answer)
+
+
+async def _answer(ask: Ask, world: World) -> Any:
+    """A store or model that blocks answers in a thread; one that is asynchronous by nature is awaited."""
+    if isinstance(ask, Emit | Now | Mint):
+        return ask.put(world)
+    answer = await asyncio.to_thread(ask.put, world)
+    return await answer if inspect.isawaitable(answer) else answer
+
+
+def again_on_conflict(attempt: Callable[[], Asking[T]], *, tries: int) -> Asking[T]:
+    """Run an attempt anew when somebody else wrote in between."""
+    for _ in range(tries - 1):
+        try:
+            return (yield from attempt())
+        except Conflict:
+            continue
+    return (yield from attempt())

@@ -1,0 +1,130 @@
+"""Where settings come from and where they are kept: the user's TOML file, the environment, the store's own record."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
+from cofire.errors import InvalidSetting, StoreNotOpened, map_exceptions
+from cofire.settings import KNOBS, Knob, Settings, from_record, knob
+
+FILE_VARIABLE = "COFIRE_CONFIG"
+STORE_VARIABLE = "COFIRE_STORE"
+
+
+def file_path() -> Path:
+    """The user's settings file: COFIRE_CONFIG, or config.toml in the user's configuration folder."""
+    given = os.environ.get(FILE_VARIABLE)
+    return Path(given) if given else Path(platformdirs.user_config_dir("cofire")) / "config.toml"
+
+
+def default_store() -> str:
+    """The store used when none is named: COFIRE_STORE, or memory.db in the user's data folder."""
+    return os.environ.get(STORE_VARIABLE) or str(Path(platformdirs.user_data_dir("cofire")) / "memory.db")
+
+
+def from_environment(environment: Mapping[str, str]) -> dict[str, object]:
+    """The settings given by environment variables such as COFIRE_KEYWORD_K1."""
+    return {one.name: environment[one.variable] for one in KNOBS.values() if one.variable in environment}
+
+
+def from_file(path: Path) -> dict[str, object]:
+    """The settings of a TOML file, tables flattened to dotted names; a file that is not there sets nothing."""
+    if not path.exists():
+        return {}
+    with _file_errors(path):
+        return dict(_flat(tomllib.loads(path.read_text(encoding="utf-8"))))
+
+
+def gather(*, record: bytes | None, call: Mapping[str, object]) -> Settings:
+    """All layers as they stand now."""
+    return Settings.layered(
+        file=from_file(file_path()), store=from_record(record), environment=from_environment(os.environ), call=call
+    )
+
+
+def set_in_file(path: Path, name: str, text: object) -> Any:
+    """Keep a setting in the user's file, leaving its comments and order alone; returns the value as understood."""
+    chosen = knob(name)
+    value = chosen.read(text)
+    document = _document(path)
+    table, leaf = _table_for(document, chosen)
+    table[leaf] = value
+    _save(path, document)
+    return value
+
+
+def reset_in_file(path: Path, name: str) -> bool:
+    """Take a setting out of the user's file; tells whether it was there."""
+    chosen = knob(name)
+    if chosen.name not in from_file(path):
+        return False
+    document = _document(path)
+    table, leaf = _table_for(document, chosen)
+    del table[leaf]
+    _save(path, document)
+    return True
+
+
+def commented_file() -> str:
+    """A settings file with every knob in it, commented out at its default, under its help."""
+    lines = ["# Settings of cofire. Take away the # of a line to change it.", ""]
+    section = ""
+    for one in sorted(KNOBS.values(), key=lambda each: ("." in each.name, each.name)):
+        group, _, leaf = one.name.rpartition(".")
+        if group != section:
+            lines.append(f"[{group}]")
+            section = group
+        lines += [f"# {one.help} ({one.allowed})", f"# {leaf} = {tomlkit.item(one.default).as_string()}", ""]
+    return "\n".join(lines)
+
+
+def _document(path: Path) -> tomlkit.TOMLDocument:
+    if not path.exists():
+        return tomlkit.document()
+    with _file_errors(path):
+        return tomlkit.parse(path.read_text(encoding="utf-8"))
+
+
+def _table_for(document: tomlkit.TOMLDocument, chosen: Knob[Any]) -> tuple[Any, str]:
+    group, _, leaf = chosen.name.rpartition(".")
+    if not group:
+        return document, leaf
+    if group not in document:
+        document[group] = tomlkit.table()
+    return document[group], leaf
+
+
+def _save(path: Path, document: tomlkit.TOMLDocument) -> None:
+    with _file_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_suffix(".new")
+        unfinished.write_text(tomlkit.dumps(document), encoding="utf-8")
+        unfinished.replace(path)
+
+
+def _flat(table: Mapping[str, Any], above: str = "") -> list[tuple[str, object]]:
+    found: list[tuple[str, object]] = []
+    for name, value in table.items():
+        found += _flat(value, f"{above}{name}.") if isinstance(value, dict) else [(above + name, value)]
+    return found
+
+
+def _file_errors(path: Path) -> Any:
+    return map_exceptions(
+        {
+            tomllib.TOMLDecodeError: InvalidSetting,
+            TOMLKitError: InvalidSetting,
+            UnicodeDecodeError: InvalidSetting,
+            OSError: StoreNotOpened,
+        },
+        problem=f"The settings file {path} cannot be used: {{error}}.",
+        way_out=f"Mend or move the file, or point {FILE_VARIABLE} at another one.",
+    )

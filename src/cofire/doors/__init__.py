@@ -1,0 +1,1 @@
+"""Doors: the ways into memory from outside. They open it, ask it, and show what it says."""

@@ -1,0 +1,64 @@
+"""The command line as a whole: which commands there are, and what may be said before them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+import cofire
+from cofire.doors.cli import configuring
+from cofire.doors.cli.calling import JsonOption, StoreOption, begin_group, spread
+from cofire.doors.cli.demo import demo
+from cofire.doors.cli.doctor import doctor
+from cofire.doors.cli.forgetting import forget
+from cofire.doors.cli.listing import list_facts, show_facts, stats
+from cofire.doors.cli.recalling import recall
+from cofire.doors.cli.remembering import remember
+from cofire.doors.cli.screen import show, show_json
+from cofire.doors.cli.tending import backup, reembed, restore
+
+CARE = "Settings and care"
+
+app = typer.Typer(
+    name="cofire",
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["--help", "-h"]},
+    epilog="New here? Run: cofire demo",
+)
+
+PANELS: dict[str, dict[str, Callable[..., None]]] = {
+    "Memory": {
+        "remember": remember,
+        "recall": recall,
+        "list": list_facts,
+        "show": show_facts,
+        "forget": forget,
+        "stats": stats,
+    },
+    CARE: {
+        "doctor": doctor,
+        "backup": backup,
+        "restore": restore,
+        "reembed": reembed,
+        "demo": demo,
+    },
+}
+
+for panel, commands in PANELS.items():
+    for name, command in commands.items():
+        app.command(name, rich_help_panel=panel)(spread(command))
+app.add_typer(configuring.app, rich_help_panel=CARE)
+
+Version = Annotated[bool, typer.Option("--version", help="Print the version.")]
+
+
+@app.callback(invoke_without_command=True)
+def begin(ctx: typer.Context, version: Version = False, store: StoreOption = None, as_json: JsonOption = False) -> None:
+    """Associative memory for AI agents: remember facts, recall what belongs to a question."""
+    if version:
+        show_json({"version": cofire.__version__}) if as_json else show(f"cofire {cofire.__version__}")
+        raise typer.Exit
+    begin_group(ctx, store, as_json)

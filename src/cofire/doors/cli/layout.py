@@ -1,0 +1,96 @@
+"""Layout: how facts and recollections look on the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from cofire import xray
+from cofire.doors.cli.screen import show, styled
+from cofire.model import DEFAULT_SCOPE, Fact
+from cofire.recollection import Hit, Recollection
+
+SHORT = 280
+_BETWEEN = " · "
+
+
+def show_hits(found: Recollection) -> None:
+    """The hits, best first: place, score and text, and under it what each channel gave, and the id."""
+    places = len(str(len(found)))
+    scores = max(len(f"{hit.score:.2f}") for hit in found)
+    for place, hit in enumerate(found, start=1):
+        lead = Text.assemble((f"{place:>{places}}  ", "dim"), (f"{hit.score:>{scores}.2f}", "bold cyan"), "  ")
+        show(styled(hit.text), lead=lead, indent=lead.cell_len)
+        show(styled(channel_line(hit), "dim"), indent=lead.cell_len)
+        show(mark_line(hit.fact), indent=lead.cell_len)
+
+
+def channel_line(hit: Hit) -> str:
+    """What each channel that heard the fact gave to its score, and the fact's place there."""
+    heard = [f"{name} #{one.rank} {one.gives:+.2f}" for name, one in hit.channels.items() if one.rank is not None]
+    return _BETWEEN.join(heard)
+
+
+def show_listed(fact: Fact, *, console: Console | None = None) -> None:
+    """A fact in a list: its text, shortened, and under it its id and marks."""
+    show(styled(shortened(fact.text)), console=console)
+    show(mark_line(fact), indent=2, console=console)
+
+
+def show_whole(fact: Fact) -> None:
+    """Everything about a fact."""
+    show(styled(fact.text, "bold"))
+    known = {label: _plain(value) for label, value in xray.fact_json(fact).items() if value not in _NOTHING}
+    show_pairs({label.replace("_", " "): value for label, value in known.items() if label != "text"}, indent=2)
+
+
+_NOTHING: tuple[Any, ...] = (None, "", False, 0, [], {})
+
+
+def show_pairs(pairs: Mapping[str, str], *, indent: int = 0) -> None:
+    """Labels in one column, what they stand for in another."""
+    width = indent + max(len(label) for label in pairs) + 2
+    for label, value in pairs.items():
+        show(styled(value), lead=styled(" " * indent + label, "dim"), indent=width)
+
+
+def mark_line(fact: Fact) -> Text:
+    """The id of a fact and what is said of it besides its text."""
+    scope = f"scope {fact.scope}" if fact.scope != DEFAULT_SCOPE else None
+    marks = [_day(fact.time), fact.speaker, fact.subject, fact.category, *(f"#{tag}" for tag in fact.tags), scope]
+    said = _BETWEEN.join(mark for mark in marks if mark)
+    return Text.assemble(styled(fact.id, "cyan"), styled(f"  {said}", "dim"))
+
+
+def shortened(text: str) -> str:
+    """A long text on one line, cut where it becomes too long to skim.
+
+    >>> shortened("tea\\n at  four")
+    'tea at four'
+    """
+    flat = " ".join(text.split())
+    return flat if len(flat) <= SHORT else flat[: SHORT - 1] + "…"
+
+
+def counted(number: int, thing: str) -> str:
+    """
+    >>> counted(1, "fact"), counted(1204, "fact")
+    ('1 fact', '1,204 facts')
+    """
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
+def _day(moment: datetime | None) -> str | None:
+    return moment.date().isoformat() if moment else None
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(str(one) for one in value)
+    if isinstance(value, dict):
+        return ", ".join(f"{label}={one}" for label, one in value.items())
+    return str(value)

@@ -1,0 +1,97 @@
+"""`cofire list`, `show` and `stats`: what memory holds."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+import cofire
+from cofire import xray
+from cofire.doors.cli.calling import Call
+from cofire.doors.cli.filters import Filters
+from cofire.doors.cli.layout import counted, show_listed, show_pairs, show_whole
+from cofire.doors.cli.screen import note, show, show_json
+from cofire.model import Fact
+
+LimitOption = Annotated[int, typer.Option("--limit", metavar="N", help="At most so many facts.", show_default=True)]
+BeforeOption = Annotated[
+    str | None, typer.Option("--before", metavar="ID", help="The next page: facts older than this one.")
+]
+Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Ids as remember, recall and list print them.")]
+
+
+def list_facts(*, limit: LimitOption = 20, before: BeforeOption = None, filters: Filters, call: Call) -> None:
+    """List facts, newest first, of every scope unless told."""
+    with call.shelf() as memory:
+        found = memory.facts(limit=limit, before=before, **filters.keywords)
+    if call.as_json:
+        return show_json({"facts": facts_json(found)})
+    for fact in found:
+        show_listed(fact)
+    if not found:
+        show(_emptiness(call, filtered=bool(filters.keywords or before)))
+    elif len(found) == limit:
+        note(f"There may be more: cofire list --before {found[-1].id}")
+
+
+def show_facts(*, ids: Ids, call: Call) -> None:
+    """Show everything about some facts."""
+    with call.shelf() as memory:
+        found = memory.facts(ids)
+    if call.as_json:
+        return show_json({"facts": facts_json(found)})
+    for place, fact in enumerate(found):
+        if place:
+            show()
+        show_whole(fact)
+
+
+def stats(call: Call) -> None:
+    """Show how much memory holds, where, and how it is searched."""
+    with call.memory() as memory:
+        held = stats_json(memory)
+    if call.as_json:
+        return show_json(held)
+    show_pairs(_in_words(held))
+
+
+def facts_json(facts: list[Fact]) -> list[dict[str, Any]]:
+    return [xray.fact_json(fact) for fact in facts]
+
+
+def stats_json(memory: cofire.Memory) -> dict[str, Any]:
+    """What memory holds, as plain values."""
+    held = memory.stats()
+    return {
+        "store": held.size.place,
+        "bytes": held.size.bytes,
+        "facts": held.size.facts,
+        "archived": held.size.archived,
+        "scopes": dict(held.size.scopes),
+        "edges": held.size.edges,
+        "mode": held.mode,
+        "model": held.model,
+        "without_vector": held.without_vector,
+        "details": dict(held.size.details),
+    }
+
+
+def _in_words(held: dict[str, Any]) -> dict[str, str]:
+    pairs = {
+        "store": held["store"],
+        "size": f"{held['bytes'] / 1_000_000:,.2f} MB",
+        "facts": f"{held['facts']:,}" + (f", {held['archived']:,} of them archived" if held["archived"] else ""),
+        "scopes": ", ".join(f"{name} ({size:,})" for name, size in held["scopes"].items()) or "none yet",
+        "search": held["mode"],
+        "model": held["model"] or "none yet",
+    }
+    if held["without_vector"] and held["model"]:
+        pairs["no vector"] = f"{counted(held['without_vector'], 'fact')}; give them one with: cofire reembed"
+    return pairs
+
+
+def _emptiness(call: Call, *, filtered: bool) -> str:
+    if filtered:
+        return "No fact passes these filters."
+    return f'The store {call.place} is empty. Begin with: cofire remember "Ana leads the Berlin office."'

@@ -1,0 +1,47 @@
+"""BM25: how much a fact's words answer a question's words. The one scoring function, whatever index proposed the fact. No I/O."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def rarity(facts: int, holding: int) -> float:
+    """How telling a word is that `holding` of `facts` hold: ln(1 + (n − h + ½) / (h + ½)), Lucene's idf, never negative.
+
+    >>> round(rarity(100, 1), 3), round(rarity(100, 100), 3)
+    (4.21, 0.005)
+    """
+    held = min(holding, facts)
+    return math.log(1 + (facts - held + 0.5) / (held + 0.5))
+
+
+def saturation(counts: Floats, lengths: Floats, *, k1: float, b: float, mean_length: float) -> Floats:
+    """Each further occurrence of a word says less: c / (c + k₁(1 − b + b·length/mean)) (Robertson, Zaragoza 2009), in [0, 1).
+
+    `counts` may have a column a word; `lengths` has one value a fact.
+
+    >>> saturation(np.array([[1.0, 2.0]]), np.array([10.0]), k1=0.8, b=0.6, mean_length=10.0).round(3).tolist()
+    [[0.556, 0.714]]
+    """
+    relative = lengths / mean_length if mean_length > 0 else np.ones_like(lengths)
+    rest = k1 * (1 - b + b * relative)
+    rest = rest.reshape(rest.shape + (1,) * (counts.ndim - rest.ndim))
+    return np.divide(counts, counts + rest, out=np.zeros_like(counts, dtype=np.float64), where=counts > 0)
+
+
+def share(saturated: Floats, weights: Sequence[float]) -> Floats:
+    """BM25 as a share of all that the question's words could give, so that questions of any length compare: Σ w·s / Σ w.
+
+    >>> share(np.array([[0.5, 0.0], [0.5, 1.0]]), [1.0, 3.0]).tolist()
+    [0.125, 0.875]
+    """
+    total = sum(weights)
+    if total <= 0:
+        return np.zeros(len(saturated))
+    return np.asarray(saturated @ np.asarray(weights, dtype=np.float64) / total)

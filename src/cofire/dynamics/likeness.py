@@ -1,0 +1,58 @@
+"""Likeness of vectors: centred cosines, their spread by chance, and the geodesic reading of them. No I/O."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def unit(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
+    """Rows of length one; a row of nothing stays nothing."""
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.asarray(vectors / np.where(length > 0, length, 1), dtype=np.float32)
+
+
+def centred(vectors: NDArray[np.floating], mean: NDArray[np.floating]) -> NDArray[np.float32]:
+    """Vectors as seen from the model's resting point: (v − mean) / |v − mean|, so that unrelated texts are near 0.
+
+    >>> centred(np.array([[1.0, 1.0]]), np.array([1.0, 0.0])).tolist()
+    [[0.0, 1.0]]
+    """
+    return unit(vectors.astype(np.float32) - mean.astype(np.float32))
+
+
+def centred_cosines(
+    vectors: NDArray[np.float32], asked: NDArray[np.float32], mean: NDArray[np.float32]
+) -> NDArray[np.float64]:
+    """Cosines as seen from the resting point, without moving every vector there: (v·a − m·a) / |v − m|, a being centred already.
+
+    >>> centred_cosines(np.array([[1.0, 1.0], [1.0, 0.0]]), np.array([0.0, 1.0]), np.array([1.0, 0.0])).tolist()
+    [1.0, 0.0]
+    """
+    squared = np.einsum("ij,ij->i", vectors, vectors) - 2 * (vectors @ mean) + float(mean @ mean)
+    length = np.sqrt(np.maximum(squared, 0.0))
+    along = (vectors @ asked - float(mean @ asked)).astype(np.float64)
+    return np.asarray(np.divide(along, length, out=np.zeros(len(vectors)), where=length > 1e-6))
+
+
+def standing_out(cosines: Floats, by_chance: Floats, *, resting: tuple[float, float], least: int) -> Floats:
+    """How far cosines stand out from what a chance fact of the scope has: (c − mean) / deviation.
+
+    With fewer than `least` chance values the model's own resting mean and deviation serve.
+
+    >>> standing_out(np.array([0.5]), np.array([]), resting=(0.1, 0.2), least=8).tolist()
+    [2.0]
+    """
+    mean, deviation = (float(by_chance.mean()), float(by_chance.std())) if len(by_chance) >= least else resting
+    return (cosines - mean) / max(deviation, 1e-6)
+
+
+def geodesic(cosines: Floats) -> Floats:
+    """Closeness as the angle on the unit sphere: 1 − arccos(c)/π, called Fisher-Rao in 000.
+
+    >>> geodesic(np.array([1.0, 0.0, -1.0])).tolist()
+    [1.0, 0.5, 0.0]
+    """
+    return 1 - np.arccos(np.clip(cosines, -1.0, 1.0)) / np.pi

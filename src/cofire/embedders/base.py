@@ -1,0 +1,92 @@
+"""What an embedder is: a model with an identity, and a function from texts to unit vectors."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+Role = Literal["fact", "question"]
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """Which model made a vector. Two models are the same when all three agree; vectors of different models never mix.
+
+    `fingerprint` is the sha256 of the weights where they are at hand, else an empty string.
+    """
+
+    name: str
+    dimension: int
+    fingerprint: str = ""
+
+
+class Embedder(Protocol):
+    """Anything that turns texts into vectors.
+
+    `embed` returns one float32 row of length 1 a text, in the order given; the same text gives the same row whatever
+    stands beside it in the batch. `mean` is the model's resting vector (the mean over `calibration.TEXTS`), by which
+    vectors are centred, and `resting` how alike two of those texts are after that (mean and deviation of their cosines);
+    both are None where they have still to be measured. Embedders raise only `EmbedderError`s.
+    """
+
+    @property
+    def model(self) -> Model: ...
+
+    @property
+    def mean(self) -> Vectors | None: ...
+
+    @property
+    def resting(self) -> tuple[float, float] | None: ...
+
+    def embed(self, texts: Sequence[str], role: Role) -> Vectors: ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Resident:
+    """The embedder at hand: its model, and what is known beforehand of its resting point and the spread around it."""
+
+    model: Model
+    mean: Vectors | None
+    resting: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class StoredModel:
+    """A model as a store remembers it: its identity, its resting vector, and how alike two chance texts are to it.
+
+    The mean is measured once, travels with the vectors and never drifts.
+    """
+
+    model: Model
+    mean: Vectors
+    resting: tuple[float, float]
+
+    def encode(self) -> bytes:
+        """As bytes for a record of the store."""
+        known = {
+            "name": self.model.name,
+            "dimension": self.model.dimension,
+            "fingerprint": self.model.fingerprint,
+            "resting": list(self.resting),
+            "mean": b64encode(self.mean.astype("<f4").tobytes()).decode("ascii"),
+        }
+        return json.dumps(known).encode("ascii")
+
+    @staticmethod
+    @lru_cache(maxsize=8)
+    def decode(value: bytes) -> StoredModel:
+        """From the bytes of a record."""
+        known = json.loads(value)
+        mean = np.frombuffer(b64decode(known["mean"]), dtype="<f4")
+        model = Model(known["name"], known["dimension"], known["fingerprint"])
+        return StoredModel(model, mean, (known["resting"][0], known["resting"][1]))

@@ -1,0 +1,125 @@
+"""Byte-level byte-pair encoding, as GPT-2 and RoBERTa do it: from a text to token numbers. No I/O.
+
+Special tokens written out in a text ("<mask>", or HTML's "<s>") are plain characters here: no text speaks to the model.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from heapq import heappop, heappush
+from itertools import count
+
+_WORDS_KEPT = 1 << 16
+
+# GPT-2's pattern in ASCII. As `re` knows neither \p{L} nor \p{N}, other characters come as a stand-in of their kind.
+_WORD = re.compile(r"'s|'t|'re|'ve|'m|'ll|'d| ?[A-Za-z]+| ?[0-9]+| ?[^\sA-Za-z0-9]+|\s+(?!\S)|\s+", re.ASCII)
+
+
+class BytePair:
+    """The tokenizer of one model, read from its `tokenizer.json`. Words are remembered: text repeats itself."""
+
+    def __init__(self, tokenizer: bytes) -> None:
+        tables = json.loads(tokenizer)["model"]
+        self._numbers: Mapping[str, int] = tables["vocab"]
+        self._ranks: Mapping[str, int] = dict(zip(tables["merges"], count(), strict=False))
+        self._tokens_of = lru_cache(maxsize=_WORDS_KEPT)(self._tokens)
+        self.opening = self._numbers["<s>"]
+        self.closing = self._numbers["</s>"]
+
+    def encode(self, text: str) -> list[int]:
+        """The tokens of a text, without the opening and the closing one."""
+        return [token for word in words(text) for token in self._tokens_of(word)]
+
+    def _tokens(self, word: str) -> list[int]:
+        return [self._numbers[part] for part in joined(_visible(word), self._ranks)]
+
+
+def words(text: str) -> Iterator[str]:
+    """Cut a text as GPT-2 does: runs of letters, digits or signs, each with the space before it.
+
+    >>> list(words("It's  5² Grad"))
+    ['It', "'s", ' ', ' 5²', ' Grad']
+    """
+    shape = text if text.isascii() else text.translate(_STANDINS)
+    return (text[match.start() : match.end()] for match in _WORD.finditer(shape))
+
+
+def joined(parts: str, ranks: Mapping[str, int]) -> list[str]:
+    """Join neighbours, the pair of lowest rank first and the leftmost of equals, until no pair has a rank.
+
+    Pairs wait in a heap, so that ten thousand characters without a space are no quadratic trouble.
+
+    >>> joined("lower", {"l o": 0, "e r": 1, "lo w": 2})
+    ['low', 'er']
+    """
+    chain = [*parts, ""]  # The empty part ends the chain on both sides: index -1 is the one before the first.
+    after = [*range(1, len(chain)), len(parts)]
+    before = [*range(-1, len(parts))]
+    waiting: list[tuple[int, int, str]] = []
+
+    def offer(place: int) -> None:
+        pair = f"{chain[place]} {chain[after[place]]}"
+        if pair in ranks:
+            heappush(waiting, (ranks[pair], place, pair))
+
+    for place in range(len(parts)):
+        offer(place)
+    while waiting:
+        _, place, pair = heappop(waiting)
+        neighbour = after[place]
+        if pair != f"{chain[place]} {chain[neighbour]}":
+            continue
+        chain[place] += chain[neighbour]
+        chain[neighbour] = ""
+        after[place] = after[neighbour]
+        before[after[place]] = place
+        offer(before[place])
+        offer(place)
+    return [part for part in chain if part]
+
+
+class _Standins(dict[int, str]):
+    """For each character an ASCII one of its kind, found when first met."""
+
+    def __missing__(self, codepoint: int) -> str:
+        self[codepoint] = standin = _standin(chr(codepoint))
+        return standin
+
+
+def _standin(character: str) -> str:
+    """
+    >>> "".join(map(_standin, "aé½ \u3000€"))
+    'aA0 \\t!'
+    """
+    if character.isascii():
+        return character
+    kind = unicodedata.category(character)[0]
+    if kind == "Z" or character == "\x85":
+        return "\t"
+    return {"L": "A", "N": "0"}.get(kind, "!")
+
+
+_STANDINS = _Standins()
+
+
+def _visible(word: str) -> str:
+    """The word's bytes as characters, as vocabularies write them. A lone surrogate is a character like any other."""
+    return word.encode("utf-8", "surrogatepass").decode("latin-1").translate(_BYTE_CHARACTERS)
+
+
+def _byte_characters() -> dict[int, str]:
+    """Printable bytes stand for themselves, the others for the characters from 256 on, in their order.
+
+    >>> _byte_characters()[ord(" ")]
+    'Ġ'
+    """
+    printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+    hidden = (byte for byte in range(256) if byte not in printable)
+    return {byte: chr(byte) for byte in printable} | dict(zip(hidden, map(chr, count(256)), strict=False))
+
+
+_BYTE_CHARACTERS = _byte_characters()

@@ -1,0 +1,58 @@
+"""Models of the package fastembed, run in this process on onnxruntime.
+
+It pads its batches, so a text's vector may differ in the last bits with what stands beside it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cofire.embedders.base import Role
+from cofire.embedders.foreign import Foreign, Prefixes
+from cofire.embedders.when_needed import WhenNeeded
+from cofire.errors import EmbedderFailed, EmbedderUnavailable, map_exceptions
+
+
+class FastEmbed(Foreign):
+    """fastembed itself knows what its models want to read before a question; prefixes come on top of that."""
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        threads: int = 1,
+        fact_prefix: str = "",
+        question_prefix: str = "",
+        batch: int = 32,
+    ) -> None:
+        super().__init__(model, dimension=None, prefixes=Prefixes(fact_prefix, question_prefix))
+        self._batch = batch
+        self._embedding = WhenNeeded(lambda: load(model, threads))
+
+    def _vectors(self, texts: list[str], role: Role) -> Any:
+        embedding = self._embedding.get()
+        with map_exceptions(
+            {Exception: EmbedderFailed},
+            problem="fastembed failed: {error}.",
+            way_out=f"Give a smaller batch, or another model than {self._name}.",
+        ):
+            read = embedding.query_embed if role == "question" else embedding.passage_embed
+            return list(read(texts, batch_size=self._batch))
+
+    def close(self) -> None:
+        self._embedding.let_go()
+
+
+def load(model: str, threads: int) -> Any:
+    with map_exceptions(
+        {ImportError: EmbedderUnavailable},
+        problem="The package fastembed is missing: {error}.",
+        way_out='Install it with: pip install "cofire[fastembed]"',
+    ):
+        from fastembed import TextEmbedding
+    with map_exceptions(
+        {Exception: EmbedderUnavailable},
+        problem="The model cannot be loaded: {error}.",
+        way_out=f"Check that fastembed supports {model}; the first time it is fetched from the network.",
+    ):
+        return TextEmbedding(model_name=model, threads=threads)

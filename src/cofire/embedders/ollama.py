@@ -1,0 +1,70 @@
+"""Ollama's embedding API: models that run on one's own machine."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from cofire.embedders.base import Role
+from cofire.embedders.foreign import Foreign, Prefixes
+from cofire.embedders.remote import Advice, Patience, Server, batches, sendable
+from cofire.errors import EmbedderFailed, map_exceptions
+
+PORT = 11434
+# The first answer may wait for a model to be loaded; a server that is not there is told at once.
+PATIENCE = Patience(timeout=300.0, attempts=3, first_wait=0.2, longest_wait=30.0)
+
+
+class Ollama(Foreign):
+    """Without `host`, OLLAMA_HOST says where the server is, or else it is on this machine."""
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        host: str | None = None,
+        fact_prefix: str = "",
+        question_prefix: str = "",
+        batch: int = 32,
+        patience: Patience = PATIENCE,
+    ) -> None:
+        super().__init__(model, dimension=None, prefixes=Prefixes(fact_prefix, question_prefix))
+        self._batch = batch
+        where = address(host or os.environ.get("OLLAMA_HOST", ""))
+        self._server = Server(where, advice=_advice(model), patience=patience)
+
+    def _vectors(self, texts: list[str], role: Role) -> Any:
+        return [row for batch in batches(texts, size=self._batch) for row in self._rows(batch)]
+
+    def _rows(self, texts: list[str]) -> list[Any]:
+        answer = self._server.post("/api/embed", {"model": self._name, "input": [sendable(text) for text in texts]})
+        with map_exceptions(
+            {KeyError: EmbedderFailed, TypeError: EmbedderFailed},
+            problem="The answer is not in the form of Ollama's embeddings: {error!r}.",
+            way_out="Check that the address is that of an Ollama server, version 0.3 or later.",
+        ):
+            return list(answer["embeddings"])
+
+    def close(self) -> None:
+        self._server.close()
+
+
+def address(host: str) -> str:
+    """What OLLAMA_HOST means: scheme and port may be missing, and 0.0.0.0 is where it listens, not where it is found.
+
+    >>> address(""), address("0.0.0.0"), address("gpu.local:8080"), address("https://ollama.example.org")
+    ('http://127.0.0.1:11434', 'http://127.0.0.1:11434', 'http://gpu.local:8080', 'https://ollama.example.org')
+    """
+    scheme, separator, place = host.strip().rpartition("://")
+    name, _, port = place.partition(":")
+    name = "127.0.0.1" if name in {"", "0.0.0.0"} else name
+    port = port or ("" if separator else str(PORT))
+    return f"{scheme or 'http'}://{name}{':' if port else ''}{port}"
+
+
+def _advice(model: str) -> Advice:
+    return Advice(
+        unreachable=f"Start it with: ollama serve, and fetch the model with: ollama pull {model}",
+        refused="Check who may use this server; OLLAMA_HOST may hold a user and a password.",
+        unknown=f"Fetch the model with: ollama pull {model}, and update Ollama if it is older than 0.3.",
+    )

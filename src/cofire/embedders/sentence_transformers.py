@@ -1,0 +1,68 @@
+"""Models of the package sentence-transformers, run in this process on torch.
+
+It pads its batches, so a text's vector may differ in the last bits with what stands beside it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cofire.embedders.base import Role
+from cofire.embedders.foreign import Foreign, Prefixes
+from cofire.embedders.when_needed import WhenNeeded
+from cofire.errors import EmbedderFailed, EmbedderUnavailable, map_exceptions
+
+# Names under which models keep what they want to read before a text.
+_PROMPTS: dict[Role, tuple[str, ...]] = {"question": ("query",), "fact": ("document", "passage", "corpus")}
+
+
+class SentenceTransformers(Foreign):
+    """The prompts that come with a model are used where no prefix is given. `device` is torch's, such as "cuda"."""
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        device: str | None = None,
+        fact_prefix: str = "",
+        question_prefix: str = "",
+        batch: int = 32,
+    ) -> None:
+        super().__init__(model, dimension=None, prefixes=Prefixes(fact_prefix, question_prefix))
+        self._batch = batch
+        self._transformer = WhenNeeded(lambda: load(model, device))
+
+    def _vectors(self, texts: list[str], role: Role) -> Any:
+        transformer = self._transformer.get()
+        with map_exceptions(
+            {Exception: EmbedderFailed},
+            problem="sentence-transformers failed: {error}.",
+            way_out=f"Give a smaller batch, or another device or model than {self._name}.",
+        ):
+            return transformer.encode(
+                texts, prompt=self._prompt(transformer, role), batch_size=self._batch, show_progress_bar=False
+            )
+
+    def _prompt(self, transformer: Any, role: Role) -> str | None:
+        if self._prefixes.before("", role):
+            return None
+        prompts: dict[str, str] = transformer.prompts
+        return next((prompts[name] for name in _PROMPTS[role] if name in prompts), None)
+
+    def close(self) -> None:
+        self._transformer.let_go()
+
+
+def load(model: str, device: str | None) -> Any:
+    with map_exceptions(
+        {ImportError: EmbedderUnavailable},
+        problem="The package sentence-transformers is missing: {error}.",
+        way_out='Install it with: pip install "cofire[sentence-transformers]"',
+    ):
+        from sentence_transformers import SentenceTransformer
+    with map_exceptions(
+        {Exception: EmbedderUnavailable},
+        problem="The model cannot be loaded: {error}.",
+        way_out=f"Check the name {model}; the first time it is fetched from the network.",
+    ):
+        return SentenceTransformer(model, device=device)

@@ -1,0 +1,135 @@
+"""Everything that can go wrong, each with the way out. Foreign errors are translated into these at the boundary where they occur.
+
+CofireError
+├── InvalidInput            also a ValueError: what was given cannot be used
+│   ├── InvalidFact         a text, time, tag or other part of a fact
+│   ├── InvalidQuestion     a question or one of its filters
+│   └── InvalidSetting      a value out of range or of the wrong kind
+│       └── UnknownSetting  no setting has this name
+├── NotFound                also a LookupError: no such fact
+├── StoreError              the store cannot do what was asked
+│   ├── StoreNotOpened      the place does not exist or may not be opened
+│   ├── StoreReadOnly       it may be read but not written
+│   ├── StoreFull           no space is left
+│   ├── StoreBusy           others kept it locked for too long
+│   ├── StoreCorrupt        the file is damaged or not a cofire store
+│   ├── StoreTooNew         a newer cofire wrote it
+│   ├── StoreClosed         it was closed before
+│   └── Conflict            somebody else wrote in between
+└── EmbedderError           texts cannot be turned into vectors
+    ├── EmbedderUnavailable a package, a model or a server is missing
+    ├── EmbedderFailed      the model or its server answered with an error
+    └── OtherModel          the store holds another model's vectors
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import ClassVar
+
+
+class CofireError(Exception):
+    """What happened, and what to do about it.
+
+    >>> print(NotFound("No fact has the id 7.", way_out="List the ids with: cofire list"))
+    No fact has the id 7. List the ids with: cofire list
+    """
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, problem: str, *, way_out: str) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.way_out = way_out
+
+    def __str__(self) -> str:
+        return f"{self.problem} {self.way_out}"
+
+
+class InvalidInput(CofireError, ValueError):
+    exit_code = 2
+
+
+class InvalidFact(InvalidInput):
+    pass
+
+
+class InvalidQuestion(InvalidInput):
+    pass
+
+
+class InvalidSetting(InvalidInput):
+    pass
+
+
+class UnknownSetting(InvalidSetting):
+    pass
+
+
+class NotFound(CofireError, LookupError):
+    exit_code = 3
+
+
+class StoreError(CofireError):
+    exit_code = 4
+
+
+class StoreNotOpened(StoreError):
+    pass
+
+
+class StoreReadOnly(StoreError):
+    pass
+
+
+class StoreFull(StoreError):
+    pass
+
+
+class StoreBusy(StoreError):
+    pass
+
+
+class StoreCorrupt(StoreError):
+    pass
+
+
+class StoreTooNew(StoreError):
+    pass
+
+
+class StoreClosed(StoreError):
+    pass
+
+
+class Conflict(StoreError):
+    pass
+
+
+class EmbedderError(CofireError):
+    exit_code = 5
+
+
+class EmbedderUnavailable(EmbedderError):
+    pass
+
+
+class EmbedderFailed(EmbedderError):
+    pass
+
+
+class OtherModel(EmbedderError):
+    pass
+
+
+@contextmanager
+def map_exceptions(
+    table: Mapping[type[BaseException], type[CofireError]], *, problem: str, way_out: str
+) -> Iterator[None]:
+    """Translate foreign exceptions by the first row of the table that fits; `{error}` in the problem is what the foreign one said."""
+    try:
+        yield
+    except tuple(table) as error:
+        kind = next(ours for theirs, ours in table.items() if isinstance(error, theirs))
+        raise kind(problem.format(error=error), way_out=way_out) from error

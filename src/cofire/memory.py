@@ -1,0 +1,230 @@
+"""Memory and AsyncMemory: the same verbs, called or awaited. One method a verb, no logic."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from os import PathLike
+from typing import Any, Self, TypeVar, Unpack, overload
+
+from cofire.asks import Asking, arun, run
+from cofire.embedders.base import Embedder
+from cofire.model import Fact
+from cofire.opening import FROM_SETTINGS, Opened, Place
+from cofire.recollection import Recollection
+from cofire.settings import Settings
+from cofire.spelling import spelled_out
+from cofire.stores.base import Store
+from cofire.verbs import configuring
+from cofire.verbs.asking import Asked, Filters
+from cofire.verbs.forget import Forgotten, forget
+from cofire.verbs.listing import Stats, facts, stats
+from cofire.verbs.recall import recall
+from cofire.verbs.reembed import reembed
+from cofire.verbs.remember import Common, Given, Progress, remember
+from cofire.verbs.tending import backup, check
+
+T = TypeVar("T")
+Verb = Callable[[Settings], Asking[T]]
+Listen = Callable[[Progress], None] | None
+Path = str | PathLike[str]
+
+
+class Memory:
+    """An associative memory in one file, or wherever `store` says.
+
+    >>> memory = Memory(":memory:", embedder=None)
+    >>> id = memory.remember("PgBouncer runs in transaction mode.", tags=["db"])
+    >>> memory.recall("How does PgBouncer run?")[0].text
+    'PgBouncer runs in transaction mode.'
+    """
+
+    def __init__(
+        self,
+        store: Path | Store | None = None,
+        *,
+        embedder: Embedder | str | None = FROM_SETTINGS,
+        settings: Mapping[str, object] | None = None,
+        clock: Callable[[], datetime] | None = None,
+        reembedding: bool = False,
+    ) -> None:
+        self._opened = Place(store, embedder, settings or {}, clock, reembedding).open()
+
+    @overload
+    def remember(  # type: ignore[overload-overlap]
+        self, given: str | Fact | Mapping[str, Any], *, progress: Listen = None, **common: Unpack[Common]
+    ) -> str: ...
+    @overload
+    def remember(self, given: Iterable[Given], *, progress: Listen = None, **common: Unpack[Common]) -> list[str]: ...
+    @spelled_out
+    def remember(self, given: Any, *, progress: Listen = None, **common: Unpack[Common]) -> str | list[str]:
+        """Store one fact and return its id, or several and return theirs. The keywords hold for every fact given."""
+        return self._run(lambda settings: remember(given, common, settings), progress)
+
+    @spelled_out
+    def recall(self, query: str, **asked: Unpack[Asked]) -> Recollection:
+        """What memory knows about a question, best first. Without `k`, the setting recall.k (10) holds."""
+        return self._run(lambda settings: recall(query, asked, settings))
+
+    @spelled_out
+    def facts(
+        self,
+        ids: str | Iterable[str] | None = None,
+        *,
+        limit: int = 1_000,
+        before: str | None = None,
+        **filters: Unpack[Filters],
+    ) -> list[Fact]:
+        """Facts by id, or those that pass the filters, newest first; `before` an id gives the next page."""
+        return self._run(lambda settings: facts(ids, filters, limit, before))
+
+    @spelled_out
+    def forget(
+        self, ids: str | Iterable[str] | None = None, *, dry_run: bool = False, **filters: Unpack[Filters]
+    ) -> Forgotten:
+        """Remove facts by id or by filter; with `dry_run` only tell which."""
+        return self._run(lambda settings: forget(ids, filters, dry_run, settings))
+
+    def stats(self) -> Stats:
+        """What memory holds and how it works just now."""
+        return self._run(lambda settings: stats())
+
+    def reembed(self, *, progress: Listen = None) -> int:
+        """Give every fact a vector of the embedder at hand. Open with `reembedding=True` when the store holds another's."""
+        return self._run(reembed, progress)
+
+    def configure(self, name: str, value: object) -> object:
+        """Keep a setting in the store itself; returns the value as understood."""
+        return self._run(lambda settings: configuring.configure(name, value))
+
+    def reset(self, name: str) -> bool:
+        """Take a setting out of the store; tells whether it was there."""
+        return self._run(lambda settings: configuring.reset(name))
+
+    def backup(self, path: Path) -> None:
+        """Copy the live store to a new file."""
+        return self._run(lambda settings: backup(str(path)))
+
+    def check(self) -> list[str]:
+        """What is wrong with the store, in words; empty when all is well."""
+        return self._run(lambda settings: check())
+
+    def settings(self) -> Settings:
+        """All settings as they hold here and now."""
+        return self._run(configuring.current)
+
+    def close(self) -> None:
+        """Let go of the store and the embedder."""
+        self._opened.close()
+
+    def _run(self, verb: Verb[T], listen: Listen = None) -> T:
+        return run(self._opened.informed(verb), self._opened.world, listen)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class AsyncMemory:
+    """The same memory for programs that await. It opens at its first verb, or at `async with`."""
+
+    def __init__(
+        self,
+        store: Path | Store | None = None,
+        *,
+        embedder: Embedder | str | None = FROM_SETTINGS,
+        settings: Mapping[str, object] | None = None,
+        clock: Callable[[], datetime] | None = None,
+        reembedding: bool = False,
+    ) -> None:
+        self._place = Place(store, embedder, settings or {}, clock, reembedding)
+        self._opening: asyncio.Future[Opened] | None = None
+
+    @overload
+    async def remember(  # type: ignore[overload-overlap]
+        self, given: str | Fact | Mapping[str, Any], *, progress: Listen = None, **common: Unpack[Common]
+    ) -> str: ...
+    @overload
+    async def remember(
+        self, given: Iterable[Given], *, progress: Listen = None, **common: Unpack[Common]
+    ) -> list[str]: ...
+    @spelled_out
+    async def remember(self, given: Any, *, progress: Listen = None, **common: Unpack[Common]) -> str | list[str]:
+        """Store one fact and return its id, or several and return theirs. The keywords hold for every fact given."""
+        return await self._run(lambda settings: remember(given, common, settings), progress)
+
+    @spelled_out
+    async def recall(self, query: str, **asked: Unpack[Asked]) -> Recollection:
+        """What memory knows about a question, best first. Without `k`, the setting recall.k (10) holds."""
+        return await self._run(lambda settings: recall(query, asked, settings))
+
+    @spelled_out
+    async def facts(
+        self,
+        ids: str | Iterable[str] | None = None,
+        *,
+        limit: int = 1_000,
+        before: str | None = None,
+        **filters: Unpack[Filters],
+    ) -> list[Fact]:
+        """Facts by id, or those that pass the filters, newest first; `before` an id gives the next page."""
+        return await self._run(lambda settings: facts(ids, filters, limit, before))
+
+    @spelled_out
+    async def forget(
+        self, ids: str | Iterable[str] | None = None, *, dry_run: bool = False, **filters: Unpack[Filters]
+    ) -> Forgotten:
+        """Remove facts by id or by filter; with `dry_run` only tell which."""
+        return await self._run(lambda settings: forget(ids, filters, dry_run, settings))
+
+    async def stats(self) -> Stats:
+        """What memory holds and how it works just now."""
+        return await self._run(lambda settings: stats())
+
+    async def reembed(self, *, progress: Listen = None) -> int:
+        """Give every fact a vector of the embedder at hand. Open with `reembedding=True` when the store holds another's."""
+        return await self._run(reembed, progress)
+
+    async def configure(self, name: str, value: object) -> object:
+        """Keep a setting in the store itself; returns the value as understood."""
+        return await self._run(lambda settings: configuring.configure(name, value))
+
+    async def reset(self, name: str) -> bool:
+        """Take a setting out of the store; tells whether it was there."""
+        return await self._run(lambda settings: configuring.reset(name))
+
+    async def backup(self, path: Path) -> None:
+        """Copy the live store to a new file."""
+        return await self._run(lambda settings: backup(str(path)))
+
+    async def check(self) -> list[str]:
+        """What is wrong with the store, in words; empty when all is well."""
+        return await self._run(lambda settings: check())
+
+    async def settings(self) -> Settings:
+        """All settings as they hold here and now."""
+        return await self._run(configuring.current)
+
+    async def close(self) -> None:
+        """Let go of the store and the embedder."""
+        if self._opening is not None:
+            await asyncio.to_thread((await self._opening).close)
+
+    async def _open(self) -> Opened:
+        if self._opening is None:
+            self._opening = asyncio.ensure_future(asyncio.to_thread(self._place.open))
+        return await asyncio.shield(self._opening)
+
+    async def _run(self, verb: Verb[T], listen: Listen = None) -> T:
+        opened = await self._open()
+        return await arun(opened.informed(verb), opened.world, listen)
+
+    async def __aenter__(self) -> Self:
+        await self._open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()

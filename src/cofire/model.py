@@ -1,0 +1,206 @@
+"""What memory is made of: facts, edges, filters, and what is written. Frozen values; no I/O, no arithmetic on scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any, Self
+
+DEFAULT_SCOPE = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing remembered. The first block is given, the second is filled in by the store.
+
+    `at` is when it happened, `stored_at` when memory learned it. `id` is empty until it is stored.
+    """
+
+    text: str
+    tags: tuple[str, ...] = ()
+    category: str | None = None
+    subject: str | None = None
+    at: datetime | None = None
+    session: str | None = None
+    speaker: str | None = None
+    scope: str = DEFAULT_SCOPE
+    source: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    expires: datetime | None = None
+
+    id: str = ""
+    position: int | None = None
+    stored_at: datetime | None = None
+    reinforced: int = 0
+    reinforced_at: datetime | None = None
+    pinned: bool = False
+    archived: bool = False
+
+    @property
+    def time(self) -> datetime | None:
+        """When it happened or, where nobody said, when it was stored."""
+        return self.at or self.stored_at
+
+    @property
+    def hash(self) -> bytes:
+        """What makes it the same fact: scope, text, subject, speaker, session and the given time.
+
+        >>> Fact("Tea at four.").hash == Fact("Tea at four.", tags=("habit",)).hash
+        True
+        >>> Fact("Tea at four.").hash == Fact("Tea at four.", session="monday").hash
+        False
+        """
+        given = self.at.isoformat() if self.at else None
+        parts = (self.scope, self.text, self.subject, self.speaker, self.session, given)
+        return blake2b(repr(parts).encode("utf-8"), digest_size=16).digest()
+
+    @property
+    def reading(self) -> str:
+        """The text as search reads it: led by its subject, unless it says it already."""
+        if not self.subject or self.text.casefold().startswith(self.subject.casefold()):
+            return self.text
+        return f"{self.subject}. {self.text}"
+
+    def observed_again(self, again: Fact, now: datetime) -> Self:
+        """The same fact told once more: reinforced, with what the new telling adds. What was known stays."""
+        return replace(
+            self,
+            tags=tuple(sorted({*self.tags, *again.tags})),
+            category=self.category or again.category,
+            source=self.source or again.source,
+            metadata={**self.metadata, **again.metadata},
+            reinforced=self.reinforced + 1,
+            reinforced_at=now,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A stored connection between two facts. A missing weight or confidence was never said."""
+
+    source: str
+    target: str
+    kind: str
+    weight: float | None = None
+    confidence: float | None = None
+    tags: tuple[str, ...] = ()
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Link(Edge):
+    """An edge as seen from a fact, with what it goes through (a shared name, a session)."""
+
+    via: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Which facts may be seen. Every condition must hold; a condition of several values holds for any of them, tags for all.
+
+    `scopes=None` sees every scope and is for the keeper of the store; recall always names its scopes.
+    """
+
+    now: datetime
+    scopes: tuple[str, ...] | None = (DEFAULT_SCOPE,)
+    tags: frozenset[str] = frozenset()
+    categories: frozenset[str] = frozenset()
+    speakers: frozenset[str] = frozenset()
+    sessions: frozenset[str] = frozenset()
+    since: datetime | None = None
+    until: datetime | None = None
+    as_of: datetime | None = None
+    community: int | None = None
+    archived: bool = False
+
+    def admits(self, fact: Fact) -> bool:
+        """The plain definition of the filter; stores may be cleverer but must agree."""
+        return self._admits_marks(fact) and self._admits_times(fact)
+
+    def _admits_marks(self, fact: Fact) -> bool:
+        return (
+            (self.scopes is None or fact.scope in self.scopes)
+            and self.tags <= set(fact.tags)
+            and (not self.categories or fact.category in self.categories)
+            and (not self.speakers or fact.speaker in self.speakers)
+            and (not self.sessions or fact.session in self.sessions)
+            and self.community is None
+            and (self.archived or not fact.archived)
+        )
+
+    def _admits_times(self, fact: Fact) -> bool:
+        moment = self.as_of or self.now
+        told, stored = fact.time, fact.stored_at
+        return (
+            (self.since is None or (told is not None and told >= self.since))
+            and (self.until is None or (told is not None and told <= self.until))
+            and (self.as_of is None or (stored is not None and stored <= self.as_of))
+            and (fact.valid_from is None or fact.valid_from <= moment)
+            and (fact.valid_until is None or moment < fact.valid_until)
+            and (fact.expires is None or moment < fact.expires)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A small named value kept in the store (its model, its settings), with a version that grows by one at each writing."""
+
+    name: str
+    value: bytes
+    version: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NewFact:
+    """A fact on its way into the store, with the word counts it will be found by and its vector, if there is an embedder."""
+
+    fact: Fact
+    counts: Mapping[str, int]
+    vector: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Everything that one transaction writes: all of it or nothing.
+
+    `recount` names scopes whose words are counted anew, keeping `sample` of their vectors. `vectors` are of the model that is
+    moving in; `adopt_vectors` makes them the store's own, and takes the others away if they are of another model.
+    """
+
+    now: datetime
+    facts: tuple[NewFact, ...] = ()
+    removals: tuple[str, ...] = ()
+    records: tuple[Record, ...] = ()
+    recount: tuple[str, ...] = ()
+    sample: int = 0
+    vectors: Mapping[str, bytes] = field(default_factory=dict)
+    adopt_vectors: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What became of one fact of a change: its id, and whether it is new."""
+
+    id: str
+    fresh: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeSize:
+    """How many facts a scope holds, and how many its word statistics were counted over."""
+
+    facts: int
+    counted: int
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a change did."""
+
+    facts: tuple[Stored, ...] = ()
+    removed: int = 0
+    sizes: Mapping[str, ScopeSize] = field(default_factory=dict)

@@ -1,0 +1,111 @@
+"""Opening: from a place, an embedder and settings to a world in which verbs can be run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from cofire.asks import Asking, Recorded, World, run
+from cofire.configuration import default_store, gather
+from cofire.embedders.base import Embedder
+from cofire.embedders.choosing import embedder_for
+from cofire.errors import StoreNotOpened
+from cofire.ids import Minter
+from cofire.model import Record
+from cofire.settings import BUSY_SECONDS, EMBEDDER, INDEX, RECORD, SYNCHRONOUS, Settings
+from cofire.stores.base import Store
+from cofire.stores.sqlite.store import SqliteOptions, SqliteStore
+from cofire.verbs.model_of_store import check_model
+
+T = TypeVar("T")
+
+FROM_SETTINGS = "from settings"
+NO_EMBEDDER = "none"
+
+_MINTER = Minter()
+
+
+@dataclass(frozen=True)
+class Opened:
+    """An open memory: the world its verbs run in, and its settings, which follow the store's own."""
+
+    world: World
+    call: Mapping[str, object]
+    _layered: dict[bytes | None, Settings] = field(default_factory=dict)
+
+    def settings(self, record: Record | None) -> Settings:
+        """All settings, given the store's own. File and environment are read once."""
+        value = record.value if record else None
+        if value not in self._layered:
+            self._layered[value] = gather(record=value, call=self.call)
+        return self._layered[value]
+
+    def informed(self, verb: Callable[[Settings], Asking[T]]) -> Asking[T]:
+        """A verb begun with the settings that hold at this moment, whoever changed them."""
+        record: Record | None = yield Recorded(RECORD)
+        return (yield from verb(self.settings(record)))
+
+    def close(self) -> None:
+        self.world.store.close()
+        if self.world.embedder is not None:
+            self.world.embedder.close()
+
+
+@dataclass(frozen=True)
+class Place:
+    """All that is needed to open a memory, now or later."""
+
+    store: Any
+    embedder: Embedder | str | None
+    settings: Mapping[str, object]
+    clock: Callable[[], datetime] | None
+    reembedding: bool
+
+    def open(self) -> Opened:
+        """Open the store, choose the embedder, and refuse a pair that does not belong together."""
+        store = open_store(self.store, gather(record=None, call=self.settings))
+        try:
+            return self._furnished(store)
+        except BaseException:
+            store.close()
+            raise
+
+    def _furnished(self, store: Store) -> Opened:
+        record = store.record(RECORD)
+        settings = gather(record=record.value if record else None, call=self.settings)
+        embedder = choose_embedder(self.embedder, settings)
+        world = World(store, embedder, self.clock or _utc_now, _MINTER.mint)
+        if not self.reembedding:
+            run(check_model(), world)
+        return Opened(world, self.settings)
+
+
+def open_store(place: Any, settings: Settings) -> Store:
+    """A store from a path, or a store that is open already."""
+    if place is not None and not isinstance(place, str) and not hasattr(place, "__fspath__"):
+        store: Store = place
+        return store
+    path = default_store() if place is None else str(place)
+    if "://" in path:
+        raise StoreNotOpened(f"No store can be opened at {path}.", way_out="Give the path of a file.")
+    return SqliteStore.open(path, store_options(settings))
+
+
+def store_options(settings: Settings) -> SqliteOptions:
+    return SqliteOptions(settings[BUSY_SECONDS], settings[SYNCHRONOUS], settings[INDEX])
+
+
+def choose_embedder(given: Embedder | str | None, settings: Settings) -> Embedder | None:
+    """The embedder given, or the one that a name or the settings describe; None is the mode without vectors."""
+    if given is None:
+        return None
+    if not isinstance(given, str):
+        return given
+    name = settings[EMBEDDER] if given == FROM_SETTINGS else given
+    return None if name == NO_EMBEDDER else embedder_for(name)
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,103 @@
+"""Words: the tokens that keyword search lives on, the same for facts and questions on every store. No I/O."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache, lru_cache
+
+import Stemmer
+
+STOP_WORDS = frozenset(
+    """a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to
+    was will with i me my we our you your he him his she her its them what which who whom am been being have has had having
+    do does did doing because until while about against between through during before after above below from up down out off
+    over under again further once here when where why how all any both each few more most other some nor only own same so
+    than too very s t can just don should now d ll m o re ve y would could""".split()
+)
+
+# An identifier keeps its joints (find_by_email, v1.7.2, user@host, src/app.py, C++); a plain word may end in an apostrophe part.
+_CHUNK = re.compile(r"\w+(?:['’]\w+|[._\-/:@]+\w+)*(?:\+\+|#)?")
+_JOINT = re.compile(r"[._\-/:@]+")
+_ORDINARY_COMPOUND = re.compile(r"[A-Za-z]?[a-z]+(?:-[A-Za-z]?[a-z]+)+")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_UNSPACED = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f]+"
+)
+
+
+def fold(text: str) -> str:
+    """Without accents, full-width forms and curly apostrophes: what a hurried typist would write.
+
+    >>> fold("Café Ｚürich’s")
+    "Cafe Zurich's"
+    """
+    if text.isascii():
+        return text
+    plain = unicodedata.normalize("NFKD", text)
+    kept = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    return unicodedata.normalize("NFC", kept).replace("’", "'")
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in order: stemmed, without stop words, identifiers whole and in parts, unspaced scripts as letters and pairs.
+
+    A text of nothing but stop words keeps them: "To be or not to be" must be findable too.
+
+    >>> words("The user's max_connections were 200")
+    ['user', 'max_connections', 'max', 'connect', 'were', '200']
+    >>> words("東京タワ")
+    ['東', '京', 'タ', 'ワ', '東京', '京タ', 'タワ']
+    """
+    found = [word for chunk in _CHUNK.findall(fold(text)) for word in _chunk_words(chunk)]
+    return [word for word in found if word not in STOP_WORDS] or found
+
+
+def counts(text: str) -> Counter[str]:
+    """How often each word of a text occurs."""
+    return Counter(words(text))
+
+
+@lru_cache(maxsize=100_000)
+def _chunk_words(chunk: str) -> tuple[str, ...]:
+    if _UNSPACED.search(chunk):
+        return tuple(_mixed_words(chunk))
+    return tuple(_spaced_words(chunk))
+
+
+def _mixed_words(chunk: str) -> Iterator[str]:
+    """Runs of an unspaced script become letters and overlapping pairs; what stands between them is read as usual."""
+    end = 0
+    for run in _UNSPACED.finditer(chunk):
+        yield from _spaced_words(chunk[end : run.start()])
+        yield from _letters_and_pairs(run.group())
+        end = run.end()
+    yield from _spaced_words(chunk[end:])
+
+
+def _letters_and_pairs(run: str) -> list[str]:
+    return [*run, *(run[at : at + 2] for at in range(len(run) - 1))]
+
+
+def _spaced_words(chunk: str) -> Iterator[str]:
+    chunk = chunk.strip("._-/:@'").removesuffix("'s")
+    parts = [part for joint in _JOINT.split(chunk) for part in _CAMEL.split(joint) if part]
+    if len(parts) > 1 and not _ORDINARY_COMPOUND.fullmatch(chunk):
+        yield chunk.lower()
+    for part in parts:
+        yield _root(part)
+
+
+@cache
+def _stemmer() -> Stemmer.Stemmer:
+    return Stemmer.Stemmer("english")
+
+
+def _root(part: str) -> str:
+    """Lower case, without a possessive ending, stemmed; a stop word stays as it is so that it can be recognised."""
+    plain = part.lower().removesuffix("'s").replace("'", "")
+    if plain in STOP_WORDS:
+        return plain
+    return str(_stemmer().stemWord(plain))

@@ -1,0 +1,44 @@
+"""Spelling out: methods that take their keywords as a TypedDict show and check them one by one."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, Signature
+from typing import Any, TypeVar, get_args, get_type_hints
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def spelled_out(method: F) -> F:
+    """Let `**asked: Unpack[Asked]` be seen by `help()` as the keywords it stands for, and refuse any other.
+
+    >>> from typing import TypedDict, Unpack
+    >>> Size = TypedDict("Size", {"width": int}, total=False)
+    >>> @spelled_out
+    ... def draw(shape: str, **size: Unpack[Size]) -> str:
+    ...     return shape
+    >>> str(inspect.signature(draw)), draw("box", width=3)
+    ("(shape: 'str', *, width: int = None) -> 'str'", 'box')
+    """
+    signature = _expanded(method)
+
+    @wraps(method)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        signature.bind(*args, **kwargs)
+        return method(*args, **kwargs)
+
+    checked.__signature__ = signature  # type: ignore[attr-defined]
+    return checked  # type: ignore[return-value]
+
+
+def _expanded(method: Callable[..., Any]) -> Signature:
+    plain = inspect.signature(method)
+    *others, last = plain.parameters.values()
+    (keywords,) = get_args(get_type_hints(method)[last.name])
+    named = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in get_type_hints(keywords).items()
+    ]
+    return plain.replace(parameters=[*others, *named])

@@ -1,0 +1,82 @@
+"""Columns: what filters and scoring look at in every fact, as arrays that grow. A fact's place in them is its position."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofire.stores.index.moments import FAR, LONG_AGO
+
+Mask = NDArray[np.bool_]
+
+KINDS: Mapping[str, Any] = {
+    "key": np.int64,
+    "scope": np.int32,
+    "time": np.int64,
+    "stored": np.int64,
+    "starts": np.int64,
+    "ends": np.int64,
+    "length": np.int32,
+    "archived": np.bool_,
+    "embedded": np.bool_,
+    "alive": np.bool_,
+}
+
+
+class Columns:
+    """Arrays of one length, appended to in batches. A changed fact is appended anew and its old position dies."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]] | None = None) -> None:
+        self._room = {name: np.array(arrays[name] if arrays else [], dtype=kind) for name, kind in KINDS.items()}
+        self.size = len(self._room["key"])
+        self.limited = bool(np.any(self["starts"] > LONG_AGO) or np.any(self["ends"] < FAR))
+        self._standing: Mask | None = None
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self._room[name][: self.size]
+
+    def add(self, rows: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
+        """Append rows; returns their positions."""
+        more = len(rows["key"])
+        self._make_room(self.size + more)
+        for name, array in self._room.items():
+            array[self.size : self.size + more] = rows[name]
+        positions = np.arange(self.size, self.size + more, dtype=np.int32)
+        self.size += more
+        self.limited |= bool(np.any(rows["starts"] > LONG_AGO) or np.any(rows["ends"] < FAR))
+        self._standing = None
+        return positions
+
+    def kill(self, keys: NDArray[np.int64]) -> None:
+        """The facts with these keys are gone, or will be appended anew."""
+        if len(keys) and self.size:
+            self["alive"][np.isin(self["key"], keys) & self["alive"]] = False
+            self._standing = None
+
+    def standing(self) -> Mask:
+        """Facts that are there and not archived."""
+        if self._standing is None:
+            self._standing = self["alive"] & ~self["archived"]
+        return self._standing
+
+    @property
+    def dead(self) -> int:
+        return self.size - int(np.count_nonzero(self["alive"]))
+
+    def survivors(self) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64]]:
+        """The living rows, and the new position of each old one (-1 for the dead)."""
+        alive = self["alive"]
+        moved = np.where(alive, np.cumsum(alive) - 1, -1)
+        return {name: self[name][alive] for name in KINDS}, moved
+
+    def _make_room(self, wanted: int) -> None:
+        if wanted <= len(self._room["key"]):
+            return
+        capacity = max(wanted, 1_024, 2 * len(self._room["key"]))
+        for name, kind in KINDS.items():
+            grown = np.zeros(capacity, dtype=kind)
+            grown[: self.size] = self[name]
+            self._room[name] = grown

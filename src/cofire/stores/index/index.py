@@ -1,0 +1,210 @@
+"""The index of a store: columns, signs and postings kept in step, and the questions they answer together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofire.dynamics import bm25
+from cofire.dynamics.likeness import centred
+from cofire.embedders.base import StoredModel, Vectors
+from cofire.model import Where
+from cofire.stores.base import WordCue
+from cofire.stores.index.columns import KINDS, Columns, Mask
+from cofire.stores.index.moments import FAR, LONG_AGO, stamp
+from cofire.stores.index.postings import Postings, Segment
+from cofire.stores.index.signs import Signs
+from cofire.stores.index.terms import Held, Terms, mark, term, unpacked
+
+Keys = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A fact as the index sees it. `vector` is as stored, None without one."""
+
+    key: int
+    scope: int
+    time: int
+    stored: int
+    starts: int | None
+    ends: int | None
+    length: int
+    archived: bool
+    held: Held
+    vector: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """Candidates in order, by key, with the scores they were proposed by."""
+
+    keys: Keys
+    scores: NDArray[np.float64]
+
+
+class Index:
+    """Proposes candidates out of all facts. `model` is the one whose vectors the store holds, None without vectors."""
+
+    def __init__(self, model: StoredModel | None) -> None:
+        self.model = model
+        self.columns = Columns()
+        self.postings = Postings()
+        self.signs = Signs(model.model.dimension if model else 64)
+
+    def change(self, rows: Sequence[Row], gone: Sequence[int]) -> None:
+        """Take in facts that are new or changed, and let go of those that are gone."""
+        self.columns.kill(np.array([*gone, *(row.key for row in rows)], dtype=np.int64))
+        if rows:
+            terms, counts, owners = unpacked([row.held for row in rows])
+            positions = self.columns.add(_columns(rows))
+            self.postings.add(terms, positions[owners], counts)
+            self.signs.add(self._seen(rows))
+        if self.columns.dead > 1_024 + self.columns.size // 4:
+            self.compact()
+
+    def admitted(self, where: Where, scopes: Sequence[int] | None) -> Mask:
+        """Which positions pass a filter; `scopes` are the keys of its scopes, None for all."""
+        columns = self.columns
+        mask = columns["alive"].copy() if where.archived else columns.standing().copy()
+        if where.community is not None:
+            return np.zeros_like(mask)
+        if scopes is not None:
+            mask &= columns["scope"] == scopes[0] if len(scopes) == 1 else np.isin(columns["scope"], scopes)
+        self._mask_times(mask, where)
+        self._mask_marks(mask, where)
+        return mask
+
+    def nearest(self, vector: Vectors, among: Mask, wanted: int) -> Keys:
+        """Keys of the candidates for exact scoring."""
+        if self.model is None:
+            return np.zeros(0, np.int64)
+        asked = centred(vector, self.model.mean)
+        return np.asarray(self.columns["key"][self.signs.candidates(asked, among & self.columns["embedded"], wanted)])
+
+    def matching(self, cue: WordCue, among: Mask, k: int) -> Proposed:
+        """The best by BM25, those as good as the last one included."""
+        scores = np.zeros(self.columns.size)
+        lengths = self.columns["length"]
+        for word, weight in zip(cue.words, cue.weights, strict=True):
+            positions, counts = self.postings.find(term(word))
+            held = bm25.saturation(
+                counts.astype(np.float64), lengths[positions], k1=cue.k1, b=cue.b, mean_length=cue.mean_length
+            )
+            scores[positions] += weight * held
+        scores[~among] = 0.0
+        best = _best(scores, k)
+        return Proposed(self.columns["key"][best], scores[best])
+
+    def holding(self, scope: int) -> tuple[int, int, Terms, NDArray[np.int64]]:
+        """For one scope: how many facts, their words all told, and for every word how many facts hold it."""
+        inside = self.columns["alive"] & (self.columns["scope"] == scope)
+        whole = self.postings.whole()
+        counted = inside[whole.positions] & (whole.counts > 0)
+        holding = (
+            np.add.reduceat(counted, whole.starts[:-1], dtype=np.int64) if len(whole.terms) else np.zeros(0, np.int64)
+        )
+        known = holding > 0
+        return int(inside.sum()), int(self.columns["length"][inside].sum()), whole.terms[known], holding[known]
+
+    def compact(self) -> None:
+        """Let the dead go, and move the living together."""
+        arrays, moved = self.columns.survivors()
+        alive = moved >= 0
+        whole = self.postings.whole()
+        kept = alive[whole.positions]
+        self.postings = Postings([_renumbered(whole, kept, moved)])
+        self.signs = Signs(self.model.model.dimension if self.model else 64, self.signs.bits[:, alive])
+        self.columns = Columns(arrays)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All of it as arrays, for a snapshot."""
+        if self.columns.dead:
+            self.compact()
+        whole = self.postings.whole()
+        return {
+            **{name: self.columns[name] for name in KINDS},
+            "signs": self.signs.bits,
+            "posting_terms": whole.terms,
+            "posting_starts": whole.starts,
+            "posting_positions": whole.positions,
+            "posting_counts": whole.counts,
+        }
+
+    @classmethod
+    def from_arrays(cls, model: StoredModel | None, arrays: dict[str, NDArray[Any]]) -> Index:
+        """The index of a snapshot."""
+        made = cls(model)
+        made.columns = Columns(arrays)
+        made.signs = Signs(model.model.dimension if model else 64, arrays["signs"])
+        names = ("posting_terms", "posting_starts", "posting_positions", "posting_counts")
+        made.postings = Postings([Segment(*(arrays[name] for name in names))])
+        return made
+
+    def _seen(self, rows: Sequence[Row]) -> Vectors:
+        """Centred vectors of new rows, zeros where there is none or no model."""
+        dimension = self.model.model.dimension if self.model else 64
+        seen = np.zeros((len(rows), dimension), np.float32)
+        if self.model is not None and (held := [(at, row.vector) for at, row in enumerate(rows) if row.vector]):
+            stored = np.frombuffer(b"".join(vector for _, vector in held), np.float16).reshape(len(held), dimension)
+            seen[[at for at, _ in held]] = centred(stored, self.model.mean)
+        return seen
+
+    def _mask_times(self, mask: Mask, where: Where) -> None:
+        columns, moment = self.columns, stamp(where.as_of or where.now)
+        if columns.limited:
+            mask &= (columns["starts"] <= moment) & (moment < columns["ends"])
+        if where.since is not None:
+            mask &= columns["time"] >= stamp(where.since)
+        if where.until is not None:
+            mask &= columns["time"] <= stamp(where.until)
+        if where.as_of is not None:
+            mask &= columns["stored"] <= moment
+
+    def _mask_marks(self, mask: Mask, where: Where) -> None:
+        for tag in where.tags:
+            mask &= self._marked("tag", [tag])
+        for kind, values in (("category", where.categories), ("speaker", where.speakers), ("session", where.sessions)):
+            if values:
+                mask &= self._marked(kind, values)
+
+    def _marked(self, kind: str, values: Sequence[str] | frozenset[str]) -> Mask:
+        found = np.zeros(self.columns.size, np.bool_)
+        for value in values:
+            found[self.postings.find(mark(kind, value))[0]] = True
+        return found
+
+
+def _columns(rows: Sequence[Row]) -> dict[str, NDArray[Any]]:
+    return {
+        "key": np.array([row.key for row in rows], np.int64),
+        "scope": np.array([row.scope for row in rows], np.int32),
+        "time": np.array([row.time for row in rows], np.int64),
+        "stored": np.array([row.stored for row in rows], np.int64),
+        "starts": np.array([LONG_AGO if row.starts is None else row.starts for row in rows], np.int64),
+        "ends": np.array([FAR if row.ends is None else row.ends for row in rows], np.int64),
+        "length": np.array([row.length for row in rows], np.int32),
+        "archived": np.array([row.archived for row in rows], np.bool_),
+        "embedded": np.array([row.vector is not None for row in rows], np.bool_),
+        "alive": np.ones(len(rows), np.bool_),
+    }
+
+
+def _best(scores: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    """Positions of the k highest scores above 0, best first, and of all that equal the last of them."""
+    held = np.flatnonzero(scores > 0)
+    if len(held) > k:
+        least = np.partition(scores[held], len(held) - k)[len(held) - k]
+        held = held[scores[held] >= least]
+    return held[np.argsort(-scores[held], kind="stable")]
+
+
+def _renumbered(whole: Segment, kept: Mask, moved: NDArray[np.int64]) -> Segment:
+    sizes = np.add.reduceat(kept, whole.starts[:-1], dtype=np.int64) if len(whole.terms) else np.zeros(0, np.int64)
+    starts = np.concatenate([[0], np.cumsum(sizes[sizes > 0])]).astype(np.int64)
+    positions = moved[whole.positions[kept]].astype(np.int32)
+    return Segment(whole.terms[sizes > 0], starts, positions, whole.counts[kept])

@@ -1,0 +1,111 @@
+"""Postings: for each term the facts that hold it. Sorted segments that merge as they grow, and a small unsorted tail."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofire.stores.index.terms import Counts, Terms
+
+Positions = NDArray[np.int32]
+
+TAIL = 4_096
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Postings sorted by term: those of `terms[i]` stand from `starts[i]` to `starts[i + 1]`."""
+
+    terms: Terms
+    starts: NDArray[np.int64]
+    positions: Positions
+    counts: Counts
+
+    def find(self, term: int) -> tuple[Positions, Counts]:
+        at = int(np.searchsorted(self.terms, term))
+        if at == len(self.terms) or self.terms[at] != term:
+            return self.positions[:0], self.counts[:0]
+        return self.positions[self.starts[at] : self.starts[at + 1]], self.counts[self.starts[at] : self.starts[at + 1]]
+
+    def spelled(self) -> Terms:
+        """The term of every posting."""
+        return np.repeat(self.terms, np.diff(self.starts))
+
+
+def segment(terms: Terms, positions: Positions, counts: Counts) -> Segment:
+    """Sort postings by term, keeping the order of facts within a term."""
+    order = np.argsort(terms, kind="stable")
+    found, starts = np.unique(terms[order], return_index=True)
+    return Segment(found, np.append(starts, len(terms)).astype(np.int64), positions[order], counts[order])
+
+
+def merged(parts: list[Segment]) -> Segment:
+    """Several segments as one."""
+    return segment(
+        np.concatenate([part.spelled() for part in parts]),
+        np.concatenate([part.positions for part in parts]),
+        np.concatenate([part.counts for part in parts]),
+    )
+
+
+class Postings:
+    """All postings of a store. Adding costs microseconds a fact; segments are merged when they come to be of like size."""
+
+    def __init__(self, segments: list[Segment] | None = None) -> None:
+        self._segments = segments or []
+        self._tail: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+        self._in_tail = 0
+
+    def add(self, terms: Terms, positions: Positions, counts: Counts) -> None:
+        """Take in the postings of new facts."""
+        if len(terms) > TAIL:
+            return self._push(segment(terms, positions, counts))
+        for term, position, count in zip(terms.tolist(), positions.tolist(), counts.tolist(), strict=True):
+            self._tail[term].append((position, count))
+        self._in_tail += len(terms)
+        if self._in_tail > TAIL:
+            self._settle_tail()
+
+    def find(self, term: int) -> tuple[Positions, Counts]:
+        """The positions of the facts that hold a term, and how often."""
+        parts = [part.find(term) for part in self._segments]
+        if term in self._tail:
+            parts.append(_columns(self._tail[term]))
+        if len(parts) == 1:
+            return parts[0]
+        if not parts:
+            return np.zeros(0, np.int32), np.zeros(0, np.uint16)
+        return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+    def whole(self) -> Segment:
+        """Everything as one segment."""
+        self._settle_tail()
+        if not self._segments:
+            return segment(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint16))
+        if len(self._segments) > 1:
+            self._segments = [merged(self._segments)]
+        return self._segments[0]
+
+    def _settle_tail(self) -> None:
+        if not self._tail:
+            return
+        terms = np.repeat(np.fromiter(self._tail, np.int64), [len(held) for held in self._tail.values()])
+        positions, counts = _columns([one for held in self._tail.values() for one in held])
+        self._tail.clear()
+        self._in_tail = 0
+        self._push(segment(terms, positions, counts))
+
+    def _push(self, new: Segment) -> None:
+        """Keep each segment at least twice as large as the next, so that there are few."""
+        self._segments.append(new)
+        while len(self._segments) > 1 and len(self._segments[-2].positions) < 2 * len(self._segments[-1].positions):
+            last, before = self._segments.pop(), self._segments.pop()
+            self._segments.append(merged([before, last]))
+
+
+def _columns(held: list[tuple[int, int]]) -> tuple[Positions, Counts]:
+    both = np.array(held, dtype=np.int64).reshape(-1, 2)
+    return both[:, 0].astype(np.int32), both[:, 1].astype(np.uint16)

@@ -1,0 +1,69 @@
+"""Signs: each vector as one bit a dimension, and the Hamming distance that stands in for the cosine until exact scoring."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofire.embedders.base import Vectors
+
+Bits = NDArray[np.uint64]
+Mask = NDArray[np.bool_]
+
+
+class Signs:
+    """Sign bits of centred vectors, a column a fact, so that one pass over 48 bytes a vector finds the candidates."""
+
+    def __init__(self, dimension: int, bits: Bits | None = None) -> None:
+        self._words = -(-dimension // 64)
+        self._room: Bits = np.zeros((self._words, 0), np.uint64) if bits is None else np.array(bits, np.uint64)
+        self.size = self._room.shape[1]
+
+    @property
+    def bits(self) -> Bits:
+        return self._room[:, : self.size]
+
+    def add(self, vectors: Vectors) -> None:
+        """Append the signs of centred vectors, one a position; a fact without a vector has a row of zeros."""
+        more = len(vectors)
+        self._make_room(self.size + more)
+        self._room[:, self.size : self.size + more] = self._signs(vectors)
+        self.size += more
+
+    def candidates(self, asked: Vectors, among: Mask, wanted: int) -> NDArray[np.int64]:
+        """About `wanted` positions of the nearest by sign, of those allowed; all that are as near as the last one."""
+        positions = np.flatnonzero(among)
+        if len(positions) <= wanted:
+            return positions
+        if len(positions) * 3 < self.size:
+            distances = self._distances(asked, self.bits[:, positions])
+            return positions[distances <= _cut(distances, wanted)]
+        distances = self._distances(asked, self.bits)
+        distances[~among] = 64 * self._words + 1
+        return np.flatnonzero(distances <= _cut(distances, wanted))
+
+    def _distances(self, asked: Vectors, bits: Bits) -> NDArray[np.uint16]:
+        signs = self._signs(asked[None, :])[:, 0]
+        total = np.zeros(bits.shape[1], np.uint16)
+        for row, sign in zip(bits, signs, strict=True):
+            total += np.bitwise_count(row ^ sign)
+        return total
+
+    def _signs(self, vectors: Vectors) -> Bits:
+        packed = np.packbits(vectors > 0, axis=1)
+        whole = np.zeros((len(vectors), self._words * 8), np.uint8)
+        whole[:, : packed.shape[1]] = packed
+        return np.ascontiguousarray(whole.view(np.uint64).T)
+
+    def _make_room(self, wanted: int) -> None:
+        if wanted <= self._room.shape[1]:
+            return
+        grown = np.zeros((self._words, max(wanted, 1_024, 2 * self._room.shape[1])), np.uint64)
+        grown[:, : self.size] = self.bits
+        self._room = grown
+
+
+def _cut(distances: NDArray[np.uint16], wanted: int) -> int:
+    """The smallest distance within which there are enough candidates."""
+    reached = np.cumsum(np.bincount(distances, minlength=1))
+    return int(np.searchsorted(reached, wanted))

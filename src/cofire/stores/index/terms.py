@@ -1,0 +1,70 @@
+"""Terms: words and marks as 64-bit numbers, and the bytes in which a fact keeps its own. No word is spelled out in an index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofire.model import Fact
+
+Terms = NDArray[np.int64]
+Counts = NDArray[np.uint16]
+
+_MOST = 65_535
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a fact holds, as bytes: its terms and, aligned with them, how often each occurs (0 for a mark)."""
+
+    terms: bytes
+    counts: bytes
+
+
+@lru_cache(maxsize=200_000)
+def term(word: str) -> int:
+    """A word as a number, the same in every process."""
+    return int.from_bytes(blake2b(word.encode("utf-8"), digest_size=8).digest(), "little", signed=True)
+
+
+def mark(kind: str, value: str) -> int:
+    """A tag, category, speaker or session as a number that no word has."""
+    return term(f"\x1f{kind}\x1f{value}")
+
+
+def marks(fact: Fact) -> list[int]:
+    """All that a fact can be filtered by, besides scope and time."""
+    single = (("category", fact.category), ("speaker", fact.speaker), ("session", fact.session))
+    return [mark("tag", tag) for tag in fact.tags] + [mark(kind, value) for kind, value in single if value is not None]
+
+
+def packed(counts: Mapping[str, int], marked: Iterable[int]) -> Held:
+    """The words of a fact with their counts, and its marks."""
+    return _packed({term(word): min(count, _MOST) for word, count in counts.items()}, marked)
+
+
+def joined(stored: Held, counts: Mapping[str, int], marked: Iterable[int]) -> tuple[Held, int]:
+    """The stored words of a fact and those of a new telling, each as often as it occurs in either; with the length."""
+    terms, often, _ = unpacked([stored])
+    held = {number: count for number, count in zip(terms.tolist(), often.tolist(), strict=True) if count}
+    for word, count in counts.items():
+        held[term(word)] = max(held.get(term(word), 0), min(count, _MOST))
+    return _packed(held, marked), sum(held.values())
+
+
+def unpacked(stored: Sequence[Held]) -> tuple[Terms, Counts, NDArray[np.int64]]:
+    """Terms and counts of many facts, one after the other, with the row that each belongs to."""
+    rows = np.repeat(np.arange(len(stored)), [len(one.counts) // 2 for one in stored])
+    terms = np.frombuffer(b"".join([one.terms for one in stored]), np.int64)
+    return terms, np.frombuffer(b"".join([one.counts for one in stored]), np.uint16), rows
+
+
+def _packed(held: Mapping[int, int], marked: Iterable[int]) -> Held:
+    rows = dict.fromkeys(marked, 0) | dict(held)
+    numbers = np.fromiter(rows.keys(), np.int64, len(rows))
+    return Held(numbers.tobytes(), np.fromiter(rows.values(), np.uint16, len(rows)).tobytes())

@@ -1,0 +1,249 @@
+"""The reference store: the Store protocol in plain dictionaries, as its living definition. No index, no file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from threading import RLock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofire.dynamics import bm25, likeness
+from cofire.embedders.base import Model, StoredModel, Vectors
+from cofire.errors import Conflict, StoreClosed, StoreError
+from cofire.model import Change, Fact, NewFact, Record, ScopeSize, Stored, Where, Written
+from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, Evidence, Floats, StoreSize, WordCue, WordStatistics
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The words of a scope as last counted, with a sample of its vectors."""
+
+    facts: int = 0
+    length: int = 0
+    holding: Mapping[str, int] = field(default_factory=dict)
+    sample: tuple[bytes, ...] = ()
+
+
+@dataclass
+class Shelf:
+    """All that is kept: facts and what hangs on them by id, records by name, counted words by scope."""
+
+    facts: dict[str, Fact] = field(default_factory=dict)
+    ids: dict[bytes, str] = field(default_factory=dict)
+    counts: dict[str, Mapping[str, int]] = field(default_factory=dict)
+    vectors: dict[str, bytes] = field(default_factory=dict)
+    incoming: dict[str, bytes] = field(default_factory=dict)
+    records: dict[str, Record] = field(default_factory=dict)
+    counted: dict[str, Counted] = field(default_factory=dict)
+
+    def copy(self) -> Shelf:
+        return Shelf(**{name: dict(kept) for name, kept in vars(self).items()})
+
+    def seen(self, where: Where) -> list[Fact]:
+        return [fact for fact in self.facts.values() if where.admits(fact)]
+
+    def in_scope(self, scope: str) -> list[Fact]:
+        return [fact for fact in self.facts.values() if fact.scope == scope]
+
+    def last_count(self, scope: str) -> Counted:
+        return self.counted.get(scope, Counted())
+
+    def version(self, name: str) -> int:
+        return self.records[name].version if name in self.records else 0
+
+    def model(self, name: str) -> Model | None:
+        return StoredModel.decode(self.records[name].value).model if name in self.records else None
+
+    def vectors_of(self, model: Model | None) -> dict[str, bytes]:
+        """The vectors of a model, current and moving in."""
+        current = self.vectors if self.model(MODEL_RECORD) == model else {}
+        return current | (self.incoming if self.model(INCOMING_RECORD) == model else {})
+
+    def rows(self, vectors: Sequence[bytes]) -> Floats:
+        model = self.model(MODEL_RECORD)
+        rows = [np.frombuffer(vector, dtype="<f2") for vector in vectors]
+        return np.array(rows, dtype=np.float32).reshape(len(rows), model.dimension if model else 0)
+
+    def word_counts(self, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.float64]:
+        counts = [[self.counts[id].get(word, 0) for word in words] for id in ids]
+        return np.array(counts, dtype=np.float64).reshape(len(ids), len(words))
+
+    def lengths(self, ids: Sequence[str]) -> NDArray[np.float64]:
+        return np.array([sum(self.counts[id].values()) for id in ids], dtype=np.float64)
+
+
+class ReferenceStore:
+    """Looks at everything each time; what it answers is what every store must answer."""
+
+    def __init__(self) -> None:
+        self._kept: Shelf | None = Shelf()
+        self._lock = RLock()
+
+    def write(self, change: Change, expects: Mapping[str, int]) -> Written:
+        with self._lock:
+            shelf = self._open().copy()
+            if any(shelf.version(name) != version for name, version in expects.items()):
+                raise Conflict("Somebody else wrote to the store in between.", way_out="Read it and try again.")
+            written, self._kept = _written(shelf, change), shelf
+            return written
+
+    def recognise(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
+        ids = self._open().ids
+        return {hash: ids[hash] for hash in hashes if hash in ids}
+
+    def read(self, ids: Sequence[str]) -> list[Fact | None]:
+        facts = self._open().facts
+        return [facts.get(id) for id in ids]
+
+    def scan(self, where: Where, limit: int, before: str | None) -> list[Fact]:
+        seen = [fact for fact in self._open().seen(where) if before is None or fact.id < before]
+        return sorted(seen, key=lambda fact: fact.id, reverse=True)[:limit]
+
+    def nearest(self, vector: Vectors, k: int, where: Where, candidates: int) -> list[str]:
+        shelf, model = self._open(), self.record(MODEL_RECORD)
+        if model is None:
+            return []
+        mean = StoredModel.decode(model.value).mean
+        ids = [fact.id for fact in shelf.seen(where) if fact.id in shelf.vectors]
+        rows = shelf.rows([shelf.vectors[id] for id in ids])
+        return _best(ids, likeness.centred(rows, mean) @ likeness.centred(vector, mean), k)
+
+    def matching(self, cue: WordCue, k: int, where: Where) -> list[str]:
+        shelf = self._open()
+        ids = [fact.id for fact in shelf.seen(where) if not shelf.counts[fact.id].keys().isdisjoint(cue.words)]
+        counts, lengths = shelf.word_counts(ids, cue.words), shelf.lengths(ids)
+        saturated = bm25.saturation(counts, lengths, k1=cue.k1, b=cue.b, mean_length=cue.mean_length)
+        return _best(ids, bm25.share(saturated, cue.weights), k)
+
+    def weigh(self, ids: Sequence[str], words: Sequence[str]) -> Evidence:
+        shelf = self._open()
+        known = [id for id in ids if id in shelf.facts]
+        nothing = bytes(2 * shelf.rows([]).shape[1])
+        vectors = shelf.rows([shelf.vectors.get(id, nothing) for id in known])
+        embedded = np.array([id in shelf.vectors for id in known], dtype=np.bool_)
+        counts, lengths = shelf.word_counts(known, words), shelf.lengths(known)
+        return Evidence(tuple(known), vectors, embedded, counts.astype(np.float32), lengths.astype(np.float32))
+
+    def statistics(self, scopes: Sequence[str], words: Sequence[str]) -> WordStatistics:
+        shelf = self._open()
+        counted = [shelf.last_count(scope) for scope in sorted(set(scopes))]
+        facts, length = sum(one.facts for one in counted), sum(one.length for one in counted)
+        holding = tuple(sum(one.holding.get(word, 0) for one in counted) for word in words)
+        sample = shelf.rows([vector for one in counted for vector in one.sample])
+        return WordStatistics(facts, length / facts if facts else 0.0, holding, sample)
+
+    def record(self, name: str) -> Record | None:
+        return self._open().records.get(name)
+
+    def unembedded(self, model: bytes, limit: int) -> list[Fact]:
+        shelf = self._open()
+        have = shelf.vectors_of(StoredModel.decode(model).model)
+        return [shelf.facts[id] for id in sorted(shelf.facts) if id not in have][:limit]
+
+    def size(self) -> StoreSize:
+        shelf = self._open()
+        facts = shelf.facts.values()
+        archived, scopes = sum(fact.archived for fact in facts), Counter(fact.scope for fact in facts)
+        return StoreSize(len(facts), archived, len(shelf.vectors), 0, scopes, bytes=0, place="this process")
+
+    def together(self, questions: Sequence[Callable[[], Any]]) -> list[Any]:
+        with self._lock:
+            self._open()
+            return [question() for question in questions]
+
+    def backup(self, path: str) -> None:
+        self._open()
+        raise StoreError(f"This store has no file to copy to {path}.", way_out='Use one in a file: Memory("team.db").')
+
+    def check(self) -> list[str]:
+        self._open()
+        return []
+
+    def close(self) -> None:
+        self._kept = None
+
+    def _open(self) -> Shelf:
+        if self._kept is None:
+            raise StoreClosed("The store is closed.", way_out="Open it again.")
+        return self._kept
+
+
+def _written(shelf: Shelf, change: Change) -> Written:
+    """Put a change into the shelf, part after part; the words are counted last, when all else is in place."""
+    stored = tuple(_tell(shelf, new, change.now) for new in change.facts)
+    doomed = [shelf.facts[id] for id in dict.fromkeys(change.removals) if id in shelf.facts]
+    for fact in doomed:
+        del shelf.facts[fact.id], shelf.counts[fact.id], shelf.ids[fact.hash]
+        shelf.vectors.pop(fact.id, None)
+        shelf.incoming.pop(fact.id, None)
+    before = shelf.model(MODEL_RECORD)
+    _record(shelf, change.records)
+    shelf.incoming |= {id: vector for id, vector in change.vectors.items() if id in shelf.facts}
+    if change.adopt_vectors:
+        _adopt(shelf, before)
+    shelf.counted |= {scope: _count(shelf, scope, change.sample) for scope in change.recount}
+    touched = {*(new.fact.scope for new in change.facts), *(fact.scope for fact in doomed), *change.recount}
+    sizes = {scope: ScopeSize(len(shelf.in_scope(scope)), shelf.last_count(scope).facts) for scope in touched}
+    return Written(stored, len(doomed), sizes)
+
+
+def _tell(shelf: Shelf, new: NewFact, now: datetime) -> Stored:
+    """Keep a fact, or reinforce the one that says the same. The words of added tags are found from then on as well."""
+    id = shelf.ids.get(new.fact.hash)
+    if id is not None:
+        shelf.facts[id] = shelf.facts[id].observed_again(new.fact, now)
+        shelf.counts[id] = {**new.counts, **shelf.counts[id]}
+        return Stored(id, fresh=False)
+    id = shelf.ids[new.fact.hash] = new.fact.id
+    shelf.facts[id] = replace(new.fact, position=_next_position(shelf, new.fact))
+    shelf.counts[id] = dict(new.counts)
+    if new.vector is not None:
+        shelf.vectors[id] = new.vector
+    return Stored(id, fresh=True)
+
+
+def _next_position(shelf: Shelf, new: Fact) -> int | None:
+    if new.session is None:
+        return None
+    taken = [fact.position for fact in shelf.in_scope(new.scope) if fact.session == new.session]
+    return max((position + 1 for position in taken if position is not None), default=0)
+
+
+def _record(shelf: Shelf, records: Iterable[Record]) -> None:
+    """Each writing raises a record's version. What was moving in is dropped when another model begins to."""
+    moving = shelf.model(INCOMING_RECORD)
+    for record in records:
+        shelf.records[record.name] = replace(record, version=shelf.version(record.name) + 1)
+    if shelf.model(INCOMING_RECORD) != moving:
+        shelf.incoming = {}
+
+
+def _adopt(shelf: Shelf, before: Model | None) -> None:
+    """The vectors that moved in become the store's own; those of another model go, and the samples of them."""
+    model = shelf.model(MODEL_RECORD)
+    if model != before:
+        shelf.vectors = {}
+        shelf.counted = {scope: replace(counted, sample=()) for scope, counted in shelf.counted.items()}
+    shelf.vectors = shelf.vectors_of(model)
+    shelf.records.pop(INCOMING_RECORD, None)
+    shelf.incoming = {}
+
+
+def _count(shelf: Shelf, scope: str, sample: int) -> Counted:
+    """Archived facts count too. The sample is by content hash, so that every store draws the same one."""
+    facts = sorted(shelf.in_scope(scope), key=lambda fact: fact.hash)
+    words = [word for fact in facts for word in shelf.counts[fact.id]]
+    vectors = [shelf.vectors[fact.id] for fact in facts if fact.id in shelf.vectors]
+    length = int(shelf.lengths([fact.id for fact in facts]).sum())
+    return Counted(len(facts), length, Counter(words), tuple(vectors[:sample]))
+
+
+def _best(ids: Sequence[str], scores: NDArray[np.floating], k: int) -> list[str]:
+    """The highest scores first; of equals, the newer. Six decimals, so that the last bit of a sum decides nothing."""
+    rounded = np.round(scores, 6).tolist()
+    return [id for _, id in sorted(zip(rounded, ids, strict=True), reverse=True)[:k]]

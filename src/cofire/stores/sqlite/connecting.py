@@ -1,0 +1,164 @@
+"""Connecting: a file becomes a pair of connections, one that writes and one that reads, so that neither waits for the other."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import RLock
+from urllib.parse import quote
+
+import apsw
+
+from cofire.errors import StoreReadOnly
+from cofire.stores.sqlite import schema
+from cofire.stores.sqlite.faults import translated
+
+IN_MEMORY = ":memory:"
+
+
+@dataclass(frozen=True, slots=True)
+class SqliteOptions:
+    """How a file is opened: how long to wait for others, how safe a commit is, and which vector index serves."""
+
+    busy_seconds: float
+    synchronous: str
+    index: str
+
+
+class Line:
+    """A connection with the lock that keeps it to one thread at a time."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.connection = connection
+        self.lock = RLock()
+        self._depth = 0
+
+    @contextmanager
+    def glancing(self) -> Iterator[apsw.Connection]:
+        """For a single statement, which is of one moment by itself."""
+        with self.lock:
+            yield self.connection
+
+    @contextmanager
+    def reading(self) -> Iterator[apsw.Connection]:
+        """All that is read inside is of one moment; a reading within a reading is part of it."""
+        with self.lock:
+            self._depth += 1
+            try:
+                if self._depth == 1 and not self.connection.in_transaction:
+                    self.connection.execute("BEGIN")
+                yield self.connection
+            finally:
+                self._depth -= 1
+                if self._depth == 0 and self.connection.in_transaction:
+                    self.connection.execute("COMMIT")
+
+    @contextmanager
+    def writing(self) -> Iterator[apsw.Connection]:
+        """All that is written inside is kept, or none of it."""
+        with self.lock:
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self.connection
+                self.connection.execute("COMMIT")
+            except BaseException:
+                if self.connection.in_transaction:
+                    self.connection.execute("ROLLBACK")
+                raise
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The two connections of a store; one and the same for a store in memory, no writer for a file that may only be read."""
+
+    path: str
+    reader: Line
+    writer: Line | None
+
+    def for_writing(self) -> Line:
+        if self.writer is None:
+            raise StoreReadOnly(
+                f"The store {self.path} may be read but not written.",
+                way_out="Give write permission on the file and its folder, or use another store.",
+            )
+        return self.writer
+
+    def close(self) -> None:
+        for line in {id(line): line for line in (self.writer, self.reader) if line}.values():
+            with line.lock:
+                line.connection.close()
+
+
+def connect(path: str, options: SqliteOptions) -> Lines:
+    """Open or create a store; a file that may not be written is opened for reading."""
+    with translated(path):
+        if path == IN_MEMORY:
+            only = Line(_prepared(apsw.Connection(path), path, options))
+            return Lines(path, only, only)
+        Path(path).expanduser().parent.mkdir(parents=True, exist_ok=True)
+        path = str(Path(path).expanduser())
+        writer = _writer(path, options)
+        if writer is None:
+            return Lines(path, Line(_read_only(path, options)), None)
+        reader = apsw.Connection(path)
+        _tune(reader, options)
+        return Lines(path, Line(reader), Line(writer))
+
+
+def _writer(path: str, options: SqliteOptions) -> apsw.Connection | None:
+    try:
+        connection = apsw.Connection(path)
+        return _prepared(connection, path, options)
+    except apsw.ReadOnlyError:
+        return None
+    except apsw.CantOpenError:
+        if Path(path).is_file():
+            return None
+        raise
+
+
+def _prepared(connection: apsw.Connection, path: str, options: SqliteOptions) -> apsw.Connection:
+    _tune(connection, options)
+    schema.check_owner(connection, path)
+    if connection.readonly("main"):
+        raise apsw.ReadOnlyError(path)
+    _go_wal(connection, options)
+    schema.migrate(connection)
+    return connection
+
+
+def _go_wal(connection: apsw.Connection, options: SqliteOptions) -> None:
+    """Switch to write-ahead logging. SQLite does not wait here when others open the new file too, so this does."""
+    deadline = time.monotonic() + options.busy_seconds
+    while True:
+        try:
+            connection.pragma("journal_mode", "wal")
+            return
+        except apsw.BusyError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
+def _tune(connection: apsw.Connection, options: SqliteOptions) -> None:
+    connection.set_busy_timeout(int(options.busy_seconds * 1000))
+    connection.execute(
+        f"PRAGMA synchronous = {options.synchronous}; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;"
+        "PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 268435456"
+    )
+
+
+def _read_only(path: str, options: SqliteOptions) -> apsw.Connection:
+    """For reading alone. In a folder that may not be written SQLite cannot share a log, so the file is taken as it stands."""
+    try:
+        connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+        schema.check_owner(connection, path)
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
+        uri = f"file:{quote(path)}?immutable=1"
+        connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+        schema.check_owner(connection, path)
+    connection.set_busy_timeout(int(options.busy_seconds * 1000))
+    return connection

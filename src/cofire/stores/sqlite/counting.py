@@ -1,0 +1,93 @@
+"""Counting: the word statistics of a scope, kept as a record and read back for a question's words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from cofire.embedders.base import Vectors
+from cofire.stores.base import WordStatistics
+from cofire.stores.index.index import Index
+from cofire.stores.index.terms import Terms, term
+
+_SAMPLE = """
+SELECT v.vector FROM facts f INDEXED BY facts_by_scope JOIN vectors v ON v.fact = f.key
+WHERE f.scope = ? ORDER BY f.hash LIMIT ?
+"""
+
+
+def recount(connection: apsw.Connection, index: Index, scope: int, sample: int) -> None:
+    """Count the words of a scope, and keep some of its vectors as a sample, chosen by content and not by age."""
+    facts, length, terms, holding = index.holding(scope)
+    vectors = b"".join(vector for (vector,) in connection.execute(_SAMPLE, (scope, sample)))
+    connection.execute(
+        "INSERT INTO word_statistics(scope, version, facts, length, terms, holding, sample) VALUES (?, 1, ?, ?, ?, ?, ?) "
+        "ON CONFLICT(scope) DO UPDATE SET version = version + 1, facts = excluded.facts, length = excluded.length, "
+        "terms = excluded.terms, holding = excluded.holding, sample = excluded.sample",
+        (scope, facts, length, terms.tobytes(), holding.astype(np.int32).tobytes(), vectors),
+    )
+
+
+@dataclass(frozen=True)
+class Count:
+    """The word statistics of one scope as they were counted last."""
+
+    facts: int
+    length: int
+    terms: Terms
+    holding: NDArray[np.int32]
+    sample: Vectors
+
+    def of(self, asked: Terms) -> NDArray[np.int64]:
+        """How many facts hold each of these terms."""
+        if not len(self.terms):
+            return np.zeros(len(asked), np.int64)
+        at = np.minimum(np.searchsorted(self.terms, asked), len(self.terms) - 1)
+        return np.where(self.terms[at] == asked, self.holding[at], 0).astype(np.int64)
+
+
+class Counts:
+    """Word statistics, kept in memory as long as nobody counts anew."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, tuple[tuple[str, int], Count]] = {}
+
+    def read(
+        self, connection: apsw.Connection, scopes: Sequence[str], words: Sequence[str], dimension: int
+    ) -> WordStatistics:
+        """The statistics of several scopes together."""
+        counted = [count for scope in sorted(set(scopes)) if (count := self._count(connection, scope, dimension))]
+        asked = np.array([term(word) for word in words], np.int64)
+        facts = sum(count.facts for count in counted)
+        mean = sum(count.length for count in counted) / facts if facts else 0.0
+        holding = sum((count.of(asked) for count in counted), start=np.zeros(len(words), np.int64))
+        samples = [count.sample for count in counted] or [np.zeros((0, dimension), np.float32)]
+        sample = samples[0] if len(samples) == 1 else np.concatenate(samples)
+        return WordStatistics(facts, mean, tuple(holding.tolist()), sample)
+
+    def _count(self, connection: apsw.Connection, scope: str, dimension: int) -> Count | None:
+        found = connection.execute(_STAMP, (scope,)).get
+        if found is None:
+            return None
+        key, *stamp = found
+        if key not in self._kept or self._kept[key][0] != tuple(stamp):
+            self._kept[key] = (stamp[0], stamp[1]), _read(connection, key, dimension)
+        return self._kept[key][1]
+
+
+_STAMP = """
+SELECT s.key, state.epoch, w.version FROM word_statistics w JOIN scopes s ON s.key = w.scope, state WHERE s.name = ?
+"""
+
+
+def _read(connection: apsw.Connection, scope: int, dimension: int) -> Count:
+    sql = "SELECT facts, length, terms, holding, sample FROM word_statistics WHERE scope = ?"
+    facts, length, terms, holding, sample = connection.execute(sql, (scope,)).get
+    vectors = np.frombuffer(sample, np.float16).astype(np.float32).reshape(-1, dimension or 1)
+    return Count(
+        facts, length, np.frombuffer(terms, np.int64), np.frombuffer(holding, np.int32), vectors[:, :dimension]
+    )

@@ -1,0 +1,71 @@
+"""Restoring: a backup takes the place of a store, which may be in use; what was there before is kept beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import apsw
+
+from cofire.errors import StoreCorrupt, StoreError, StoreNotOpened
+from cofire.stores.sqlite import schema
+from cofire.stores.sqlite.connecting import SqliteOptions, connect
+from cofire.stores.sqlite.faults import translated
+from cofire.stores.sqlite.store import copy, copy_into
+from cofire.stores.sqlite.writing import new_epoch
+
+
+def restore(backup: str, path: str, options: SqliteOptions, *, force: bool) -> str | None:
+    """Put a backup in the place of a store. Returns where the former content was kept, if there was any."""
+    source = _checked(backup)
+    try:
+        lines = connect(path, options)
+        try:
+            with translated(path), (line := lines.for_writing()).lock:
+                return _replace(source, line.connection, path, force)
+        finally:
+            lines.close()
+    finally:
+        source.close()
+
+
+def _checked(backup: str) -> apsw.Connection:
+    """A backup that is whole and was made by cofire."""
+    if not Path(backup).is_file():
+        raise StoreNotOpened(
+            f"There is no backup {backup}.", way_out="Give the path of a file made by: cofire backup FILE"
+        )
+    with translated(backup):
+        source = apsw.Connection(backup, flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            schema.check_owner(source, backup)
+            if schema.version_of(source) == 0 or source.execute("PRAGMA integrity_check").get != "ok":
+                raise StoreCorrupt(f"The backup {backup} is damaged.", way_out="Use another backup.")
+        except BaseException:
+            source.close()
+            raise
+        return source
+
+
+def _replace(source: apsw.Connection, target: apsw.Connection, path: str, force: bool) -> str | None:
+    held = target.execute("SELECT count(*) FROM facts").get
+    if held and not force:
+        raise StoreError(
+            f"The store {path} holds {held:,} facts.",
+            way_out="Add --force to replace it; a copy of it will be kept beside it.",
+        )
+    kept = _free_name(path) if held else None
+    if kept:
+        copy(target, kept)
+    copy_into(target, source)
+    schema.migrate(target)
+    target.execute("BEGIN IMMEDIATE")
+    new_epoch(target)
+    target.execute("COMMIT")
+    return kept
+
+
+def _free_name(path: str) -> str:
+    number = 1
+    while Path(f"{path}.before-restore-{number}").exists():
+        number += 1
+    return f"{path}.before-restore-{number}"

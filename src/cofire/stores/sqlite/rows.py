@@ -1,0 +1,149 @@
+"""Rows: facts and filters in SQL, there and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import apsw
+
+from cofire.model import Fact, NewFact, Where
+from cofire.stores.index.index import Row
+from cofire.stores.index.moments import moment, stamp, stamp_or_none
+from cofire.stores.index.terms import Held, marks, packed
+
+SELECT = """
+SELECT f.key, f.id, s.name, f.text, f.subject, f.category, f.speaker, f.session, f.position, f.source, f.at, f.stored_at,
+  f.valid_from, f.valid_until, f.expires, f.reinforced, f.reinforced_at, f.pinned, f.archived, f.metadata,
+  (SELECT json_group_array(tag) FROM (SELECT tag FROM tags WHERE fact = f.key ORDER BY tag))
+FROM facts f JOIN scopes s ON s.key = f.scope
+"""
+
+SELECT_FOR_INDEX = """
+SELECT f.key, f.scope, coalesce(f.at, f.stored_at), f.stored_at, f.valid_from,
+  min(coalesce(f.valid_until, 4611686018427387904), coalesce(f.expires, 4611686018427387904)),
+  f.length, f.archived, f.terms, f.counts, v.vector
+FROM facts f LEFT JOIN vectors v ON v.fact = f.key
+WHERE f.version > ? ORDER BY f.version, f.key
+"""
+
+INSERT = """
+INSERT INTO facts (id, hash, scope, text, subject, category, speaker, session, position, source, at, stored_at, valid_from,
+  valid_until, expires, pinned, archived, metadata, terms, counts, length, version)
+VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+"""
+
+REINFORCE = """
+UPDATE facts SET category = ?, source = ?, metadata = ?, reinforced = ?, reinforced_at = ?, terms = ?, counts = ?, length = ?,
+  version = ? WHERE key = ?
+"""
+
+
+def fact(row: Sequence[Any]) -> Fact:
+    """A row of SELECT as a fact."""
+    (_, id, scope, text, subject, category, speaker, session, position, source, at, stored_at) = row[:12]
+    (valid_from, valid_until, expires, reinforced, reinforced_at, pinned, archived, metadata, tags) = row[12:]
+    return Fact(
+        text=text,
+        tags=tuple(json.loads(tags)),
+        category=category,
+        subject=subject,
+        at=moment(at),
+        session=session,
+        speaker=speaker,
+        scope=scope,
+        source=source,
+        metadata=json.loads(metadata) if metadata else {},
+        valid_from=moment(valid_from),
+        valid_until=moment(valid_until),
+        expires=moment(expires),
+        id=id,
+        position=position,
+        stored_at=moment(stored_at),
+        reinforced=reinforced,
+        reinforced_at=moment(reinforced_at),
+        pinned=bool(pinned),
+        archived=bool(archived),
+    )
+
+
+def index_row(row: Sequence[Any]) -> Row:
+    """A row of SELECT_FOR_INDEX as the index sees it."""
+    key, scope, time, stored, starts, ends, length, archived, terms, counts, vector = row
+    return Row(key, scope, time, stored, starts, ends, length, bool(archived), Held(terms, counts), vector)
+
+
+def insertion(new: NewFact, scope: int, position: int | None, version: int) -> tuple[Any, ...]:
+    """What INSERT takes of a new fact."""
+    one = new.fact
+    assert one.stored_at is not None, "a fact on its way into the store knows when it is stored"
+    held = packed(new.counts, marks(one))
+    return (
+        one.id,
+        one.hash,
+        scope,
+        one.text,
+        one.subject,
+        one.category,
+        one.speaker,
+        one.session,
+        position,
+        one.source,
+        stamp_or_none(one.at),
+        stamp(one.stored_at),
+        stamp_or_none(one.valid_from),
+        stamp_or_none(one.valid_until),
+        stamp_or_none(one.expires),
+        int(one.pinned),
+        int(one.archived),
+        metadata(one),
+        held.terms,
+        held.counts,
+        sum(new.counts.values()),
+        version,
+    )
+
+
+def metadata(one: Fact) -> str | None:
+    return json.dumps(dict(one.metadata), ensure_ascii=False) if one.metadata else None
+
+
+def condition(where: Where) -> tuple[str, list[Any]]:
+    """A filter as SQL over SELECT, with its bindings."""
+    clauses: list[str] = ["1"]
+    bound: list[Any] = []
+
+    def require(clause: str, *values: Any) -> None:
+        clauses.append(clause)
+        bound.extend(values)
+
+    for column, names in (
+        ("s.name", where.scopes),
+        ("f.category", where.categories),
+        ("f.speaker", where.speakers),
+        ("f.session", where.sessions),
+    ):
+        if names or (column == "s.name" and names is not None):
+            require(f"{column} IN (SELECT value FROM carray(?))", apsw.carray(tuple(names)) if names else None)
+    for tag in sorted(where.tags):
+        require("EXISTS (SELECT 1 FROM tags WHERE fact = f.key AND tag = ?)", tag)
+    if not where.archived:
+        require("NOT f.archived")
+    if where.community is not None:
+        require("0")
+    _require_times(where, require)
+    return " AND ".join(clauses), bound
+
+
+def _require_times(where: Where, require: Any) -> None:
+    when = stamp(where.as_of or where.now)
+    require("(f.valid_from IS NULL OR f.valid_from <= ?)", when)
+    require("(f.valid_until IS NULL OR f.valid_until > ?)", when)
+    require("(f.expires IS NULL OR f.expires > ?)", when)
+    if where.since is not None:
+        require("coalesce(f.at, f.stored_at) >= ?", stamp(where.since))
+    if where.until is not None:
+        require("coalesce(f.at, f.stored_at) <= ?", stamp(where.until))
+    if where.as_of is not None:
+        require("f.stored_at <= ?", when)

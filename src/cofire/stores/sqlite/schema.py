@@ -1,0 +1,246 @@
+"""Schema: the tables of a store, and the steps that bring an older file up to date. STRICT, with keys that are never reused."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+
+import apsw
+
+from cofire.errors import StoreCorrupt, StoreTooNew
+
+APPLICATION_ID = 0x0C0F14E0
+
+Migration = Callable[[apsw.Connection], None]
+MIGRATIONS: list[Migration] = []
+
+
+def migration(step: Migration) -> Migration:
+    """Mark a function as the next step; its place in the file is its version."""
+    MIGRATIONS.append(step)
+    return step
+
+
+@migration
+def _first_tables(connection: apsw.Connection) -> None:
+    connection.execute(_FACTS + _SEARCH + _GRAPH + _LIFE)
+    connection.execute("INSERT INTO state(only, epoch, version) VALUES (1, ?, 0)", (secrets.token_hex(8),))
+
+
+def version_of(connection: apsw.Connection) -> int:
+    return int(connection.pragma("user_version"))
+
+
+def check_owner(connection: apsw.Connection, path: str) -> None:
+    """Refuse a file that another program or a newer cofire made."""
+    owner = connection.pragma("application_id")
+    empty = connection.execute("SELECT count(*) FROM sqlite_schema").get == 0
+    if owner != APPLICATION_ID and not (owner == 0 and empty):
+        raise StoreCorrupt(f"{path} is a database, but not a cofire store.", way_out="Give the path of a cofire store.")
+    if version_of(connection) > len(MIGRATIONS):
+        raise StoreTooNew(
+            f"{path} was written by a newer cofire (schema {version_of(connection)}, this one knows {len(MIGRATIONS)}).",
+            way_out="Upgrade with: pip install --upgrade cofire",
+        )
+
+
+def migrate(connection: apsw.Connection) -> None:
+    """Take all steps that are missing, in one transaction."""
+    if version_of(connection) == len(MIGRATIONS):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for step in MIGRATIONS[version_of(connection) :]:
+            step(connection)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {len(MIGRATIONS)}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+_FACTS = """
+CREATE TABLE scopes (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL UNIQUE,
+  facts INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE facts (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  hash BLOB NOT NULL UNIQUE,
+  scope INTEGER NOT NULL REFERENCES scopes(key),
+  text TEXT NOT NULL,
+  subject TEXT,
+  category TEXT,
+  speaker TEXT,
+  session TEXT,
+  position INTEGER,
+  source TEXT,
+  at INTEGER,
+  stored_at INTEGER NOT NULL,
+  valid_from INTEGER,
+  valid_until INTEGER,
+  expires INTEGER,
+  reinforced INTEGER NOT NULL DEFAULT 0,
+  reinforced_at INTEGER,
+  active_hours REAL NOT NULL DEFAULT 0,
+  pinned INTEGER NOT NULL DEFAULT 0,
+  archived INTEGER NOT NULL DEFAULT 0,
+  metadata TEXT,
+  terms BLOB NOT NULL,
+  counts BLOB NOT NULL,
+  length INTEGER NOT NULL,
+  version INTEGER NOT NULL
+) STRICT;
+CREATE INDEX facts_by_version ON facts(version);
+CREATE INDEX facts_by_scope ON facts(scope, hash);
+CREATE INDEX facts_by_session ON facts(scope, session, position) WHERE session IS NOT NULL;
+CREATE TABLE tags (
+  fact INTEGER NOT NULL REFERENCES facts(key) ON DELETE CASCADE,
+  tag TEXT NOT NULL,
+  PRIMARY KEY (fact, tag)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX tags_by_name ON tags(tag, fact);
+CREATE TABLE vectors (
+  fact INTEGER PRIMARY KEY REFERENCES facts(key) ON DELETE CASCADE,
+  vector BLOB NOT NULL
+) STRICT;
+CREATE TABLE vectors_incoming (
+  fact INTEGER PRIMARY KEY REFERENCES facts(key) ON DELETE CASCADE,
+  vector BLOB NOT NULL
+) STRICT;
+"""
+
+_SEARCH = """
+CREATE TABLE state (
+  only INTEGER PRIMARY KEY CHECK (only = 1),
+  epoch TEXT NOT NULL,
+  version INTEGER NOT NULL
+) STRICT;
+CREATE TABLE removed (
+  version INTEGER NOT NULL,
+  fact INTEGER NOT NULL,
+  PRIMARY KEY (version, fact)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE records (
+  name TEXT PRIMARY KEY,
+  version INTEGER NOT NULL,
+  value BLOB NOT NULL
+) STRICT;
+CREATE TABLE word_statistics (
+  scope INTEGER PRIMARY KEY REFERENCES scopes(key) ON DELETE CASCADE,
+  version INTEGER NOT NULL,
+  facts INTEGER NOT NULL,
+  length INTEGER NOT NULL,
+  terms BLOB NOT NULL,
+  holding BLOB NOT NULL,
+  sample BLOB NOT NULL
+) STRICT;
+CREATE TABLE snapshots (
+  only INTEGER PRIMARY KEY CHECK (only = 1),
+  epoch TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  facts INTEGER NOT NULL,
+  parts INTEGER NOT NULL
+) STRICT;
+CREATE TABLE snapshot_parts (
+  part INTEGER PRIMARY KEY,
+  bytes BLOB NOT NULL
+) STRICT;
+"""
+
+_GRAPH = """
+CREATE TABLE names (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  scope INTEGER NOT NULL REFERENCES scopes(key),
+  name TEXT NOT NULL,
+  facts INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (scope, name)
+) STRICT;
+CREATE TABLE mentions (
+  fact INTEGER NOT NULL REFERENCES facts(key) ON DELETE CASCADE,
+  name INTEGER NOT NULL REFERENCES names(key) ON DELETE CASCADE,
+  sentence INTEGER NOT NULL DEFAULT 0,
+  confidence REAL,
+  PRIMARY KEY (fact, name, sentence)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX mentions_by_name ON mentions(name, fact);
+CREATE TABLE subjects (
+  fact INTEGER NOT NULL REFERENCES facts(key) ON DELETE CASCADE,
+  name INTEGER NOT NULL REFERENCES names(key) ON DELETE CASCADE,
+  strength REAL NOT NULL,
+  PRIMARY KEY (name, fact)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX subjects_by_fact ON subjects(fact);
+CREATE TABLE graph_edges (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  source INTEGER NOT NULL REFERENCES facts(key) ON DELETE CASCADE,
+  target INTEGER NOT NULL REFERENCES facts(key) ON DELETE CASCADE,
+  kind TEXT NOT NULL,
+  weight REAL,
+  confidence REAL,
+  tags TEXT,
+  origin TEXT NOT NULL DEFAULT '',
+  created INTEGER NOT NULL,
+  ended INTEGER,
+  observed INTEGER,
+  version INTEGER NOT NULL,
+  UNIQUE (source, target, kind)
+) STRICT;
+CREATE INDEX graph_edges_by_target ON graph_edges(target);
+CREATE INDEX graph_edges_by_version ON graph_edges(version);
+CREATE TABLE association_edges (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  source INTEGER NOT NULL REFERENCES facts(key) ON DELETE CASCADE,
+  target INTEGER NOT NULL REFERENCES facts(key) ON DELETE CASCADE,
+  kind TEXT NOT NULL,
+  weight REAL,
+  confidence REAL,
+  tags TEXT,
+  origin TEXT NOT NULL DEFAULT '',
+  co_access_count INTEGER NOT NULL DEFAULT 0,
+  created INTEGER NOT NULL,
+  ended INTEGER,
+  strengthened INTEGER,
+  version INTEGER NOT NULL,
+  UNIQUE (source, target, kind)
+) STRICT;
+CREATE INDEX association_edges_by_target ON association_edges(target);
+CREATE INDEX association_edges_by_version ON association_edges(version);
+"""
+
+_LIFE = """
+CREATE TABLE fact_importance (
+  fact INTEGER PRIMARY KEY REFERENCES facts(key) ON DELETE CASCADE,
+  pagerank REAL NOT NULL,
+  community INTEGER
+) STRICT;
+CREATE TABLE descriptions (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  fact INTEGER NOT NULL REFERENCES facts(key) ON DELETE CASCADE,
+  text TEXT NOT NULL,
+  made INTEGER NOT NULL,
+  ended INTEGER
+) STRICT;
+CREATE INDEX descriptions_by_fact ON descriptions(fact);
+CREATE TABLE active_spans (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  session TEXT,
+  begun INTEGER NOT NULL,
+  ended INTEGER NOT NULL
+) STRICT;
+CREATE TABLE recall_log (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  at INTEGER NOT NULL,
+  session TEXT
+) STRICT;
+CREATE TABLE recall_log_facts (
+  recall INTEGER NOT NULL REFERENCES recall_log(key) ON DELETE CASCADE,
+  fact INTEGER NOT NULL REFERENCES facts(key) ON DELETE CASCADE,
+  place INTEGER NOT NULL,
+  PRIMARY KEY (recall, fact)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX recall_log_facts_by_fact ON recall_log_facts(fact);
+"""

@@ -1,0 +1,269 @@
+"""The SQLite store: the protocol on one file. Reading and writing go over connections of their own; the index proposes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+import numpy as np
+
+from cofire.dynamics.likeness import centred, centred_cosines
+from cofire.embedders.base import StoredModel, Vectors
+from cofire.errors import StoreClosed, StoreNotOpened
+from cofire.model import Change, Fact, Record, Where, Written
+from cofire.stores.base import MODEL_RECORD, Evidence, StoreSize, WordCue, WordStatistics
+from cofire.stores.index.terms import Held, term, unpacked
+from cofire.stores.sqlite import counting, rows, schema, writing
+from cofire.stores.sqlite.connecting import IN_MEMORY, Lines, SqliteOptions, connect
+from cofire.stores.sqlite.faults import translated
+from cofire.stores.sqlite.live_index import LiveIndex, save_snapshot, snapshot_is_due
+
+__all__ = ["SqliteOptions", "SqliteStore"]
+
+SCORE_DECIMALS = 6
+
+
+class SqliteStore:
+    """Facts in one file. Any number of processes and threads may use it at once."""
+
+    def __init__(self, lines: Lines, options: SqliteOptions) -> None:
+        self.path = lines.path
+        self._lines: Lines | None = lines
+        self._options = options
+        self._live = LiveIndex()
+        self._counts = counting.Counts()
+
+    @classmethod
+    def open(cls, path: str, options: SqliteOptions) -> SqliteStore:
+        """Open a store, creating the file if need be."""
+        if Path(path).is_dir():
+            raise StoreNotOpened(f"{path} is a folder.", way_out="Give the path of a file.")
+        try:
+            return cls(connect(path, options), options)
+        except OSError as error:
+            raise StoreNotOpened(
+                f"The store {path} cannot be opened: {error}.", way_out="Give a place where a file may be written."
+            ) from error
+
+    def write(self, change: Change, expects: Mapping[str, int]) -> Written:
+        with self._writing() as connection:
+            if not change.recount:
+                return writing.apply(connection, change, expects)
+            return self._write_and_count(connection, change, expects)
+
+    def recognise(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
+        with self._glancing() as connection:
+            return writing.recognised(connection, hashes)
+
+    def read(self, ids: Sequence[str]) -> list[Fact | None]:
+        if not ids:
+            return []
+        with self._glancing() as connection:
+            found = connection.execute(rows.SELECT + " WHERE f.id IN (SELECT value FROM carray(?))", (_listed(ids),))
+            facts = {fact.id: fact for fact in map(rows.fact, found)}
+        return [facts.get(id) for id in ids]
+
+    def scan(self, where: Where, limit: int, before: str | None) -> list[Fact]:
+        clause, bound = rows.condition(where)
+        if before is not None:
+            clause, bound = f"{clause} AND f.id < ?", [*bound, before]
+        with self._glancing() as connection:
+            found = connection.execute(f"{rows.SELECT} WHERE {clause} ORDER BY f.id DESC LIMIT ?", (*bound, limit))
+            return [rows.fact(row) for row in found]
+
+    def nearest(self, vector: Vectors, k: int, where: Where, candidates: int) -> list[str]:
+        with self._reading() as connection, self._live.at(connection) as index:
+            if index.model is None:
+                return []
+            wanted = index.columns.size if self._options.index == "exact" else max(k, candidates)
+            keys = index.nearest(vector, self._live.admitted(where), wanted)
+            vectors = _vectors(connection, keys, index.model.model.dimension)
+            scores = centred_cosines(vectors, centred(vector, index.model.mean), index.model.mean)
+            return _best_ids(connection, keys, scores, k)
+
+    def matching(self, cue: WordCue, k: int, where: Where) -> list[str]:
+        with self._reading() as connection, self._live.at(connection) as index:
+            proposed = index.matching(cue, self._live.admitted(where), k)
+            return _best_ids(connection, proposed.keys, proposed.scores, k)
+
+    def weigh(self, ids: Sequence[str], words: Sequence[str]) -> Evidence:
+        with self._reading() as connection:
+            dimension = self._dimension(connection)
+            found: list[Any] = connection.execute(_WEIGH, (_listed(ids),)).fetchall() if ids else []
+        place = {id: at for at, id in enumerate(ids)}
+        return _evidence(sorted(found, key=lambda row: place[row[0]]), words, dimension)
+
+    def statistics(self, scopes: Sequence[str], words: Sequence[str]) -> WordStatistics:
+        with self._reading() as connection:
+            return self._counts.read(connection, scopes, words, self._dimension(connection))
+
+    def record(self, name: str) -> Record | None:
+        with self._glancing() as connection:
+            found = connection.execute("SELECT value, version FROM records WHERE name = ?", (name,)).fetchone()
+        return Record(name, found[0], found[1]) if found else None
+
+    def unembedded(self, model: bytes, limit: int) -> list[Fact]:
+        with self._reading() as connection:
+            held = connection.execute("SELECT value FROM records WHERE name = ?", (MODEL_RECORD,)).get
+            same = held is not None and StoredModel.decode(held).model == StoredModel.decode(model).model
+            lacking = "NOT EXISTS (SELECT 1 FROM vectors_incoming WHERE fact = f.key)"
+            lacking += " AND NOT EXISTS (SELECT 1 FROM vectors WHERE fact = f.key)" if same else ""
+            found = connection.execute(f"{rows.SELECT} WHERE {lacking} ORDER BY f.id LIMIT ?", (limit,))
+            return [rows.fact(row) for row in found]
+
+    def size(self) -> StoreSize:
+        with self._reading() as connection:
+            facts, archived = connection.execute("SELECT count(*), coalesce(sum(archived), 0) FROM facts").get
+            embedded = connection.execute("SELECT count(*) FROM vectors").get
+            edges = connection.execute(
+                "SELECT (SELECT count(*) FROM graph_edges) + (SELECT count(*) FROM association_edges)"
+            ).get
+            held: Any = connection.execute("SELECT name, facts FROM scopes WHERE facts > 0 ORDER BY name")
+            scopes = dict(held)
+            details = {"sqlite": apsw.sqlite_lib_version(), "schema": str(schema.version_of(connection))}
+        return StoreSize(facts, archived, embedded, edges, scopes, self._bytes(), self.path, details)
+
+    def together(self, questions: Sequence[Callable[[], Any]]) -> list[Any]:
+        with self._reading():
+            return [question() for question in questions]
+
+    def backup(self, path: str) -> None:
+        if Path(path).exists():
+            raise StoreNotOpened(f"{path} exists already.", way_out="Give the name of a new file.")
+        with self._reading() as connection, translated(path):
+            connection.execute("COMMIT")
+            copy(connection, path)
+
+    def check(self) -> list[str]:
+        with self._reading() as connection:
+            broken = [row[0] for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
+            dangling = connection.execute("PRAGMA foreign_key_check").fetchall()
+        return broken + [f"{table} row {row} refers to a missing {parent}" for table, row, parent, _ in dangling]
+
+    def close(self) -> None:
+        lines, self._lines = self._lines, None
+        if lines is not None:
+            lines.close()
+
+    def _write_and_count(self, connection: apsw.Connection, change: Change, expects: Mapping[str, int]) -> Written:
+        """Counting looks at the index as of this transaction; should it not be kept, the index is read anew."""
+        try:
+            written = writing.apply(connection, change, expects)
+            with self._live.at(connection) as index:
+                for scope in change.recount:
+                    counting.recount(connection, index, writing.scope_key(connection, scope), change.sample)
+                if snapshot_is_due(connection):
+                    save_snapshot(connection, index)
+        except BaseException:
+            self._live.drop()
+            raise
+        sizes = {name: writing.size(connection, writing.scope_key(connection, name)) for name in written.sizes}
+        return Written(written.facts, written.removed, sizes)
+
+    @contextmanager
+    def _glancing(self) -> Iterator[apsw.Connection]:
+        with translated(self.path), self._open_lines().reader.glancing() as connection:
+            yield connection
+
+    @contextmanager
+    def _reading(self) -> Iterator[apsw.Connection]:
+        with translated(self.path), self._open_lines().reader.reading() as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[apsw.Connection]:
+        with translated(self.path), self._open_lines().for_writing().writing() as connection:
+            yield connection
+
+    def _open_lines(self) -> Lines:
+        if self._lines is None:
+            raise StoreClosed(f"The store {self.path} was closed.", way_out="Open the memory again.")
+        return self._lines
+
+    def _dimension(self, connection: apsw.Connection) -> int:
+        held = connection.execute("SELECT value FROM records WHERE name = ?", (MODEL_RECORD,)).get
+        return StoredModel.decode(held).model.dimension if held else 0
+
+    def _bytes(self) -> int:
+        if self.path == IN_MEMORY:
+            return 0
+        return sum(os.path.getsize(self.path + end) for end in ("", "-wal") if os.path.exists(self.path + end))
+
+
+_WEIGH = """
+SELECT f.id, f.length, f.terms, f.counts, v.vector FROM carray(?) c JOIN facts f ON f.id = c.value LEFT JOIN vectors v ON v.fact = f.key
+"""
+
+_NAMES = "SELECT f.key, f.id FROM carray(?) c JOIN facts f ON f.key = c.value"
+
+
+def copy(connection: apsw.Connection, path: str) -> None:
+    """Copy a live database to a file, page by page."""
+    target = apsw.Connection(path)
+    try:
+        copy_into(target, connection)
+    finally:
+        target.close()
+
+
+def copy_into(target: apsw.Connection, source: apsw.Connection) -> None:
+    """Make one database the same as another, in one transaction of the target."""
+    with target.backup("main", source, "main") as backup:
+        while not backup.done:
+            backup.step(1_000)
+
+
+def _listed(values: Sequence[Any]) -> Any:
+    return apsw.carray(tuple(values))
+
+
+def _numbers(keys: np.ndarray[Any, np.dtype[np.int64]]) -> Any:
+    return apsw.carray(np.ascontiguousarray(keys))
+
+
+def _vectors(connection: apsw.Connection, keys: Any, dimension: int) -> Vectors:
+    """The stored vectors of these keys, in their order."""
+    if not len(keys):
+        return np.zeros((0, dimension), np.float32)
+    found = connection.execute(
+        "SELECT v.vector FROM carray(?) c CROSS JOIN vectors v ON v.fact = c.value", (_numbers(keys),)
+    )
+    stored = np.frombuffer(b"".join([vector for (vector,) in found]), np.float16)
+    return stored.reshape(-1, dimension).astype(np.float32)
+
+
+def _best_ids(connection: apsw.Connection, keys: Any, scores: Any, k: int) -> list[str]:
+    """Best first; of equals the newer first. Rounded, so that the last bit of a sum decides nothing."""
+    rounded = np.round(scores, SCORE_DECIMALS)
+    if len(keys) > k:
+        kept = rounded >= np.partition(rounded, len(keys) - k)[len(keys) - k]
+        keys, rounded = keys[kept], rounded[kept]
+    if not len(keys):
+        return []
+    named: Any = connection.execute(_NAMES, (_numbers(keys),))
+    ids = dict(named)
+    ranked = sorted(
+        ((score, ids[key]) for score, key in zip(rounded.tolist(), keys.tolist(), strict=True)), reverse=True
+    )
+    return [id for _, id in ranked[:k]]
+
+
+def _evidence(
+    found: Sequence[tuple[str, int, bytes, bytes, bytes | None]], words: Sequence[str], dimension: int
+) -> Evidence:
+    terms, counts, owners = unpacked([Held(row[2], row[3]) for row in found])
+    table = np.zeros((len(found), len(words)), np.float32)
+    for column, word in enumerate(words):
+        held = terms == term(word)
+        table[owners[held], column] = counts[held]
+    vectors = np.zeros((len(found), dimension), np.float32)
+    embedded = np.array([row[4] is not None for row in found], dtype=np.bool_)
+    if embedded.any():
+        stored = b"".join([row[4] for row in found if row[4] is not None])
+        vectors[embedded] = np.frombuffer(stored, np.float16).reshape(-1, dimension)
+    lengths = np.array([row[1] for row in found], dtype=np.float32)
+    return Evidence(tuple(row[0] for row in found), vectors, embedded, table, lengths)

@@ -1,0 +1,192 @@
+"""Writing: what one change does to the tables, inside a transaction that somebody else opened."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import apsw
+
+from cofire.embedders.base import StoredModel
+from cofire.errors import Conflict
+from cofire.model import Change, NewFact, Record, ScopeSize, Stored, Written
+from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD
+from cofire.stores.index.moments import stamp_or_none
+from cofire.stores.index.terms import Held, joined, marks
+from cofire.stores.sqlite import rows
+
+
+@dataclass
+class Ledger:
+    """What a transaction has touched so far."""
+
+    version: int
+    now: datetime
+    scopes: dict[str, int] = field(default_factory=dict)
+
+
+def apply(connection: apsw.Connection, change: Change, expects: Mapping[str, int]) -> Written:
+    """Write everything but recounts, which need the index."""
+    check_expectations(connection, expects)
+    version = connection.execute("UPDATE state SET version = version + 1 RETURNING version").get
+    ledger = Ledger(version, change.now)
+    write_records(connection, change.records, adopting=change.adopt_vectors)
+    stored = _write_facts(connection, change.facts, ledger)
+    removed = sum(_remove_fact(connection, id, ledger) for id in change.removals)
+    _write_incoming(connection, change)
+    for scope in change.recount:
+        ledger.scopes.setdefault(scope, scope_key(connection, scope))
+    return Written(stored, removed, {name: size(connection, key) for name, key in ledger.scopes.items()})
+
+
+def check_expectations(connection: apsw.Connection, expects: Mapping[str, int]) -> None:
+    for name, version in expects.items():
+        found = connection.execute("SELECT version FROM records WHERE name = ?", (name,)).get or 0
+        if found != version:
+            raise Conflict(
+                f"The record {name} is at version {found}, not {version}: somebody else wrote in between.",
+                way_out="Read it again and try once more.",
+            )
+
+
+def write_records(connection: apsw.Connection, records: tuple[Record, ...], *, adopting: bool) -> None:
+    for record in records:
+        before = connection.execute("SELECT value FROM records WHERE name = ?", (record.name,)).get
+        if record.name == INCOMING_RECORD and before != record.value:
+            connection.execute("DELETE FROM vectors_incoming")
+        if record.name == MODEL_RECORD and adopting:
+            _adopt(connection, before, record.value)
+        connection.execute(
+            "INSERT INTO records(name, version, value) VALUES (?, 1, ?) "
+            "ON CONFLICT(name) DO UPDATE SET version = version + 1, value = excluded.value",
+            (record.name, record.value),
+        )
+        if record.name == MODEL_RECORD and not adopting:
+            new_epoch(connection)
+
+
+def scope_key(connection: apsw.Connection, name: str) -> int:
+    found = connection.execute("SELECT key FROM scopes WHERE name = ?", (name,)).get
+    if found is None:
+        found = connection.execute("INSERT INTO scopes(name) VALUES (?) RETURNING key", (name,)).get
+    return int(found)
+
+
+def size(connection: apsw.Connection, scope: int) -> ScopeSize:
+    row = connection.execute(
+        "SELECT s.facts, coalesce(w.facts, 0) FROM scopes s LEFT JOIN word_statistics w ON w.scope = s.key WHERE s.key = ?",
+        (scope,),
+    ).get
+    return ScopeSize(row[0], row[1])
+
+
+def new_epoch(connection: apsw.Connection) -> None:
+    """Everybody's index must be read anew."""
+    connection.execute("UPDATE state SET epoch = ?", (secrets.token_hex(8),))
+
+
+def _write_facts(connection: apsw.Connection, facts: tuple[NewFact, ...], ledger: Ledger) -> tuple[Stored, ...]:
+    hashes = [new.fact.hash for new in facts]
+    known = recognised(connection, hashes)
+    stored = []
+    for new, hash in zip(facts, hashes, strict=True):
+        stored.append(_reinforce(connection, new, ledger) if hash in known else _insert(connection, new, ledger))
+        known.setdefault(hash, new.fact.id)
+    return tuple(stored)
+
+
+def recognised(connection: apsw.Connection, hashes: Sequence[bytes]) -> dict[bytes, str]:
+    """The ids of the facts that have these content hashes."""
+    if not hashes:
+        return {}
+    sql = "SELECT f.hash, f.id FROM carray(?) c JOIN facts f ON f.hash = c.value"
+    found: Any = connection.execute(sql, (apsw.carray(tuple(hashes)),))
+    return dict(found)
+
+
+def _insert(connection: apsw.Connection, new: NewFact, ledger: Ledger) -> Stored:
+    scope = ledger.scopes.get(new.fact.scope) or scope_key(connection, new.fact.scope)
+    ledger.scopes[new.fact.scope] = scope
+    position = _next_position(connection, scope, new.fact.session)
+    connection.execute(rows.INSERT, rows.insertion(new, scope, position, ledger.version))
+    key = connection.last_insert_rowid()
+    _write_tags(connection, key, new.fact.tags)
+    if new.vector is not None:
+        connection.execute("INSERT INTO vectors(fact, vector) VALUES (?, ?)", (key, new.vector))
+    connection.execute("UPDATE scopes SET facts = facts + 1 WHERE key = ?", (scope,))
+    return Stored(new.fact.id, fresh=True)
+
+
+def _reinforce(connection: apsw.Connection, new: NewFact, ledger: Ledger) -> Stored:
+    known = connection.execute(rows.SELECT + " WHERE f.hash = ?", (new.fact.hash,)).get
+    before = rows.fact(known)
+    after = before.observed_again(new.fact, ledger.now)
+    stored = connection.execute("SELECT terms, counts FROM facts WHERE key = ?", (known[0],)).get
+    held, length = joined(Held(*stored), new.counts, marks(after))
+    connection.execute(
+        rows.REINFORCE,
+        (
+            after.category,
+            after.source,
+            rows.metadata(after),
+            after.reinforced,
+            stamp_or_none(after.reinforced_at),
+            held.terms,
+            held.counts,
+            length,
+            ledger.version,
+            known[0],
+        ),
+    )
+    _write_tags(connection, known[0], after.tags)
+    return Stored(before.id, fresh=False)
+
+
+def _next_position(connection: apsw.Connection, scope: int, session: str | None) -> int | None:
+    if session is None:
+        return None
+    found = connection.execute(
+        "SELECT coalesce(max(position) + 1, 0) FROM facts WHERE scope = ? AND session = ?", (scope, session)
+    ).get
+    return int(found)
+
+
+def _write_tags(connection: apsw.Connection, key: int, tags: tuple[str, ...]) -> None:
+    if tags:
+        connection.executemany("INSERT OR IGNORE INTO tags(fact, tag) VALUES (?, ?)", ((key, tag) for tag in tags))
+
+
+def _remove_fact(connection: apsw.Connection, id: str, ledger: Ledger) -> int:
+    found = connection.execute(
+        "SELECT f.key, f.scope, s.name FROM facts f JOIN scopes s ON s.key = f.scope WHERE f.id = ?", (id,)
+    ).fetchone()
+    if found is None:
+        return 0
+    key, scope, name = found
+    connection.execute("DELETE FROM facts WHERE key = ?", (key,))
+    connection.execute("INSERT INTO removed(version, fact) VALUES (?, ?)", (ledger.version, key))
+    connection.execute("UPDATE scopes SET facts = facts - 1 WHERE key = ?", (scope,))
+    ledger.scopes[name] = scope
+    return 1
+
+
+def _write_incoming(connection: apsw.Connection, change: Change) -> None:
+    connection.executemany(
+        "INSERT OR REPLACE INTO vectors_incoming(fact, vector) SELECT key, ? FROM facts WHERE id = ?",
+        ((vector, id) for id, vector in change.vectors.items()),
+    )
+
+
+def _adopt(connection: apsw.Connection, before: bytes | None, after: bytes) -> None:
+    """The vectors that were moving in become the store's own; those of another model go."""
+    if before is not None and StoredModel.decode(before).model != StoredModel.decode(after).model:
+        connection.execute("DELETE FROM vectors")
+    connection.execute(
+        "INSERT OR REPLACE INTO vectors(fact, vector) SELECT fact, vector FROM vectors_incoming;"
+        "DELETE FROM vectors_incoming"
+    )
+    connection.execute("DELETE FROM records WHERE name = ?", (INCOMING_RECORD,))
+    new_epoch(connection)

@@ -1,0 +1,188 @@
+"""Accepting: what callers give, checked and brought into one form. Says what is wrong and what to do; asks for nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from datetime import UTC, date, datetime, time
+from typing import Any
+
+from cofire.errors import InvalidFact, InvalidInput, InvalidQuestion
+from cofire.model import Fact
+from cofire.settings import MAX_CHARACTERS, Settings
+
+GIVEN = tuple(one.name for one in fields(Fact))[: [one.name for one in fields(Fact)].index("id")]
+_LONGEST_NAME = 1_000
+
+
+def fact(given: Fact | str | Mapping[str, Any], settings: Settings) -> Fact:
+    """A fact from a Fact, a plain text, or a mapping of the keywords of `remember`."""
+    parts = _parts(given)
+    checked: dict[str, Any] = {
+        "text": _text(parts.get("text"), settings),
+        "tags": tags(parts.get("tags"), InvalidFact),
+        "metadata": _metadata(parts.get("metadata")),
+        "scope": name(parts.get("scope"), "scope", InvalidFact) or Fact("-").scope,
+    }
+    for label in ("category", "subject", "session", "speaker", "source"):
+        checked[label] = name(parts.get(label), label, InvalidFact)
+    for label in ("at", "valid_from", "valid_until", "expires"):
+        checked[label] = moment(parts.get(label), label, InvalidFact)
+    _ordered(checked["valid_from"], checked["valid_until"])
+    return Fact(**checked)
+
+
+def question(text: object) -> str:
+    """The question itself: some text that can be written down."""
+    if not isinstance(text, str):
+        raise InvalidQuestion(f"A question must be text, not {type(text).__name__}.", way_out="Give it as a string.")
+    if not text.strip():
+        raise InvalidQuestion("The question is empty.", way_out='Ask something, as in: cofire recall "What do we use?"')
+    return _writable(text, "question", InvalidQuestion)
+
+
+def tags(given: object, error: type[InvalidInput]) -> tuple[str, ...]:
+    """Tags as a sorted tuple of lower-case words; one tag may be given as a plain text."""
+    if given is None:
+        return ()
+    listed = [given] if isinstance(given, str) else given
+    if not isinstance(listed, Iterable) or isinstance(listed, Mapping):
+        raise error(f"Tags must be a list of words, not {given!r}.", way_out='Give them as in tags=["db", "prod"].')
+    return tuple(sorted({_tag(one, error) for one in listed}))
+
+
+def names(given: object, label: str, error: type[InvalidInput]) -> frozenset[str]:
+    """One name or several, for a filter that any of them passes."""
+    if given is None:
+        return frozenset()
+    listed = [given] if isinstance(given, str) else given
+    if not isinstance(listed, Iterable):
+        raise error(
+            f"{label} must be a name or a list of names, not {given!r}.", way_out="Give text, or a list of texts."
+        )
+    return frozenset(found for one in listed if (found := name(one, label, error)) is not None)
+
+
+def name(given: object, label: str, error: type[InvalidInput]) -> str | None:
+    """A short text such as a speaker or a scope; None stays None."""
+    if given is None:
+        return None
+    if not isinstance(given, str):
+        raise error(f"{label} must be text, not {type(given).__name__}.", way_out="Give it as a string.")
+    if not given.strip():
+        raise error(f"{label} is empty.", way_out=f"Give some text, or leave {label} out.")
+    if len(given) > _LONGEST_NAME:
+        raise error(f"{label} has {len(given):,} characters.", way_out=f"Keep it to {_LONGEST_NAME:,}.")
+    return _writable(given, label, error)
+
+
+def moment(given: object, label: str, error: type[InvalidInput]) -> datetime | None:
+    """A time as an aware datetime in UTC, from a datetime, a date or ISO text. Without a time zone it is taken as UTC.
+
+    >>> moment("2023-05-08", "at", InvalidFact)
+    datetime.datetime(2023, 5, 8, 0, 0, tzinfo=datetime.timezone.utc)
+    """
+    if given is None:
+        return None
+    try:
+        found = _moment(given)
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, TypeError, OverflowError) as problem:
+        raise error(
+            f"{label} cannot be {given!r}.",
+            way_out="Give a datetime, a date, or ISO text as in 2026-05-08T13:56:00+02:00.",
+        ) from problem
+
+
+def count(given: object, label: str, *, low: int, high: int) -> int:
+    """A whole number within bounds."""
+    if isinstance(given, bool) or not isinstance(given, int) or not low <= given <= high:
+        raise InvalidQuestion(f"{label} cannot be {given!r}.", way_out=f"Give a whole number from {low:,} to {high:,}.")
+    return given
+
+
+def _parts(given: Fact | str | Mapping[str, Any]) -> Mapping[str, Any]:
+    if isinstance(given, str):
+        return {"text": given}
+    if isinstance(given, Fact):
+        return {label: getattr(given, label) for label in GIVEN}
+    if not isinstance(given, Mapping):
+        raise InvalidFact(
+            f"A fact cannot be made of {type(given).__name__}.", way_out="Give a text, a Fact or a mapping."
+        )
+    unknown = [str(label) for label in given if label not in GIVEN]
+    if unknown:
+        raise InvalidFact(f"A fact has no {', '.join(unknown)}.", way_out=f"It has {', '.join(GIVEN)}.")
+    return given
+
+
+def _text(given: object, settings: Settings) -> str:
+    if not isinstance(given, str):
+        raise InvalidFact(f"A fact's text must be text, not {type(given).__name__}.", way_out="Give it as a string.")
+    if not given.strip():
+        raise InvalidFact("The text of the fact is empty.", way_out="Say what to remember.")
+    if len(given) > settings[MAX_CHARACTERS]:
+        raise InvalidFact(
+            f"The text has {len(given):,} characters; the longest fact has {settings[MAX_CHARACTERS]:,}.",
+            way_out=f"Split it into several facts, or raise the setting {MAX_CHARACTERS.name}.",
+        )
+    return _writable(given, "text", InvalidFact)
+
+
+def _writable(text: str, label: str, error: type[InvalidInput]) -> str:
+    if "\x00" in text:
+        raise error(f"The {label} holds a NUL character.", way_out="Remove it; the input may not be text at all.")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as problem:
+        raise error(
+            f"The {label} holds half of a character (a lone surrogate) at place {problem.start}.",
+            way_out="Decode the input as UTF-8 again, or drop it with text.encode('utf-8', 'replace').decode().",
+        ) from problem
+    return text
+
+
+def _tag(given: object, error: type[InvalidInput]) -> str:
+    found = name(given, "tag", error)
+    if found is None:
+        raise error("A tag is missing.", way_out="Leave it out of the list.")
+    return found.strip().lower()
+
+
+def _metadata(given: object) -> dict[str, Any]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(isinstance(label, str) for label in given):
+        raise InvalidFact(
+            "metadata must be a mapping with text as keys.", way_out='Give it as in metadata={"page": 3}.'
+        )
+    try:
+        text = _writable(json.dumps(dict(given), ensure_ascii=False, allow_nan=False), "metadata", InvalidFact)
+    except (TypeError, ValueError, RecursionError) as problem:
+        if isinstance(problem, InvalidFact):
+            raise
+        raise InvalidFact(
+            f"metadata cannot be written as JSON: {problem}.",
+            way_out="Use texts, numbers, true, false, lists and mappings.",
+        ) from problem
+    kept: dict[str, Any] = json.loads(text)
+    return kept
+
+
+def _moment(given: object) -> datetime:
+    if isinstance(given, datetime):
+        return given
+    if isinstance(given, date):
+        return datetime.combine(given, time())
+    if isinstance(given, str):
+        return datetime.fromisoformat(given.strip())
+    raise TypeError(type(given).__name__)
+
+
+def _ordered(start: datetime | None, end: datetime | None) -> None:
+    if start and end and start >= end:
+        raise InvalidFact(
+            f"The fact would be valid from {start.isoformat()} until {end.isoformat()}, which is never.",
+            way_out="Let valid_from be earlier than valid_until.",
+        )

@@ -1,0 +1,133 @@
+"""Asking: a question with its filters and limits, checked and brought into one form. Asks for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import TypedDict
+
+from cofire.errors import InvalidQuestion
+from cofire.model import DEFAULT_SCOPE, Where
+from cofire.presets import STRATEGIES
+from cofire.settings import BUDGET, HEADROOM, K, Settings
+from cofire.verbs import accepting
+
+MODES = ("no_recall", "minimal", "full")
+
+Names = str | Iterable[str] | None
+Moment = datetime | date | str | None
+
+
+class Filters(TypedDict, total=False):
+    """Which facts may be seen, in the words of callers."""
+
+    scope: Names
+    session: Names
+    tags: Names
+    category: Names
+    speaker: Names
+    since: Moment
+    until: Moment
+    as_of: Moment
+    community: int | None
+
+
+class Asked(Filters, total=False):
+    """Everything a caller of `recall` may say besides the question."""
+
+    k: int | None
+    budget: int | None
+    cue_tags: Names
+    mode: str | None
+    strategy: str | None
+    preset: str | None
+    settings: Mapping[str, object] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question ready to be worked on."""
+
+    text: str
+    where: Where
+    scopes: tuple[str, ...]
+    k: int
+    budget: int | None
+    mode: str
+    settings: Settings
+
+    @property
+    def headroom(self) -> int:
+        """How many candidates a channel is asked for."""
+        return self.settings[HEADROOM] + self.k
+
+
+def question(text: object, asked: Asked, now: datetime, settings: Settings) -> Question:
+    """Check all that was asked for; call settings lie over the others."""
+    own = dict(asked.get("settings") or {})
+    if asked.get("preset") is not None:
+        own["preset"] = asked["preset"]
+    settings = settings.over(own)
+    scopes = scopes_of(asked.get("scope"))
+    _one_of(asked.get("strategy"), "strategy", STRATEGIES)
+    accepting.tags(asked.get("cue_tags"), InvalidQuestion)
+    return Question(
+        text=accepting.question(text),
+        where=where(asked, now),
+        scopes=scopes,
+        k=accepting.count(_given(asked.get("k"), settings[K]), "k", low=1, high=1_000),
+        budget=_budget(asked.get("budget"), settings),
+        mode=_one_of(asked.get("mode"), "mode", MODES) or "full",
+        settings=settings,
+    )
+
+
+def where(asked: Filters, now: datetime, *, everywhere: bool = False) -> Where:
+    """The filter that the given words describe. `everywhere` sees all scopes unless some are named."""
+    scopes = None if everywhere and asked.get("scope") is None else scopes_of(asked.get("scope"))
+    since, until = (accepting.moment(asked.get(label), label, InvalidQuestion) for label in ("since", "until"))
+    if since and until and since > until:
+        raise InvalidQuestion(
+            f"Nothing is both since {since.isoformat()} and until {until.isoformat()}.", way_out="Swap the two."
+        )
+    return Where(
+        now=now,
+        scopes=scopes,
+        tags=frozenset(accepting.tags(asked.get("tags"), InvalidQuestion)),
+        categories=accepting.names(asked.get("category"), "category", InvalidQuestion),
+        speakers=accepting.names(asked.get("speaker"), "speaker", InvalidQuestion),
+        sessions=accepting.names(asked.get("session"), "session", InvalidQuestion),
+        since=since,
+        until=until,
+        as_of=accepting.moment(asked.get("as_of"), "as_of", InvalidQuestion),
+        community=_community(asked.get("community")),
+    )
+
+
+def scopes_of(given: object) -> tuple[str, ...]:
+    """The scopes named, or the default one."""
+    found = accepting.names(given, "scope", InvalidQuestion)
+    if given is not None and not found:
+        raise InvalidQuestion("No scope is named.", way_out="Name one or several, or leave scope out.")
+    return tuple(sorted(found)) or (DEFAULT_SCOPE,)
+
+
+def _given(value: int | None, default: int) -> int:
+    return default if value is None else value
+
+
+def _budget(given: int | None, settings: Settings) -> int | None:
+    if given is None:
+        return settings[BUDGET] or None
+    return accepting.count(given, "budget", low=1, high=10_000_000)
+
+
+def _community(given: object) -> int | None:
+    return None if given is None else accepting.count(given, "community", low=0, high=2**62)
+
+
+def _one_of(given: object, label: str, known: tuple[str, ...]) -> str | None:
+    if given is not None and given not in known:
+        raise InvalidQuestion(f"There is no {label} {given!r}.", way_out=f"Choose one of {', '.join(known)}.")
+    return None if given is None else str(given)

@@ -1,0 +1,63 @@
+"""Listing: facts by id or by filter, newest first; and what the store holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from cofire.asks import Asking, Now, Read, Scan, Size, WhichModel
+from cofire.embedders.base import Resident
+from cofire.errors import InvalidQuestion, NotFound
+from cofire.model import Fact
+from cofire.stores.base import StoreSize
+from cofire.verbs import accepting
+from cofire.verbs.asking import Filters, where
+from cofire.verbs.model_of_store import stored_model
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What memory holds and how it works just now."""
+
+    size: StoreSize
+    mode: str
+    model: str | None
+    without_vector: int
+
+
+def facts(ids: Iterable[str] | str | None, filters: Filters, limit: int, before: str | None) -> Asking[list[Fact]]:
+    """The facts with these ids, or a page of those that pass the filters. Without a scope, every scope is listed."""
+    if ids is not None:
+        return (yield from facts_by_id(ids))
+    now: datetime = yield Now()
+    accepting.count(limit, "limit", low=1, high=1_000_000)
+    found: list[Fact] = yield Scan(where(filters, now, everywhere=True), limit, before)
+    return found
+
+
+def facts_by_id(ids: Iterable[str] | str) -> Asking[list[Fact]]:
+    """All of them, or an error that names the first that is not there."""
+    wanted = checked_ids(ids)
+    found: Sequence[Fact | None] = yield Read(wanted)
+    for id, fact in zip(wanted, found, strict=True):
+        if fact is None:
+            raise NotFound(f"No fact has the id {id}.", way_out="List the ids with: cofire list")
+    return [fact for fact in found if fact is not None]
+
+
+def checked_ids(ids: Iterable[str] | str) -> list[str]:
+    """Ids as a list without repetition."""
+    listed = [ids] if isinstance(ids, str) else list(ids)
+    if not all(isinstance(id, str) for id in listed):
+        raise InvalidQuestion("An id must be text.", way_out="Use the ids that remember and list give.")
+    return list(dict.fromkeys(listed))
+
+
+def stats() -> Asking[Stats]:
+    """Counts, the model, and whether search goes by words alone."""
+    size: StoreSize = yield Size()
+    resident: Resident | None = yield WhichModel()
+    stored = yield from stored_model()
+    mode = "words only (no embedder)" if resident is None else "words and meaning"
+    return Stats(size, mode, stored.model.name if stored else None, size.facts - size.embedded)

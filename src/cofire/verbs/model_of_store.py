@@ -1,0 +1,73 @@
+"""The model of a store: every store holds the vectors of one model, and is never given another's by accident."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cofire.asks import Asking, Embed, Now, Recorded, WhichModel, Write
+from cofire.dynamics import likeness
+from cofire.embedders import calibration
+from cofire.embedders.base import Model, Resident, StoredModel, Vectors
+from cofire.errors import Conflict, OtherModel
+from cofire.model import Change, Record
+from cofire.stores.base import MODEL_RECORD
+
+
+def settle_model() -> Asking[StoredModel | None]:
+    """The model of the store, written down the first time a vector is about to be stored; None without an embedder."""
+    resident: Resident | None = yield WhichModel()
+    if resident is None:
+        return None
+    stored = yield from stored_model()
+    if stored is None:
+        made = yield from measure(resident)
+        stored = yield from _move_in(made)
+    refuse_other(stored.model, resident.model)
+    return stored
+
+
+def check_model() -> Asking[None]:
+    """Refuse to work on a store with an embedder that did not make its vectors."""
+    resident: Resident | None = yield WhichModel()
+    stored = yield from stored_model()
+    if resident is not None and stored is not None:
+        refuse_other(stored.model, resident.model)
+
+
+def stored_model() -> Asking[StoredModel | None]:
+    record: Record | None = yield Recorded(MODEL_RECORD)
+    return StoredModel.decode(record.value) if record else None
+
+
+def measure(resident: Resident) -> Asking[StoredModel]:
+    """What must be known of a model before its vectors are stored: its resting point, and the spread around it."""
+    if resident.mean is not None and resident.resting is not None:
+        return StoredModel(resident.model, resident.mean, resident.resting)
+    vectors: Vectors = yield Embed(calibration.TEXTS, "fact")
+    mean = resident.mean if resident.mean is not None else np.asarray(vectors.mean(axis=0), dtype=np.float32)
+    seen = likeness.centred(vectors, mean)
+    apart = (seen @ seen.T)[~np.eye(len(seen), dtype=bool)]
+    return StoredModel(resident.model, mean, (float(apart.mean()), float(apart.std())))
+
+
+def refuse_other(stored: Model, resident: Model) -> None:
+    if stored != resident:
+        raise OtherModel(
+            f"This store holds vectors of {_named(stored)}, but the embedder is {_named(resident)}.",
+            way_out="Open it with the first, or move all facts to the second with: cofire reembed",
+        )
+
+
+def _move_in(made: StoredModel) -> Asking[StoredModel]:
+    now = yield Now()
+    try:
+        yield Write(Change(now=now, records=(Record(MODEL_RECORD, made.encode()),)), expects={MODEL_RECORD: 0})
+    except Conflict:
+        stored = yield from stored_model()
+        return stored or made
+    return made
+
+
+def _named(model: Model) -> str:
+    mark = f", {model.fingerprint[:8]}" if model.fingerprint else ""
+    return f"{model.name} ({model.dimension} dimensions{mark})"

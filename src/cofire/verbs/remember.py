@@ -1,0 +1,144 @@
+"""Remember: facts go in, ids come out. The same fact told again keeps its id and is reinforced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from itertools import islice
+from typing import Any, TypedDict
+
+import numpy as np
+
+from cofire.asks import Asking, Embed, Emit, Mint, Now, Recognise, Write
+from cofire.embedders.base import Vectors
+from cofire.errors import InvalidFact
+from cofire.model import Change, Fact, NewFact, ScopeSize, Written
+from cofire.reading import words
+from cofire.settings import BATCH, GROWTH, SAMPLE, Settings
+from cofire.verbs import accepting
+from cofire.verbs.model_of_store import settle_model
+
+Given = Fact | str | Mapping[str, Any]
+When = datetime | date | str | None
+
+
+class Common(TypedDict, total=False):
+    """What may be said of a fact besides its text; for several facts it holds for each that does not say otherwise."""
+
+    tags: str | Iterable[str] | None
+    category: str | None
+    subject: str | None
+    at: When
+    session: str | None
+    speaker: str | None
+    scope: str | None
+    source: str | None
+    metadata: Mapping[str, Any] | None
+    valid_from: When
+    valid_until: When
+    expires: When
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a long piece of work has come; `total` is None where nobody knows."""
+
+    doing: str
+    done: int
+    total: int | None
+
+
+def remember(given: Given | Iterable[Given], common: Common, settings: Settings) -> Asking[str | list[str]]:
+    """One fact in, its id out; an iterable in, a list of ids out in its order.
+
+    `common` holds keywords for a single text, or for every fact of an iterable that does not say otherwise.
+    """
+    if isinstance(given, str | Fact | Mapping):
+        ids = yield from remember_all([given], common, settings)
+        return ids[0]
+    if not isinstance(given, Iterable):
+        raise InvalidFact(
+            f"Nothing can be remembered of {type(given).__name__}.", way_out="Give a text, a Fact or a list."
+        )
+    return (yield from remember_all(given, common, settings))
+
+
+def remember_all(given: Iterable[Given], common: Common, settings: Settings) -> Asking[list[str]]:
+    """Batch by batch, each in one transaction; what is stored stays stored when a later batch is refused."""
+    total = len(given) if isinstance(given, Sequence) else None
+    left, ids = iter(given), list[str]()
+    while batch := list(islice(left, settings[BATCH])):
+        facts = [_accepted(one, common, settings, place) for place, one in enumerate(batch, start=len(ids))]
+        ids += yield from _remember_batch(facts, settings)
+        yield Emit(Progress("remember", len(ids), total))
+    return ids
+
+
+def _accepted(given: Given, common: Common, settings: Settings, place: int) -> Fact:
+    try:
+        return accepting.fact(_with_common(given, common), settings)
+    except InvalidFact as error:
+        if place == 0:
+            raise
+        raise InvalidFact(f"Fact {place + 1}: {error.problem}", way_out=error.way_out) from error
+
+
+def _with_common(given: Given, common: Common) -> Given:
+    """What a fact says of itself goes before what is said of all."""
+    said = {label: value for label, value in common.items() if value is not None}
+    if not said:
+        return given
+    if isinstance(given, str):
+        return {**said, "text": given}
+    if isinstance(given, Fact):
+        plain = Fact(given.text)
+        own = {label: getattr(given, label) for label in accepting.GIVEN}
+        return {**own, **{label: value for label, value in said.items() if own[label] == getattr(plain, label)}}
+    return {**said, **given}
+
+
+def _remember_batch(facts: list[Fact], settings: Settings) -> Asking[list[str]]:
+    now: datetime = yield Now()
+    known: Mapping[bytes, str] = yield Recognise([fact.hash for fact in facts])
+    fresh = [fact for fact in facts if fact.hash not in known]
+    vectors = yield from _vectors({fact.hash: fact for fact in fresh})
+    minted: list[str] = yield Mint(now, len(facts))
+    stored = [replace(fact, id=id, stored_at=now) for fact, id in zip(facts, minted, strict=True)]
+    new = tuple(NewFact(fact, word_counts(fact), vectors.get(fact.hash)) for fact in stored)
+    written: Written = yield Write(Change(now=now, facts=new))
+    yield from recount_where_due(written.sizes, now, settings)
+    return [one.id for one in written.facts]
+
+
+def _vectors(fresh: Mapping[bytes, Fact]) -> Asking[dict[bytes, bytes]]:
+    """The vectors of facts that are not stored yet, as they will be stored; empty where there is no embedder."""
+    if not fresh or not (yield from settle_model()):
+        return {}
+    made: Vectors | None = yield Embed([fact.reading for fact in fresh.values()], "fact")
+    if made is None:
+        return {}
+    return {key: row.tobytes() for key, row in zip(fresh, made.astype(np.float16), strict=True)}
+
+
+def word_counts(fact: Fact) -> dict[str, int]:
+    """The words a fact is found by: its subject's, its text's and its tags'."""
+    found = words.counts(fact.reading)
+    found.update({word for tag in fact.tags for word in words.words(tag)} - set(found))
+    return dict(found)
+
+
+def recount_where_due(sizes: Mapping[str, ScopeSize], now: datetime, settings: Settings) -> Asking[None]:
+    """Count the words of a scope anew once it has grown or shrunk enough since they were last counted."""
+    due = tuple(scope for scope, size in sizes.items() if is_due(size, settings[GROWTH]))
+    if due:
+        yield Write(Change(now=now, recount=due, sample=settings[SAMPLE]))
+
+
+def is_due(size: ScopeSize, growth: float) -> bool:
+    """Whether a scope differs by more than a share from what was counted.
+
+    >>> is_due(ScopeSize(110, 100), 0.1), is_due(ScopeSize(111, 100), 0.1), is_due(ScopeSize(1, 0), 0.1)
+    (False, True, True)
+    """
+    return abs(size.facts - size.counted) > growth * size.counted

@@ -1,0 +1,146 @@
+"""What all tests share: a quiet environment, every store, a clock that ticks, and an embedder that needs no model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import settings as hypothesis_settings
+
+from cofire.configuration import FILE_VARIABLE
+from cofire.dynamics.likeness import unit
+from cofire.embedders.base import Model, Role, Vectors
+from cofire.errors import EmbedderFailed
+from cofire.memory import Memory
+from cofire.reading.words import words
+from cofire.stores.base import Store
+from cofire.stores.reference import ReferenceStore
+from cofire.stores.sqlite.store import SqliteOptions, SqliteStore
+
+pytest_plugins = ["tests.no_skips"]
+
+hypothesis_settings.register_profile(
+    "same everywhere", derandomize=True, deadline=None, database=None, max_examples=100
+)
+hypothesis_settings.load_profile("same everywhere")
+
+START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SYNONYMS = {"automobil": "car", "vehicl": "car", "pupil": "student"}
+
+
+@pytest.fixture(autouse=True)
+def quiet_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No settings but those of the test: neither the user's file nor variables of whoever runs it."""
+    for name in os.environ:
+        if name.startswith("COFIRE_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv(FILE_VARIABLE, str(tmp_path_factory.getbasetemp() / "no-such-folder" / "config.toml"))
+
+
+def sqlite_store(folder: Path, index: str = "signs") -> SqliteStore:
+    return SqliteStore.open(str(folder / "memory.db"), SqliteOptions(5.0, "normal", index))
+
+
+STORES: dict[str, Callable[[Path], Store]] = {
+    "reference": lambda folder: ReferenceStore(),
+    "sqlite": sqlite_store,
+}
+
+
+@pytest.fixture(params=STORES)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """Every store there is, one after the other."""
+    opened = STORES[request.param](tmp_path)
+    yield opened
+    opened.close()
+
+
+class Clock:
+    """Ticks a second each time it is looked at."""
+
+    def __init__(self, start: datetime = START) -> None:
+        self.now = start
+
+    def __call__(self) -> datetime:
+        self.now += timedelta(seconds=1)
+        return self.now
+
+
+class HashedWords:
+    """An embedder without a model: each word, or its synonym, is a direction; a text is where its words point together.
+
+    All texts lean the same way a little, so that centring has something to do. `calls` tells what was embedded.
+    """
+
+    def __init__(self, name: str = "hashed-words", dimension: int = 32, *, measured: bool = True) -> None:
+        self.model = Model(name, dimension)
+        lean = np.zeros(dimension, np.float32)
+        lean[0] = 1.0
+        self.lean = lean
+        self.mean: Vectors | None = lean * np.float32(0.7) if measured else None
+        self.resting: tuple[float, float] | None = (0.0, 0.2) if measured else None
+        self.calls: list[tuple[tuple[str, ...], Role]] = []
+        self.closed = False
+
+    def embed(self, texts: Sequence[str], role: Role) -> Vectors:
+        self.calls.append((tuple(texts), role))
+        return unit(np.array([self.lean + self._heading(text) for text in texts]))
+
+    def close(self) -> None:
+        self.closed = True
+
+    def _heading(self, text: str) -> Vectors:
+        headings = [self._direction(SYNONYMS.get(word, word)) for word in words(text)]
+        return unit(np.sum([np.zeros_like(self.lean), *headings], axis=0))
+
+    def _direction(self, word: str) -> Vectors:
+        seed = int.from_bytes(blake2b(f"{self.model.name} {word}".encode(), digest_size=8).digest())
+        return unit(np.random.default_rng(seed).standard_normal(self.model.dimension))
+
+    @property
+    def embedded(self) -> list[str]:
+        """All texts embedded so far."""
+        return [text for texts, _ in self.calls for text in texts]
+
+
+class Faltering(HashedWords):
+    """Embeds so many batches, then fails until it is mended."""
+
+    def __init__(self, batches: int = 0, name: str = "hashed-words", dimension: int = 32) -> None:
+        super().__init__(name, dimension)
+        self.batches = batches
+
+    def embed(self, texts: Sequence[str], role: Role) -> Vectors:
+        if self.batches == 0:
+            raise EmbedderFailed("The model is out of breath.", way_out="Wait a little.")
+        self.batches -= 1
+        return super().embed(texts, role)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def embedder() -> HashedWords:
+    return HashedWords()
+
+
+@pytest.fixture
+def memory(store: Store, embedder: HashedWords, clock: Clock) -> Iterator[Memory]:
+    """A memory with an embedder, on every store."""
+    with Memory(store, embedder=embedder, clock=clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+def wordy(store: Store, clock: Clock) -> Iterator[Memory]:
+    """A memory without an embedder, on every store."""
+    with Memory(store, embedder=None, clock=clock) as opened:
+        yield opened

@@ -1,0 +1,155 @@
+"""Who may know whom: doors → memory → verbs → {dynamics, reading, stores.base, embedders.base} → model.
+
+Nothing points back, nothing goes in a circle, and no import hides in a function.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+
+import pytest
+
+from scripts.house import Module, modules
+
+# Each room and the rooms it may import from besides itself. "cofire" is the package's own __init__.
+MAY_KNOW = {
+    "errors": set(),
+    "ids": {"errors"},
+    "spelling": {"errors"},
+    "model": {"errors"},
+    "presets": {"errors", "model"},
+    "settings": {"errors", "model", "presets"},
+    "configuration": {"errors", "model", "presets", "settings"},
+    "dynamics": {"errors", "model", "reading"},
+    "reading": {"errors", "model", "dynamics"},
+    "embedders.base": {"errors", "model"},
+    "embedders.calibration": set(),
+    "embedders": {"errors", "model", "embedders.base", "embedders.calibration"},
+    "stores.base": {"errors", "model", "dynamics", "reading", "embedders.base"},
+    "stores": {"errors", "model", "dynamics", "reading", "embedders.base", "stores.base"},
+    "asks": {"errors", "model", "embedders.base", "stores.base"},
+    "xray": {"errors", "model", "reading"},
+    "recollection": {"errors", "model", "xray"},
+    "verbs": {
+        *("errors", "model", "presets", "settings", "dynamics", "reading", "recollection", "xray"),
+        *("embedders.base", "embedders.calibration", "stores.base", "asks"),
+    },
+    "opening": {
+        *("errors", "ids", "model", "settings", "configuration"),
+        *("embedders.base", "embedders", "stores.base", "stores", "asks", "verbs"),
+    },
+    "memory": {
+        *("errors", "model", "presets", "settings", "configuration", "recollection", "xray"),
+        *("embedders.base", "stores.base", "asks", "verbs", "opening", "spelling"),
+    },
+    "restoring": {"errors", "settings", "configuration", "opening", "stores"},
+    "cofire": {"errors", "model", "settings", "recollection", "memory"},
+    "doors": {"errors", "model", "presets", "settings", "configuration", "recollection", "xray", "memory", "restoring", "cofire"},
+    "__main__": {"doors"},
+}
+
+MODULES = {module.name: module for module in modules()}
+MODULE_NAME = re.compile(r"cofire(\.\w+)+")
+
+
+@dataclass(frozen=True)
+class Import:
+    importer: Module
+    target: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.importer.name}, line {self.line}, imports {self.target}"
+
+
+def test_each_room_knows_only_what_it_may() -> None:
+    trespasses = [
+        str(found)
+        for module in MODULES.values()
+        for found in [*imports(module, module.tree), *named_modules(module)]
+        if room(found.target) not in {room(module.name), *MAY_KNOW.get(room(module.name), ())}
+    ]
+    assert not trespasses, "\n".join(trespasses)
+
+
+def test_no_import_cycle() -> None:
+    knows = {name: {i.target for i in imports(module, module.tree)} for name, module in MODULES.items()}
+    try:
+        TopologicalSorter(knows).prepare()
+    except CycleError as error:
+        pytest.fail(f"import cycle: {' ← '.join(error.args[1])}")
+
+
+def test_no_internal_import_inside_a_function() -> None:
+    hidden = [
+        str(found)
+        for module in MODULES.values()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for found in imports(module, node)
+    ]
+    assert not hidden, "\n".join(hidden)
+
+
+def test_the_table_has_a_room_for_every_module() -> None:
+    homeless = [name for name in MODULES if room(name) not in MAY_KNOW]
+    assert homeless == [], "give each a row in MAY_KNOW, with the least it must know"
+
+
+@pytest.mark.parametrize(
+    ("statement", "target"),
+    [
+        ("import cofire.stores.base", "cofire.stores.base"),
+        ("from cofire.stores import base", "cofire.stores.base"),
+        ("from cofire.stores.base import Store", "cofire.stores.base"),
+        ("from cofire import errors", "cofire.errors"),
+        ("from cofire import Memory", "cofire"),
+        ("from .base import Store", "cofire.stores.base"),
+        ("from . import base", "cofire.stores.base"),
+        ("from ..errors import CofireError", "cofire.errors"),
+    ],
+)
+def test_every_way_to_import_is_understood(statement: str, target: str) -> None:
+    importer = MODULES["cofire.stores.base"]
+    assert [found.target for found in imports(importer, ast.parse(statement))] == [target]
+
+
+def room(name: str) -> str:
+    """`cofire.stores.sqlite` lives in `stores`; a `base` is a room of its own."""
+    _, _, inside = name.partition(".")
+    return inside if inside in MAY_KNOW else inside.partition(".")[0] or "cofire"
+
+
+def imports(importer: Module, tree: ast.AST) -> Iterator[Import]:
+    """Imports of cofire's own modules anywhere under a node, those for type checking included."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            targets = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            origin = origin_of(node, importer)
+            targets = [
+                f"{origin}.{alias.name}" if f"{origin}.{alias.name}" in MODULES else origin for alias in node.names
+            ]
+        else:
+            continue
+        yield from (
+            Import(importer, name, node.lineno) for name in dict.fromkeys(targets) if name.split(".")[0] == "cofire"
+        )
+
+
+def origin_of(node: ast.ImportFrom, importer: Module) -> str:
+    """The module named after `from`, a relative one seen from the importer."""
+    if not node.level:
+        return node.module or ""
+    package = importer.name if importer.path.name == "__init__.py" else importer.name.rpartition(".")[0]
+    parents = package.split(".")[: len(package.split(".")) - node.level + 1]
+    return ".".join([*parents, *([node.module] if node.module else [])])
+
+
+def named_modules(importer: Module) -> Iterator[Import]:
+    """Modules named in strings, to be loaded later: they are known as well."""
+    for node in ast.walk(importer.tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and MODULE_NAME.fullmatch(node.value):
+            yield Import(importer, node.value, node.lineno)
