@@ -21,18 +21,25 @@ def rarity(facts: int, holding: int) -> float:
     return math.log(1 + (facts - held + 0.5) / (held + 0.5))
 
 
-def saturation(counts: Floats, lengths: Floats, *, k1: float, b: float, mean_length: float) -> Floats:
-    """Each further occurrence of a word says less: c / (c + k₁(1 − b + b·length/mean)) (Robertson, Zaragoza 2009), in [0, 1).
+def resistance(lengths: Floats, *, k1: float, b: float, mean_length: float) -> Floats:
+    """How little a single occurrence says in a text of this length: k₁(1 − b + b·length/mean).
 
-    `counts` may have a column a word; `lengths` has one value a fact.
-
-    >>> saturation(np.array([[1.0, 2.0]]), np.array([10.0]), k1=0.8, b=0.6, mean_length=10.0).round(3).tolist()
-    [[0.556, 0.714]]
+    >>> resistance(np.array([10.0, 20.0]), k1=0.8, b=0.6, mean_length=10.0).round(3).tolist()
+    [0.8, 1.28]
     """
-    relative = lengths / mean_length if mean_length > 0 else np.ones_like(lengths)
-    rest = k1 * (1 - b + b * relative)
-    rest = rest.reshape(rest.shape + (1,) * (counts.ndim - rest.ndim))
-    return np.divide(counts, counts + rest, out=np.zeros_like(counts, dtype=np.float64), where=counts > 0)
+    relative = lengths / mean_length if mean_length > 0 else np.ones(len(lengths))
+    return k1 * (1 - b + b * relative)
+
+
+def saturation(counts: Floats, resisting: Floats) -> Floats:
+    """Each further occurrence of a word says less: c / (c + resistance) (Robertson, Zaragoza 2009), in [0, 1).
+
+    Counts may have a column a word; then the resistance is a column too.
+
+    >>> saturation(np.array([0.0, 1.0, 2.0]), np.array([0.8, 0.8, 0.8])).round(3).tolist()
+    [0.0, 0.556, 0.714]
+    """
+    return counts / np.maximum(counts + resisting, 1e-12)
 
 
 def share(saturated: Floats, weights: Sequence[float]) -> Floats:

@@ -116,8 +116,8 @@ class ReferenceStore:
     def matching(self, cue: WordCue, k: int, where: Where) -> list[str]:
         shelf = self._open()
         ids = [fact.id for fact in shelf.seen(where) if not shelf.counts[fact.id].keys().isdisjoint(cue.words)]
-        counts, lengths = shelf.word_counts(ids, cue.words), shelf.lengths(ids)
-        saturated = bm25.saturation(counts, lengths, k1=cue.k1, b=cue.b, mean_length=cue.mean_length)
+        resisting = bm25.resistance(shelf.lengths(ids), k1=cue.k1, b=cue.b, mean_length=cue.mean_length)
+        saturated = bm25.saturation(shelf.word_counts(ids, cue.words), resisting[:, None])
         return _best(ids, bm25.share(saturated, cue.weights), k)
 
     def weigh(self, ids: Sequence[str], words: Sequence[str]) -> Evidence:

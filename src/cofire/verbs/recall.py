@@ -167,9 +167,11 @@ def semantic_scores(evidence: Evidence, cue: Cue, settings: Settings) -> Numbers
 
 def keyword_scores(evidence: Evidence, cue: Cue) -> Numbers:
     """The share of the question's words that each candidate answers."""
-    counts, lengths = evidence.counts.astype(np.float64), evidence.lengths.astype(np.float64)
-    saturated = bm25.saturation(counts, lengths, k1=cue.words.k1, b=cue.words.b, mean_length=cue.words.mean_length)
-    return bm25.share(saturated, cue.words.weights)
+    asked = cue.words
+    resisting = bm25.resistance(
+        evidence.lengths.astype(np.float64), k1=asked.k1, b=asked.b, mean_length=asked.mean_length
+    )
+    return bm25.share(bm25.saturation(evidence.counts.astype(np.float64), resisting[:, None]), asked.weights)
 
 
 def cap(hits: Sequence[Hit], budget: int | None) -> tuple[Hit, ...]:

@@ -14,6 +14,7 @@ import typer
 
 import cofire
 from cofire import configuration
+from cofire.errors import InvalidInput
 
 StoreOption = Annotated[
     str | None,
@@ -33,6 +34,10 @@ class Call:
 
     store: StoreOption = None
     as_json: JsonOption = False
+
+    def __post_init__(self) -> None:
+        if self.store == "":
+            raise InvalidInput("--store is empty.", way_out="Give the path of a file, or leave --store out.")
 
     @property
     def place(self) -> str:

@@ -37,6 +37,9 @@ InStore = Annotated[
     bool,
     typer.Option("--in-store", help="Keep it in the store, for everybody who opens it, and not in your settings file."),
 ]
+FromStore = Annotated[
+    bool, typer.Option("--in-store", help="Take it out of the store, and not out of your settings file.")
+]
 OnlyChanged = Annotated[bool, typer.Option("--changed", help="Only those that are not at their default.")]
 Default = Annotated[
     bool, typer.Option("--default", help="Print a file with every setting in it, commented out at its default.")
@@ -79,7 +82,7 @@ def set_setting(*, name: Name, value: Value, in_store: InStore = False, call: Ca
 
 @app.command("reset")
 @spread
-def reset_setting(*, name: Name, in_store: InStore = False, call: Call) -> None:
+def reset_setting(*, name: Name, in_store: FromStore = False, call: Call) -> None:
     """Take a setting out of your settings file, or out of the store, so that the layer below holds again."""
     chosen = knob(name)
     removed, place = _take_out(call, chosen, in_store=in_store)

@@ -16,7 +16,6 @@ from cofire.doors.cli.layout import counted, show_hits
 from cofire.doors.cli.listing import facts_json
 from cofire.doors.cli.screen import show, show_json, styled, warn
 from cofire.errors import EmbedderError
-from cofire.recollection import Recollection
 
 NEXT = (
     ("cofire remember", '"Something worth knowing."', "keep a fact of your own"),
@@ -28,32 +27,36 @@ NEXT = (
 )
 
 
-def demo(call: Call) -> None:
+def demo(*, call: Call) -> None:
     """See in a few seconds what memory does. Your own store is not touched."""
-    with (
-        TemporaryDirectory(prefix="cofire-demo-", ignore_cleanup_errors=True) as folder,
-        _open(str(Path(folder) / "demo.db")) as memory,
-    ):
-        if call.as_json:
-            show_json(_as_json(memory))
-        else:
-            _tell(memory)
+    with TemporaryDirectory(prefix="cofire-demo-", ignore_cleanup_errors=True) as folder:
+        start = perf_counter()
+        with _told(Path(folder)) as memory:
+            if call.as_json:
+                show_json(_as_json(memory))
+            else:
+                _show(memory, perf_counter() - start)
 
 
-def _open(place: str) -> cofire.Memory:
-    """A memory with the embedder of the settings or, where that does not work, without one."""
-    memory = cofire.Memory(place)
+def _told(folder: Path) -> cofire.Memory:
+    """A memory that knows the story, by words and meaning or, where the embedder does not work, by words alone."""
     try:
-        memory.remember(story.FACTS[0])
-        return memory
+        return _remembered(cofire.Memory(folder / "demo.db"))
     except EmbedderError as error:
+        warn(f"{error.problem} The demo goes on without an embedder: search goes by words alone.")
+        return _remembered(cofire.Memory(folder / "words.db", embedder=None))
+
+
+def _remembered(memory: cofire.Memory) -> cofire.Memory:
+    try:
+        memory.remember(story.FACTS)
+    except BaseException:
         memory.close()
-        warn(f"{error} The demo goes on without: search goes by words alone.")
-        return cofire.Memory(place, embedder=None)
+        raise
+    return memory
 
 
 def _as_json(memory: cofire.Memory) -> dict[str, Any]:
-    memory.remember(story.FACTS)
     recalls = [memory.recall(question, **asked).to_dict() for question, asked in story.QUESTIONS]
     forgotten = memory.forget(tags=story.SECRET_TAG)
     return {
@@ -64,40 +67,34 @@ def _as_json(memory: cofire.Memory) -> dict[str, Any]:
     }
 
 
-def _tell(memory: cofire.Memory) -> None:
-    _remember(memory)
+def _show(memory: cofire.Memory, seconds: float) -> None:
+    _show_story(
+        f"{counted(len(story.FACTS), 'fact')} remembered in {seconds:.2f} s, searched by {memory.stats().mode}."
+    )
     for question, asked in story.QUESTIONS:
         _ask(memory, question, **asked)
     _forget(memory)
     _say_what_next()
 
 
-def _remember(memory: cofire.Memory) -> None:
+def _show_story(summary: str) -> None:
     _head("A team's memory", "Notes from a handbook, and what was said in two chats.")
-    start = perf_counter()
-    memory.remember(story.FACTS)
     for fact in story.FACTS:
         who = f"{fact['speaker']}: " if "speaker" in fact else ""
-        show(Text.assemble(("• ", "cyan"), (who, "bold"), fact["text"]), indent=2)
-    show(
-        styled(
-            f"{counted(len(story.FACTS), 'fact')} remembered in {perf_counter() - start:.2f} s; {memory.stats().mode}.",
-            "dim",
-        )
-    )
+        show(Text.assemble((who, "bold"), fact["text"]), lead=Text("  • ", "cyan"), indent=4)
+    show(styled(summary, "dim"))
 
 
-def _ask(memory: cofire.Memory, question: str, **asked: Any) -> Recollection:
-    filters = " ".join(f"--{name} {value}" for name, value in asked.items() if name != "k")
-    _head(question, f"cofire recall {filters}".strip() if filters else "")
+def _ask(memory: cofire.Memory, question: str, **asked: Any) -> None:
+    options = " ".join(f"{'-' if len(name) == 1 else '--'}{name} {value}" for name, value in asked.items())
+    _head(question, f'cofire recall "{question}" {options}')
     start = perf_counter()
     found = memory.recall(question, **asked)
     if found.known:
         show_hits(found)
     else:
-        show(f"Nothing known. {found.reason}")
+        show(found.reason)
     show(styled(f"{(perf_counter() - start) * 1000:.0f} ms", "dim"))
-    return found
 
 
 def _forget(memory: cofire.Memory) -> None:

@@ -38,7 +38,7 @@ class Finding:
     way_out: str = ""
 
 
-def doctor(call: Call) -> None:
+def doctor(*, call: Call) -> None:
     """Check the installation, the store and the embedder; every problem comes with a way out.
 
     The exit code is 1 when there is a problem.

@@ -21,9 +21,9 @@ _BETWEEN = " · "
 def show_hits(found: Recollection) -> None:
     """The hits, best first: place, score and text, and under it what each channel gave, and the id."""
     places = len(str(len(found)))
-    scores = max(len(f"{hit.score:.2f}") for hit in found)
+    scores = max(len(rounded(hit.score)) for hit in found)
     for place, hit in enumerate(found, start=1):
-        lead = Text.assemble((f"{place:>{places}}  ", "dim"), (f"{hit.score:>{scores}.2f}", "bold cyan"), "  ")
+        lead = Text.assemble((f"{place:>{places}}  ", "dim"), (rounded(hit.score).rjust(scores), "bold cyan"), "  ")
         show(styled(hit.text), lead=lead, indent=lead.cell_len)
         show(styled(channel_line(hit), "dim"), indent=lead.cell_len)
         show(mark_line(hit.fact), indent=lead.cell_len)
@@ -31,7 +31,9 @@ def show_hits(found: Recollection) -> None:
 
 def channel_line(hit: Hit) -> str:
     """What each channel that heard the fact gave to its score, and the fact's place there."""
-    heard = [f"{name} #{one.rank} {one.gives:+.2f}" for name, one in hit.channels.items() if one.rank is not None]
+    heard = [
+        f"{name} #{one.rank} {rounded(one.gives, '+')}" for name, one in hit.channels.items() if one.rank is not None
+    ]
     return _BETWEEN.join(heard)
 
 
@@ -74,6 +76,15 @@ def shortened(text: str) -> str:
     """
     flat = " ".join(text.split())
     return flat if len(flat) <= SHORT else flat[: SHORT - 1] + "…"
+
+
+def rounded(score: float, sign: str = "") -> str:
+    """A score in two decimals; almost nothing is nothing, from below too.
+
+    >>> rounded(-0.001), rounded(1.234, "+")
+    ('0.00', '+1.23')
+    """
+    return f"{round(score, 2) + 0.0:{sign}.2f}"
 
 
 def counted(number: int, thing: str) -> str:

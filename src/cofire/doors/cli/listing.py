@@ -47,7 +47,7 @@ def show_facts(*, ids: Ids, call: Call) -> None:
         show_whole(fact)
 
 
-def stats(call: Call) -> None:
+def stats(*, call: Call) -> None:
     """Show how much memory holds, where, and how it is searched."""
     with call.memory() as memory:
         held = stats_json(memory)

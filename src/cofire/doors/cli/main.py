@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from typing import TextIO
 
 import typer
 
@@ -53,9 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(given: list[str]) -> int:
     command = typer.main.get_command(app)
     if COMPLETE_VARIABLE in os.environ:
-        command.main(given, prog_name=PROGRAM, complete_var=COMPLETE_VARIABLE)
+        command.main(list(given), prog_name=PROGRAM, complete_var=COMPLETE_VARIABLE)
     try:
-        with command.make_context(PROGRAM, given) as context:
+        with command.make_context(PROGRAM, list(given)) as context:
             command.invoke(context)
         code = OK
     except typer.Exit as end:
@@ -65,11 +68,12 @@ def _run(given: list[str]) -> int:
 
 
 def _fail(given: list[str], kind: str, problem: str, way_out: str, *, code: int = PROBLEM) -> int:
-    """Say what went wrong, in the manner that was asked for."""
-    if "--json" in given:
-        complain_in_json(kind, problem, way_out)
-    else:
-        complain(problem, way_out)
+    """Say what went wrong, in the manner that was asked for; the code says it too, where no word can be written."""
+    with suppress(OSError):
+        if "--json" in given:
+            complain_in_json(kind, problem, way_out)
+        else:
+            complain(problem, way_out)
     return code
 
 
@@ -98,12 +102,18 @@ def _stopped() -> int:
 
 def _end_of_output(code: int) -> int:
     """Nobody reads any more: what is still to be written goes nowhere, so that the interpreter can end in peace."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return code
 
 
 def _be_able_to_write_anything() -> None:
-    """Letters that the output cannot carry are spelled out instead of ending the program."""
+    """Letters that the output cannot carry are spelled out, and a closed output swallows them all."""
+    sys.stdout, sys.stderr = sys.stdout or _nowhere(), sys.stderr or _nowhere()
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def _nowhere() -> TextIO:
+    return open(os.devnull, "w", encoding="utf-8")

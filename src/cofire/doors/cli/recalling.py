@@ -98,7 +98,7 @@ def _show(found: Recollection, call: Call) -> None:
     if found.known:
         show_hits(found)
     else:
-        show(f"Nothing known. {found.reason}")
+        show(found.reason)
         note(f"The store is {call.place}, the scope {', '.join(found.scopes)}.")
     _tell_of_silence(found)
 

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 WIDEST = 100
@@ -62,13 +61,14 @@ def show(line: Text | str = "", *, lead: Text | None = None, indent: int = 0, co
     """Print a text beside its lead; on a terminal its lines are wrapped to fit, in a pipe they stay whole."""
     console = console or out()
     text = styled(line) if isinstance(line, str) else line
-    first = lead.copy() if lead else Text()
+    first = Text().append_text(lead) if lead else Text()
     first.pad_right(indent - first.cell_len)
     if not console.is_terminal:
         console.file.write(_whole(first, text, " " * indent))
         return
     lines = text.wrap(console, max(20, min(console.width, WIDEST) - indent)) or [Text()]
     for place, each in enumerate(lines):
+        each.rstrip()
         console.print((Text(" " * indent) if place else first).append_text(each), soft_wrap=True)
 
 
@@ -111,6 +111,8 @@ def complain_in_json(kind: str, problem: str, way_out: str) -> None:
 @contextmanager
 def bar(doing: str, total: int | None = None) -> Iterator[Callable[[Step], None]]:
     """A progress bar on standard error while some work goes on; nothing is drawn where it is not a terminal."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+
     console = err()
     columns = (SpinnerColumn(), TextColumn(doing), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:

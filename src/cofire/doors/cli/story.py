@@ -50,9 +50,9 @@ FACTS: tuple[dict[str, Any], ...] = (
 )
 
 QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("What database configuration do we use for serverless?", {"k": 3}),
-    ("Who should I call when a deploy goes wrong?", {"k": 3}),
-    ("What did Tomás say?", {"k": 2, "speaker": "Tomás"}),
+    ("What database configuration do we use for serverless?", {"k": 4}),
+    ("Who is on call when a deploy goes wrong?", {"k": 2}),
+    ("What was changed, and why?", {"k": 1, "speaker": "Tomás"}),
 )
 
 SECRET_QUESTION = "What is the door code?"

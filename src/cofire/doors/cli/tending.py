@@ -35,15 +35,17 @@ def restore(*, file: BackupFile, force: Force = False, call: Call) -> None:
 
     A store that is there already is replaced only with --force.
     """
-    import_module(RESTORING).restore(str(file), call.place, force=force)
+    replaced: str | None = import_module(RESTORING).restore(str(file), call.place, force=force)
     with call.shelf() as memory:
         facts = memory.stats().size.facts
     if call.as_json:
-        return show_json({"store": call.place, "backup": str(file), "facts": facts})
+        return show_json({"store": call.place, "backup": str(file), "facts": facts, "replaced": replaced})
     show(f"Restored {counted(facts, 'fact')} from {file} to {call.place}.")
+    if replaced:
+        show(f"What was there before is kept in {replaced}")
 
 
-def reembed(call: Call) -> None:
+def reembed(*, call: Call) -> None:
     """Give every fact a vector of the embedder in the settings, when that has changed.
 
     It can be stopped and taken up again; until it is done, the old vectors serve.

@@ -16,6 +16,7 @@ from cofire.model import Where
 from cofire.stores.base import WordCue
 from cofire.stores.index.columns import KINDS, Columns, Mask
 from cofire.stores.index.moments import FAR, LONG_AGO, stamp
+from cofire.stores.index.neighbourhood import Neighbourhood
 from cofire.stores.index.postings import Postings, Segment
 from cofire.stores.index.signs import Signs
 from cofire.stores.index.terms import Held, Terms, mark, term, unpacked
@@ -50,11 +51,17 @@ class Proposed:
 class Index:
     """Proposes candidates out of all facts. `model` is the one whose vectors the store holds, None without vectors."""
 
-    def __init__(self, model: StoredModel | None) -> None:
+    def __init__(self, model: StoredModel | None, *, graph: bool = False) -> None:
         self.model = model
         self.columns = Columns()
         self.postings = Postings()
-        self.signs = Signs(model.model.dimension if model else 64)
+        self.signs = Signs(self.dimension)
+        self.graph = Neighbourhood(self.dimension) if graph and model else None
+
+    @property
+    def dimension(self) -> int:
+        """Of the vectors; a store without a model has signs of nothing."""
+        return self.model.model.dimension if self.model else 64
 
     def change(self, rows: Sequence[Row], gone: Sequence[int]) -> None:
         """Take in facts that are new or changed, and let go of those that are gone."""
@@ -63,7 +70,11 @@ class Index:
             terms, counts, owners = unpacked([row.held for row in rows])
             positions = self.columns.add(_columns(rows))
             self.postings.add(terms, positions[owners], counts)
-            self.signs.add(self._seen(rows))
+            seen = self._seen(rows)
+            self.signs.add(seen)
+            if self.graph is not None:
+                embedded = [at for at, row in enumerate(rows) if row.vector]
+                self.graph.add(positions[embedded], seen[embedded])
         if self.columns.dead > 1_024 + self.columns.size // 4:
             self.compact()
 
@@ -84,19 +95,23 @@ class Index:
         if self.model is None:
             return np.zeros(0, np.int64)
         asked = centred(vector, self.model.mean)
-        return np.asarray(self.columns["key"][self.signs.candidates(asked, among & self.columns["embedded"], wanted)])
+        embedded = among & self.columns["embedded"]
+        found = self.graph.candidates(asked, embedded, wanted) if self.graph else None
+        if found is None:
+            found = self.signs.candidates(asked, embedded, wanted)
+        return np.asarray(self.columns["key"][found])
 
     def matching(self, cue: WordCue, among: Mask, k: int) -> Proposed:
         """The best by BM25, those as good as the last one included."""
         scores = np.zeros(self.columns.size)
-        lengths = self.columns["length"]
         for word, weight in zip(cue.words, cue.weights, strict=True):
             positions, counts = self.postings.find(term(word))
-            held = bm25.saturation(
-                counts.astype(np.float64), lengths[positions], k1=cue.k1, b=cue.b, mean_length=cue.mean_length
-            )
-            scores[positions] += weight * held
+            if len(positions):
+                lengths = self.columns["length"][positions]
+                resisting = bm25.resistance(lengths, k1=cue.k1, b=cue.b, mean_length=cue.mean_length)
+                scores[positions] += weight * bm25.saturation(counts.astype(np.float64), resisting)
         scores[~among] = 0.0
+        scores /= sum(cue.weights) or 1.0
         best = _best(scores, k)
         return Proposed(self.columns["key"][best], scores[best])
 
@@ -112,13 +127,15 @@ class Index:
         return int(inside.sum()), int(self.columns["length"][inside].sum()), whole.terms[known], holding[known]
 
     def compact(self) -> None:
-        """Let the dead go, and move the living together."""
+        """Let the dead go, and move the living together. A graph knows facts by position, so there it is left to a new loading."""
+        if self.graph is not None:
+            return
         arrays, moved = self.columns.survivors()
         alive = moved >= 0
         whole = self.postings.whole()
         kept = alive[whole.positions]
         self.postings = Postings([_renumbered(whole, kept, moved)])
-        self.signs = Signs(self.model.model.dimension if self.model else 64, self.signs.bits[:, alive])
+        self.signs = Signs(self.dimension, self.signs.bits[:, alive])
         self.columns = Columns(arrays)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -133,24 +150,27 @@ class Index:
             "posting_starts": whole.starts,
             "posting_positions": whole.positions,
             "posting_counts": whole.counts,
+            "graph": self.graph.saved() if self.graph else np.zeros(0, np.uint8),
         }
 
     @classmethod
-    def from_arrays(cls, model: StoredModel | None, arrays: dict[str, NDArray[Any]]) -> Index:
+    def from_arrays(cls, model: StoredModel | None, arrays: dict[str, NDArray[Any]], *, graph: bool = False) -> Index:
         """The index of a snapshot."""
         made = cls(model)
         made.columns = Columns(arrays)
-        made.signs = Signs(model.model.dimension if model else 64, arrays["signs"])
+        made.signs = Signs(made.dimension, arrays["signs"])
+        made.graph = Neighbourhood(made.dimension, arrays["graph"]) if graph and model else None
         names = ("posting_terms", "posting_starts", "posting_positions", "posting_counts")
         made.postings = Postings([Segment(*(arrays[name] for name in names))])
         return made
 
     def _seen(self, rows: Sequence[Row]) -> Vectors:
         """Centred vectors of new rows, zeros where there is none or no model."""
-        dimension = self.model.model.dimension if self.model else 64
-        seen = np.zeros((len(rows), dimension), np.float32)
+        seen = np.zeros((len(rows), self.dimension), np.float32)
         if self.model is not None and (held := [(at, row.vector) for at, row in enumerate(rows) if row.vector]):
-            stored = np.frombuffer(b"".join(vector for _, vector in held), np.float16).reshape(len(held), dimension)
+            stored = np.frombuffer(b"".join(vector for _, vector in held), np.float16).reshape(
+                len(held), self.dimension
+            )
             seen[[at for at, _ in held]] = centred(stored, self.model.mean)
         return seen
 

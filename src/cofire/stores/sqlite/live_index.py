@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import RLock
+from typing import Any
 
 import apsw
+import numpy as np
+from numpy.typing import NDArray
 
 from cofire.embedders.base import StoredModel
 from cofire.model import Where
@@ -23,7 +26,8 @@ SNAPSHOT_GROWTH = 1.25
 class LiveIndex:
     """Follows the store: facts changed since the last look are taken in, removed ones let go."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, graph: bool) -> None:
+        self._graph = graph
         self._lock = RLock()
         self._index = Index(None)
         self._scopes: dict[str, int] = {}
@@ -54,7 +58,7 @@ class LiveIndex:
         if epoch == self._epoch and version == self._version:
             return
         if epoch != self._epoch or version < self._version:
-            self._index, self._version = loaded(connection, epoch)
+            self._index, self._version = loaded(connection, epoch, graph=self._graph)
         changed = [rows.index_row(row) for row in connection.execute(rows.SELECT_FOR_INDEX, (self._version,))]
         gone = [key for (key,) in connection.execute("SELECT fact FROM removed WHERE version > ?", (self._version,))]
         self._index.change(changed, gone)
@@ -62,15 +66,23 @@ class LiveIndex:
         self._epoch, self._version = epoch, version
 
 
-def loaded(connection: apsw.Connection, epoch: str) -> tuple[Index, int]:
+def loaded(connection: apsw.Connection, epoch: str, *, graph: bool) -> tuple[Index, int]:
     """The index of the snapshot if it is of this epoch, else an empty one; and the version up to which it knows the store."""
     value = connection.execute("SELECT value FROM records WHERE name = ?", (MODEL_RECORD,)).get
     model = StoredModel.decode(value) if value else None
     known = connection.execute("SELECT version FROM snapshots WHERE epoch = ?", (epoch,)).get
     if known is None:
-        return Index(model), 0
+        return Index(model, graph=graph), 0
     parts = (part for (part,) in connection.execute("SELECT bytes FROM snapshot_parts ORDER BY part"))
-    return Index.from_arrays(model, snapshot.arrays(parts)), known
+    arrays = snapshot.arrays(parts)
+    if graph and _graph_is_of_no_use(arrays):
+        return Index(model, graph=True), 0
+    return Index.from_arrays(model, arrays, graph=graph), known
+
+
+def _graph_is_of_no_use(arrays: dict[str, NDArray[Any]]) -> bool:
+    """Whether a snapshot was made without a graph, or with one in which too many are dead."""
+    return not len(arrays["graph"]) or bool(np.count_nonzero(arrays["alive"]) < 0.75 * len(arrays["alive"]))
 
 
 def snapshot_is_due(connection: apsw.Connection) -> bool:

@@ -25,6 +25,7 @@ from cofire.stores.sqlite.live_index import LiveIndex, save_snapshot, snapshot_i
 __all__ = ["SqliteOptions", "SqliteStore"]
 
 SCORE_DECIMALS = 6
+KEPT_KEYS = 10_000
 
 
 class SqliteStore:
@@ -34,8 +35,9 @@ class SqliteStore:
         self.path = lines.path
         self._lines: Lines | None = lines
         self._options = options
-        self._live = LiveIndex()
+        self._live = LiveIndex(graph=options.index == "usearch")
         self._counts = counting.Counts()
+        self._keys: dict[str, int] = {}
 
     @classmethod
     def open(cls, path: str, options: SqliteOptions) -> SqliteStore:
@@ -83,19 +85,19 @@ class SqliteStore:
             keys = index.nearest(vector, self._live.admitted(where), wanted)
             vectors = _vectors(connection, keys, index.model.model.dimension)
             scores = centred_cosines(vectors, centred(vector, index.model.mean), index.model.mean)
-            return _best_ids(connection, keys, scores, k)
+            return self._best_ids(connection, keys, scores, k)
 
     def matching(self, cue: WordCue, k: int, where: Where) -> list[str]:
         with self._reading() as connection, self._live.at(connection) as index:
             proposed = index.matching(cue, self._live.admitted(where), k)
-            return _best_ids(connection, proposed.keys, proposed.scores, k)
+            return self._best_ids(connection, proposed.keys, proposed.scores, k)
 
     def weigh(self, ids: Sequence[str], words: Sequence[str]) -> Evidence:
         with self._reading() as connection:
             dimension = self._dimension(connection)
-            found: list[Any] = connection.execute(_WEIGH, (_listed(ids),)).fetchall() if ids else []
-        place = {id: at for at, id in enumerate(ids)}
-        return _evidence(sorted(found, key=lambda row: place[row[0]]), words, dimension)
+            keys = self._keys_of(connection, ids)
+            found: list[Any] = connection.execute(_WEIGH, (_numbers(keys),)).fetchall() if len(keys) else []
+        return _evidence(found, words, dimension)
 
     def statistics(self, scopes: Sequence[str], words: Sequence[str]) -> WordStatistics:
         with self._reading() as connection:
@@ -164,6 +166,38 @@ class SqliteStore:
         sizes = {name: writing.size(connection, writing.scope_key(connection, name)) for name in written.sizes}
         return Written(written.facts, written.removed, sizes)
 
+    def _best_ids(self, connection: apsw.Connection, keys: Any, scores: Any, k: int) -> list[str]:
+        """Best first; of equals the newer first. Rounded, so that the last bit of a sum decides nothing."""
+        rounded = np.round(scores, SCORE_DECIMALS)
+        if len(keys) > k:
+            kept = rounded >= np.partition(rounded, len(keys) - k)[len(keys) - k]
+            keys, rounded = keys[kept], rounded[kept]
+        if not len(keys):
+            return []
+        named: Any = connection.execute(_NAMES, (_numbers(keys),))
+        ids = dict(named)
+        self._keep_keys(ids)
+        return [
+            id
+            for _, id in sorted(
+                ((score, ids[key]) for score, key in zip(rounded.tolist(), keys.tolist(), strict=True)), reverse=True
+            )
+        ][:k]
+
+    def _keep_keys(self, ids: Mapping[int, str]) -> None:
+        """What was proposed is about to be weighed. A key is never given to another fact, so these stay true."""
+        if len(self._keys) > KEPT_KEYS:
+            self._keys.clear()
+        self._keys.update((id, key) for key, id in ids.items())
+
+    def _keys_of(self, connection: apsw.Connection, ids: Sequence[str]) -> Any:
+        unknown = [id for id in ids if id not in self._keys]
+        if unknown:
+            sql = "SELECT f.key, f.id FROM carray(?) c JOIN facts f ON f.id = c.value"
+            found: Any = connection.execute(sql, (_listed(unknown),))
+            self._keep_keys(dict(found))
+        return np.array([self._keys[id] for id in ids if id in self._keys], np.int64)
+
     @contextmanager
     def _glancing(self) -> Iterator[apsw.Connection]:
         with translated(self.path), self._open_lines().reader.glancing() as connection:
@@ -195,7 +229,8 @@ class SqliteStore:
 
 
 _WEIGH = """
-SELECT f.id, f.length, f.terms, f.counts, v.vector FROM carray(?) c JOIN facts f ON f.id = c.value LEFT JOIN vectors v ON v.fact = f.key
+SELECT f.id, f.length, f.terms, f.counts, v.vector
+FROM carray(?) c CROSS JOIN facts f ON f.key = c.value LEFT JOIN vectors v ON v.fact = f.key
 """
 
 _NAMES = "SELECT f.key, f.id FROM carray(?) c JOIN facts f ON f.key = c.value"
@@ -234,22 +269,6 @@ def _vectors(connection: apsw.Connection, keys: Any, dimension: int) -> Vectors:
     )
     stored = np.frombuffer(b"".join([vector for (vector,) in found]), np.float16)
     return stored.reshape(-1, dimension).astype(np.float32)
-
-
-def _best_ids(connection: apsw.Connection, keys: Any, scores: Any, k: int) -> list[str]:
-    """Best first; of equals the newer first. Rounded, so that the last bit of a sum decides nothing."""
-    rounded = np.round(scores, SCORE_DECIMALS)
-    if len(keys) > k:
-        kept = rounded >= np.partition(rounded, len(keys) - k)[len(keys) - k]
-        keys, rounded = keys[kept], rounded[kept]
-    if not len(keys):
-        return []
-    named: Any = connection.execute(_NAMES, (_numbers(keys),))
-    ids = dict(named)
-    ranked = sorted(
-        ((score, ids[key]) for score, key in zip(rounded.tolist(), keys.tolist(), strict=True)), reverse=True
-    )
-    return [id for _, id in ranked[:k]]
 
 
 def _evidence(

@@ -183,7 +183,7 @@ def _write_incoming(connection: apsw.Connection, change: Change) -> None:
 def _adopt(connection: apsw.Connection, before: bytes | None, after: bytes) -> None:
     """The vectors that were moving in become the store's own; those of another model go."""
     if before is not None and StoredModel.decode(before).model != StoredModel.decode(after).model:
-        connection.execute("DELETE FROM vectors")
+        connection.execute("DELETE FROM vectors; UPDATE word_statistics SET sample = x'', version = version + 1")
     connection.execute(
         "INSERT OR REPLACE INTO vectors(fact, vector) SELECT fact, vector FROM vectors_incoming;"
         "DELETE FROM vectors_incoming"

@@ -1,0 +1,1 @@
+"""Benchmarks: programs that measure recall quality, speed and many processes on one file. Run from the root of the repository."""

@@ -1,0 +1,253 @@
+"""Speed: what remembering, recalling and starting cost on a store of synthetic facts. Embedding is in no figure but the cold start.
+
+    python benchmarks/speed.py [--facts 100000] [--questions 200] [--rounds 5] [--out figures.json]
+
+CPU times are of one thread of this process. Each figure is a median with the range over its rounds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from statistics import mean, median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+if not __package__:  # run by its path
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks import provenance
+from benchmarks.synthetic import SeededVectors, synthetic
+from cofire import Memory
+from cofire.embedders.bundled import Bundled
+
+SEED = 7
+BULKS = 10
+SINGLES = 200
+CANDIDATES = (128, 256, 400, 800)
+COMPARED = 40
+BY_MEANING = {"keyword.enabled": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A measured figure: the median of its rounds, their range, and what it should be."""
+
+    name: str
+    unit: str
+    value: float
+    least: float
+    most: float
+    rounds: int
+    aim: str = ""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    given = read_arguments(arguments)
+    with TemporaryDirectory() as folder, bars() as bar:
+        store = Path(folder) / "speed.db"
+        figures = list(measured(store, given, bar))
+        with Memory(store, embedder=None) as memory:
+            known = provenance.provenance(memory.settings())
+    found = {**known, "facts": given.facts, "figures": [asdict(figure) for figure in figures]}
+    if given.out:
+        provenance.write_json(found, given.out)
+    show(known, figures, given.facts)
+    return 0
+
+
+def read_arguments(arguments: Sequence[str] | None) -> Namespace:
+    parser = ArgumentParser(description="Speed on a store of synthetic facts.")
+    parser.add_argument("--facts", type=int, default=100_000, metavar="N", help="How many facts the store holds.")
+    parser.add_argument("--questions", type=int, default=200, metavar="N", help="How many questions are asked.")
+    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="How often each of them, and each start.")
+    parser.add_argument("--out", type=Path, metavar="FILE.json", help="Where to write all figures.")
+    return parser.parse_args(arguments)
+
+
+def measured(store: Path, given: Namespace, bar: Progress) -> Iterator[Figure]:
+    """Every figure, in the order in which a store lives: written, asked, started anew."""
+    made = synthetic(given.facts + SINGLES, given.questions, seed=SEED)
+    with opened(store) as (memory, embedder):
+        yield bulk(memory, embedder, made.facts[: given.facts], bar)
+        yield from singles(memory, embedder, made.facts[given.facts :])
+        yield from recalls(memory, embedder, made.questions, given.rounds, bar)
+        yield exactly("peak memory of this process", "MB", peak_memory())
+    yield exactly("file", "bytes a fact", size_of(store) / len(made.facts), aim="≤ 4,000")
+    yield from starts(store, made.questions, given.rounds)
+    yield from agreement(store, made.questions[:COMPARED], bar)
+
+
+@contextmanager
+def opened(store: Path, **settings: object) -> Iterator[tuple[Memory, SeededVectors]]:
+    """The store with vectors from a seed under the identity of the bundled model, so that the real one can open it later."""
+    embedder = SeededVectors(Bundled())
+    with Memory(store, embedder=embedder, settings=settings) as memory:
+        yield memory, embedder
+
+
+def bulk(memory: Memory, embedder: SeededVectors, facts: Sequence[dict[str, Any]], bar: Progress) -> Figure:
+    """Facts a second of CPU time, in tenths of the whole, so that a rate that falls with size is seen."""
+    size = max(1, len(facts) // BULKS)
+    task = bar.add_task("remember", total=len(facts))
+    rates = []
+    for start in range(0, len(facts), size):
+        some = facts[start : start + size]
+        rates.append(1000 * len(some) / cpu_ms(partial(memory.remember, some), embedder))
+        bar.update(task, completed=start + len(some))
+    return of_rounds("remember in bulk", "facts/s CPU", rates, aim="≥ 3,000")
+
+
+def singles(memory: Memory, embedder: SeededVectors, facts: Sequence[dict[str, Any]]) -> Iterator[Figure]:
+    """One fact at a time, into the full store; wall time waits for the disk as well."""
+    times = [timed(partial(memory.remember, fact), embedder) for fact in facts]
+    yield of_rounds("remember one", "ms CPU", [cpu for cpu, _ in times])
+    yield of_rounds("remember one", "ms wall", [wall for _, wall in times])
+
+
+def recalls(
+    memory: Memory, embedder: SeededVectors, questions: Sequence[str], rounds: int, bar: Progress
+) -> Iterator[Figure]:
+    """Median and 95th percentile over the questions, for each round of them; the first, which warms up, is not counted."""
+    task = bar.add_task("recall", total=(rounds + 1) * len(questions))
+    medians, tails = [], []
+    for _ in range(rounds + 1):
+        times = sorted(cpu_ms(partial(memory.recall, asked), embedder) for asked in questions)
+        medians.append(median(times))
+        tails.append(times[int(0.95 * len(times))])
+        bar.advance(task, len(questions))
+    yield of_rounds("recall, median", "ms CPU", medians[1:], aim="≤ 3")
+    yield of_rounds("recall, 95th percentile", "ms CPU", tails[1:])
+
+
+def starts(store: Path, questions: Sequence[str], rounds: int) -> Iterator[Figure]:
+    """The first recall of a new process, and the whole of a `cofire recall` on the command line."""
+    firsts = [first_recall_elsewhere(store, questions[place % len(questions)]) for place in range(rounds)]
+    yield of_rounds("first recall of a process", "ms CPU", [one["first_cpu_ms"] for one in firsts])
+    yield of_rounds("first recall of a process", "ms wall", [one["first_wall_ms"] for one in firsts])
+    yield of_rounds("peak memory of such a process", "MB", [one["peak_mb"] for one in firsts])
+    colds = [cold_recall(store, questions[place % len(questions)]) for place in range(rounds + 1)]
+    yield of_rounds("cold cofire recall", "s wall", colds[1:], aim="≤ 0.8")
+
+
+def agreement(store: Path, questions: Sequence[str], bar: Progress) -> Iterator[Figure]:
+    """How many of the exact ten nearest the sign-bit index finds, by the candidates it hands to exact scoring."""
+    task = bar.add_task("exact search", total=len(questions))
+    with opened(store, **{"semantic.index": "exact"}) as (memory, _):
+        exact = []
+        for asked in questions:
+            exact.append(set(memory.recall(asked, settings=BY_MEANING).ids))
+            bar.advance(task)
+    with opened(store, **{"semantic.index": "signs"}) as (memory, _):
+        for candidates in CANDIDATES:
+            own = {**BY_MEANING, "semantic.candidates": candidates}
+            found = [set(memory.recall(asked, settings=own).ids) for asked in questions]
+            shares = [len(one & best) / len(best) for one, best in zip(found, exact, strict=True)]
+            yield exactly(f"signs against exact, {candidates} candidates", "recall@10", mean(shares))
+
+
+def first_recall_elsewhere(store: Path, question: str) -> dict[str, float]:
+    """Ask in a new process, which says what it cost."""
+    program = "import sys; from benchmarks.speed import first_recall; first_recall(sys.argv[1], sys.argv[2])"
+    said = run_python("-c", program, str(store), question)
+    found: dict[str, float] = json.loads(said)
+    return found
+
+
+def first_recall(store: str, question: str) -> None:
+    """Print what opening a store and the first recall cost in this process, without imports and embedding."""
+    with opened(Path(store)) as (memory, embedder):
+        cpu, wall = timed(partial(memory.recall, question), embedder)
+    print(json.dumps({"first_cpu_ms": cpu, "first_wall_ms": wall, "peak_mb": peak_memory()}))
+
+
+def cold_recall(store: Path, question: str) -> float:
+    """Seconds from the command to its answer, with the real model."""
+    begun = time.perf_counter()
+    said = run_python("-m", "cofire", "--store", str(store), "recall", question, "--json")
+    seconds = time.perf_counter() - begun
+    if not json.loads(said)["known"]:
+        raise AssertionError(f"Nothing was recalled: {said}")
+    return seconds
+
+
+def run_python(*arguments: str) -> str:
+    places = [str(provenance.ROOT), *(place for place in sys.path if place)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(places)}
+    done = subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise AssertionError(f"{' '.join(arguments[:3])} ended with {done.returncode}: {done.stderr}")
+    return done.stdout
+
+
+def cpu_ms(act: Callable[[], object], embedder: SeededVectors) -> float:
+    return timed(act, embedder)[0]
+
+
+def timed(act: Callable[[], object], embedder: SeededVectors) -> tuple[float, float]:
+    """Milliseconds of CPU and of wall time without embedding, which is all CPU."""
+    cpu, wall, spent = time.process_time(), time.perf_counter(), embedder.spent
+    act()
+    embedding = embedder.spent - spent
+    return 1000 * (time.process_time() - cpu - embedding), 1000 * (time.perf_counter() - wall - embedding)
+
+
+def peak_memory() -> float:
+    """The most memory this process has held, in MB."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / (1_000_000 if sys.platform == "darwin" else 1_000)
+
+
+def size_of(store: Path) -> int:
+    return sum(path.stat().st_size for path in store.parent.glob(f"{store.name}*"))
+
+
+def of_rounds(name: str, unit: str, rounds: Sequence[float], *, aim: str = "") -> Figure:
+    return Figure(name, unit, median(rounds), min(rounds), max(rounds), len(rounds), aim)
+
+
+def exactly(name: str, unit: str, value: float, *, aim: str = "") -> Figure:
+    return Figure(name, unit, value, value, value, 1, aim)
+
+
+def bars() -> Progress:
+    return Progress(console=Console(stderr=True), transient=True)
+
+
+def show(known: dict[str, Any], figures: Sequence[Figure], facts: int) -> None:
+    console = Console(width=max(100, Console().width))
+    console.print(provenance.in_words(known))
+    table = Table(title=f"{facts:,} facts", title_justify="left")
+    for label in ("what", "unit", "median", "range", "rounds", "aim"):
+        table.add_column(label, justify="left" if label in ("what", "unit") else "right")
+    for one in figures:
+        spread = f"{shown(one.least)} – {shown(one.most)}" if one.rounds > 1 else ""
+        table.add_row(one.name, one.unit, shown(one.value), spread, str(one.rounds), one.aim)
+    console.print(table)
+
+
+def shown(value: float) -> str:
+    """Three figures are enough.
+
+    >>> shown(3412.7), shown(2.345), shown(0.98765)
+    ('3,413', '2.35', '0.988')
+    """
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

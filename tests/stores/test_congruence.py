@@ -1,0 +1,266 @@
+"""Congruence: the same operations on the reference and on SQLite, in any order, leave stores that answer alike.
+
+SQLite is looked at through a second opening of its file as well, as another process would see it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as some
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from cofire.dynamics.likeness import unit
+from cofire.embedders.base import Model, StoredModel
+from cofire.errors import Conflict
+from cofire.model import Change, Fact, NewFact, Record, Where, Written
+from cofire.reading.words import words
+from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, Store
+from cofire.stores.index import postings
+from cofire.stores.reference import ReferenceStore
+from cofire.stores.sqlite import live_index
+from tests.conftest import sqlite_store
+from tests.stores.making import DAY, NOW, Pen, cue, everywhere
+
+VOCABULARY = ("tea", "pot", "green", "max_connections", "東京", "Zürich", "runs", "C++", "the")
+SCOPES = ("a", "b", "c")
+DIMENSION = 16
+RANDOM = np.random.default_rng(11)
+DIRECTIONS = unit(RANDOM.standard_normal((12, DIMENSION))).astype(np.float16)
+MODELS = [
+    StoredModel(Model(name, DIMENSION), RANDOM.normal(0, 0.1, DIMENSION).astype(np.float32), (0.0, 0.25))
+    for name in ("first", "second")
+]
+
+texts = some.lists(some.sampled_from(VOCABULARY), min_size=1, max_size=6).map(" ".join)
+moments = some.none() | some.integers(-3, 3).map(lambda days: NOW + days * DAY)
+vectors = some.none() | some.sampled_from([row.tobytes() for row in DIRECTIONS])
+tellings = some.fixed_dictionaries(
+    {"text": texts, "scope": some.sampled_from(SCOPES)},
+    optional={
+        "vector": vectors,
+        "session": some.sampled_from(["one", "two"]),
+        "speaker": some.sampled_from(["Ana", "Ben"]),
+        "category": some.sampled_from(["note", "log"]),
+        "subject": some.sampled_from(["Kettle", "Tea"]),
+        "tags": some.sets(some.sampled_from(["db", "hot tea", "x"])).map(lambda tags: tuple(sorted(tags))),
+        "at": moments,
+        "valid_from": moments,
+        "valid_until": moments,
+        "expires": moments,
+        "stored_at": some.integers(-3, 0).map(lambda days: NOW + days * DAY),
+        "archived": some.booleans(),
+        "metadata": some.dictionaries(
+            some.sampled_from(["k", "ü"]), some.integers() | some.text(max_size=3), max_size=2
+        ),
+    },
+)
+filters = some.fixed_dictionaries(
+    {"now": some.integers(-2, 2).map(lambda days: NOW + days * DAY)},
+    optional={
+        "scopes": some.none()
+        | some.sets(some.sampled_from([*SCOPES, "nowhere"])).map(lambda names: tuple(sorted(names))),
+        "tags": some.frozensets(some.sampled_from(["db", "hot tea", "none"]), max_size=2),
+        "categories": some.frozensets(some.sampled_from(["note", "log"])),
+        "speakers": some.frozensets(some.sampled_from(["Ana", "Cleo"])),
+        "sessions": some.frozensets(some.sampled_from(["one", "two"])),
+        "since": moments,
+        "until": moments,
+        "as_of": moments,
+        "archived": some.booleans(),
+    },
+).map(lambda conditions: Where(**{"scopes": None, **conditions}))
+
+
+def assert_same_facts(one: Store, other: Store, ids: list[str]) -> None:
+    known = one.read(ids)
+    assert other.read(ids) == known
+    hashes = [fact.hash for fact in known if fact] + [Fact("never told").hash]
+    assert other.recognise(hashes) == one.recognise(hashes)
+    assert evidence(other, [*ids, "unknown"]) == evidence(one, [*ids, "unknown"])
+
+
+def assert_same_search(one: Store, other: Store, where: Where, k: int) -> None:
+    before = f"{k:026}"
+    assert other.scan(where, k, None) == one.scan(where, k, None)
+    assert other.scan(where, 1_000, before) == one.scan(where, 1_000, before)
+    stems = tuple(dict.fromkeys(words(" ".join(VOCABULARY[:4]))))
+    question = cue(*stems, weights=[1.0 + place / 3 for place in range(len(stems))])
+    assert other.matching(question, k, where) == one.matching(question, k, where)
+    vector = DIRECTIONS[k % len(DIRECTIONS)].astype(np.float32)
+    assert other.nearest(vector, k, where, 400) == one.nearest(vector, k, where, 400)
+
+
+def assert_same_counts(one: Store, other: Store) -> None:
+    sizes = [(size.facts, size.archived, size.embedded, dict(size.scopes)) for size in (one.size(), other.size())]
+    assert sizes[1] == sizes[0]
+    for scopes in (["a"], ["a", "b"], [*SCOPES, "nowhere"]):
+        assert statistics(other, scopes) == statistics(one, scopes)
+
+
+def evidence(store: Store, ids: list[str]) -> Any:
+    """Vectors are the stored bytes, so they must be the same to the last bit."""
+    found = store.weigh(ids, [*words(" ".join(VOCABULARY)), "never"])
+    arrays = (found.vectors, found.embedded, found.counts, found.lengths)
+    return found.ids, [(array.shape, array.tolist()) for array in arrays]
+
+
+def statistics(store: Store, scopes: list[str]) -> Any:
+    found = store.statistics(scopes, [*words(" ".join(VOCABULARY)), "never"])
+    return found.facts, pytest.approx(found.mean_length), found.holding, found.sample.tolist()
+
+
+class TwoStores(RuleBasedStateMachine):
+    """Does everything twice, and looks for a difference after each step."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.exit = ExitStack()
+        self.folder = Path(self.exit.enter_context(TemporaryDirectory()))
+        self.exit.enter_context(patch.object(live_index, "SMALLEST_SNAPSHOT", 4))
+        self.exit.enter_context(patch.object(postings, "TAIL", 16))
+        self.reference: Store = ReferenceStore()
+        self.sqlite: Store = sqlite_store(self.folder)
+        self.onlooker: Store = sqlite_store(self.folder, "exact")
+        self.pen = Pen(self.reference)
+        self.ids: list[str] = []
+        self.model = MODELS[0]
+        self.where, self.k = everywhere(), 5
+
+    def write(self, *facts: NewFact, expects: dict[str, int] | None = None, **parts: Any) -> Written:
+        change = Change(now=parts.pop("now", NOW), facts=facts, **parts)
+        written = self.reference.write(change, expects or {})
+        same = self.sqlite.write(change, expects or {})
+        assert (same.facts, same.removed) == (written.facts, written.removed)
+        assert same.sizes.items() <= written.sizes.items()
+        return written
+
+    @initialize()
+    def settle_model(self) -> None:
+        self.write(records=(Record(MODEL_RECORD, self.model.encode()),))
+
+    @rule(told=some.lists(tellings, min_size=1, max_size=8))
+    def remember(self, told: list[dict[str, Any]]) -> None:
+        news = [self.pen.new(**parts) for parts in told]
+        self.write(*news)
+        self.ids += [new.fact.id for new in news]
+
+    @precondition(lambda self: self.reference.size().facts)
+    @rule(choice=some.integers(0, 1_000), tags=some.sampled_from([(), ("db",), ("new",)]), days=some.integers(0, 3))
+    def tell_again(self, choice: int, tags: tuple[str, ...], days: int) -> None:
+        known = [fact for fact in self.reference.read(self.ids) if fact]
+        fact = known[choice % len(known)]
+        again = self.pen.new(fact.text, **{name: getattr(fact, name) for name in IDENTITY}, tags=tags, category="again")
+        assert not self.write(again, now=NOW + days * DAY).facts[0].fresh
+
+    @precondition(lambda self: self.ids)
+    @rule(choices=some.sets(some.integers(0, 1_000), max_size=4))
+    def forget(self, choices: set[int]) -> None:
+        self.write(removals=("unknown", *(self.ids[choice % len(self.ids)] for choice in sorted(choices))))
+
+    @rule(scopes=some.sets(some.sampled_from([*SCOPES, "empty"]), min_size=1), sample=some.integers(0, 5))
+    def recount(self, scopes: set[str], sample: int) -> None:
+        self.write(recount=tuple(sorted(scopes)), sample=sample)
+
+    @rule(value=some.binary(max_size=4), surprise=some.booleans())
+    def write_record(self, value: bytes, surprise: bool) -> None:
+        record = self.reference.record("note")
+        expects = {"note": (record.version if record else 0) + surprise}
+        news = [self.pen.new("the tea of this record", scope="a")]
+        if not surprise:
+            self.write(*news, records=(Record("note", value),), expects=expects)
+            self.ids += [new.fact.id for new in news]
+            return
+        for store in (self.reference, self.sqlite):
+            with pytest.raises(Conflict):
+                store.write(Change(now=NOW, facts=tuple(news), records=(Record("note", value),)), expects)
+
+    @rule(limit=some.integers(1, 6), same=some.booleans(), finish=some.booleans())
+    def reembed(self, limit: int, same: bool, finish: bool) -> None:
+        """Some of the facts, or all of them and then adopt, as the verb does: the target may be the model that is there."""
+        target = self.model if same else next(model for model in MODELS if model.model != self.model.model)
+        while batch := self.unembedded(target, limit):
+            moved = {fact.id: DIRECTIONS[int(fact.id) * 7 % len(DIRECTIONS)].tobytes() for fact in batch}
+            self.write(vectors=moved, records=(Record(INCOMING_RECORD, target.encode()),))
+            if not finish and not same:
+                return
+        scopes = tuple(self.reference.size().scopes)
+        incoming = Record(INCOMING_RECORD, target.encode())
+        self.write(
+            records=(incoming, Record(MODEL_RECORD, target.encode())),
+            adopt_vectors=True,
+            recount=(*SCOPES, *scopes),
+            sample=4,
+        )
+        self.model = target
+
+    def unembedded(self, target: StoredModel, limit: int) -> list[Fact]:
+        self.write(records=(Record(INCOMING_RECORD, target.encode()),))
+        wanting = self.reference.unembedded(target.encode(), limit)
+        assert self.sqlite.unembedded(target.encode(), limit) == wanting
+        return wanting
+
+    @rule()
+    def reopen(self) -> None:
+        self.sqlite.close()
+        self.sqlite = sqlite_store(self.folder)
+
+    @rule(where=filters, k=some.integers(1, 12))
+    def look_elsewhere(self, where: Where, k: int) -> None:
+        self.where, self.k = where, k
+
+    @invariant()
+    def answers_are_the_same(self) -> None:
+        for store in (self.sqlite, self.onlooker):
+            assert_same_facts(self.reference, store, self.ids)
+            assert_same_search(self.reference, store, self.where, self.k)
+            assert_same_counts(self.reference, store)
+            assert [store.record(name) for name in RECORDS] == [self.reference.record(name) for name in RECORDS]
+
+    def teardown(self) -> None:
+        assert self.sqlite.check() == []
+        for store in (self.reference, self.sqlite, self.onlooker):
+            store.close()
+        self.exit.close()
+
+
+IDENTITY = ("scope", "subject", "speaker", "session", "at")
+RECORDS = ("note", MODEL_RECORD, INCOMING_RECORD)
+
+TwoStores.TestCase.settings = settings(max_examples=40, stateful_step_count=25)
+test_any_history_leaves_stores_that_answer_alike = pytest.mark.slow(TwoStores.TestCase)
+
+
+def crowd(pen: Pen, facts: int) -> Iterator[NewFact]:
+    for number in range(facts):
+        chosen = [VOCABULARY[place] for place in RANDOM.integers(0, len(VOCABULARY), 4)]
+        row = DIRECTIONS[number % len(DIRECTIONS)].tobytes()
+        yield pen.new(f"{' '.join(chosen)} {number}", row, scope=SCOPES[number % 3], session=f"s{number % 10}")
+
+
+@pytest.mark.slow
+def test_a_large_store_answers_like_the_reference_after_most_of_it_is_gone(tmp_path: Path) -> None:
+    """Large enough that the index is kept as a snapshot, merged and compacted on the way."""
+    reference, sqlite = ReferenceStore(), sqlite_store(tmp_path)
+    pen = Pen(reference)
+    news = list(crowd(pen, 3_000))
+    first = Change(
+        now=NOW, facts=tuple(news), records=(Record(MODEL_RECORD, MODELS[0].encode()),), recount=SCOPES, sample=9
+    )
+    gone = Change(now=NOW, removals=tuple(new.fact.id for new in news if int(new.fact.id) % 5 < 4))
+    for change in (first, gone):
+        assert sqlite.write(change, {}) == reference.write(change, {})
+    reopened = sqlite_store(tmp_path)
+    for store in (sqlite, reopened):
+        for where in (everywhere(), everywhere(scopes=("a",)), everywhere(sessions=frozenset({"s5"}))):
+            assert_same_search(reference, store, where, 50)
+        assert_same_counts(reference, store)
+        store.close()

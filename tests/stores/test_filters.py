@@ -1,0 +1,147 @@
+"""Filters: whatever way a store looks for facts, it sees exactly those that `Where.admits` admits."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from cofire.model import Fact, Where
+from cofire.stores.base import Store
+from tests.stores.making import DAY, NOW, Pen, asked, cue, everywhere, vector
+
+MICROSECOND = timedelta(microseconds=1)
+
+POPULATION: list[dict[str, Any]] = [
+    {},
+    {"scope": "a"},
+    {"scope": "b", "category": "note", "speaker": "Ana", "session": "one"},
+    {"scope": "b", "category": "note", "speaker": "Ben", "session": "two"},
+    {"category": "note", "tags": ("db",)},
+    {"category": "Note", "tags": ("db", "prod"), "speaker": "ana"},
+    {"category": "log", "tags": ("db", "prod", "slow"), "session": "one"},
+    {"speaker": "Ana", "session": "two", "tags": ("prod",)},
+    {"at": NOW - 10 * DAY},
+    {"at": NOW - 5 * DAY, "stored_at": NOW - 4 * DAY},
+    {"at": NOW + 5 * DAY},
+    {"stored_at": NOW - 5 * DAY},
+    {"stored_at": NOW - 5 * DAY + MICROSECOND},
+    {"valid_from": NOW - DAY},
+    {"valid_from": NOW},
+    {"valid_from": NOW + MICROSECOND},
+    {"valid_until": NOW - DAY},
+    {"valid_until": NOW},
+    {"valid_until": NOW + MICROSECOND},
+    {"valid_from": NOW - 3 * DAY, "valid_until": NOW - DAY, "stored_at": NOW - 4 * DAY},
+    {"expires": NOW - MICROSECOND},
+    {"expires": NOW},
+    {"expires": NOW + DAY},
+    {"expires": NOW + DAY, "valid_until": NOW - DAY},
+    {"archived": True},
+    {"archived": True, "scope": "a", "category": "note", "tags": ("db",)},
+]
+
+FILTERS: dict[str, dict[str, Any]] = {
+    "every scope": {},
+    "one scope": {"scopes": ("default",)},
+    "two scopes": {"scopes": ("a", "b")},
+    "a scope nobody uses": {"scopes": ("nowhere",)},
+    "a known and an unknown scope": {"scopes": ("nowhere", "a")},
+    "no scope at all": {"scopes": ()},
+    "one tag": {"tags": frozenset({"db"})},
+    "two tags, both needed": {"tags": frozenset({"db", "prod"})},
+    "a tag nobody has": {"tags": frozenset({"db", "none"})},
+    "one category": {"categories": frozenset({"note"})},
+    "either category": {"categories": frozenset({"note", "log"})},
+    "one speaker": {"speakers": frozenset({"Ana"})},
+    "either speaker": {"speakers": frozenset({"Ana", "Ben", "Cleo"})},
+    "one session": {"sessions": frozenset({"one"})},
+    "either session": {"sessions": frozenset({"one", "two"})},
+    "a category as if it were a speaker": {"speakers": frozenset({"note"})},
+    "since": {"since": NOW - 5 * DAY},
+    "since, to the microsecond": {"since": NOW - 5 * DAY + MICROSECOND},
+    "until": {"until": NOW - 5 * DAY},
+    "since and until": {"since": NOW - 6 * DAY, "until": NOW - DAY},
+    "as of the past": {"as_of": NOW - 2 * DAY},
+    "as of the moment of storing": {"as_of": NOW},
+    "as of the future": {"as_of": NOW + 10 * DAY},
+    "a later now": {"now": NOW + 10 * DAY},
+    "an earlier now": {"now": NOW - 2 * DAY},
+    "archived too": {"archived": True},
+    "archived and expired and all": {"archived": True, "now": NOW - 2 * DAY},
+    "a community, of which there are none yet": {"community": 0},
+    "everything at once": {
+        "scopes": ("b", "default"),
+        "tags": frozenset({"db"}),
+        "categories": frozenset({"note", "log"}),
+        "sessions": frozenset({"one"}),
+        "since": NOW - DAY,
+        "as_of": NOW + DAY,
+    },
+}
+
+
+@pytest.fixture
+def facts(pen: Pen) -> list[Fact]:
+    """One fact of each kind, all with the same word and the same vector."""
+    pen.settle()
+    for number, parts in enumerate(POPULATION):
+        pen.tell(f"tea {number}", vector(1, 1, 0, 0), **parts)
+    stored = pen.store.read([f"{number:026}" for number in range(1, len(POPULATION) + 1)])
+    return [fact for fact in stored if fact]
+
+
+def admitted(where: Where, facts: list[Fact]) -> list[str]:
+    return sorted((fact.id for fact in facts if where.admits(fact)), reverse=True)
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_scan_sees_what_the_filter_admits(store: Store, facts: list[Fact], name: str) -> None:
+    where = everywhere(**FILTERS[name])
+    assert [fact.id for fact in store.scan(where, 100, None)] == admitted(where, facts)
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_matching_sees_what_the_filter_admits(store: Store, facts: list[Fact], name: str) -> None:
+    where = everywhere(**FILTERS[name])
+    assert sorted(store.matching(cue("tea"), 100, where), reverse=True) == admitted(where, facts)
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_nearest_sees_what_the_filter_admits(store: Store, facts: list[Fact], name: str) -> None:
+    where = everywhere(**FILTERS[name])
+    assert store.nearest(asked(1, 1, 0, 0), 100, where, 400) == admitted(where, facts)
+
+
+def test_filters_cover_every_field_of_where() -> None:
+    used = {field for conditions in FILTERS.values() for field in conditions}
+    assert used == set(Where.__dataclass_fields__)
+
+
+def test_every_filter_but_the_impossible_admits_some_and_refuses_some(pen: Pen, facts: list[Fact]) -> None:
+    nobody = {"a scope nobody uses", "no scope at all", "a tag nobody has", "a category as if it were a speaker"}
+    nobody.add("a community, of which there are none yet")
+    empty = {name for name, conditions in FILTERS.items() if not admitted(everywhere(**conditions), facts)}
+    full = {
+        name for name, conditions in FILTERS.items() if len(admitted(everywhere(**conditions), facts)) == len(facts)
+    }
+    assert empty == nobody
+    assert full == set()
+
+
+def test_filters_hold_after_facts_were_removed_and_added(store: Store, pen: Pen, facts: list[Fact]) -> None:
+    pen.forget(*(fact.id for fact in facts[::2]))
+    pen.tell("tea again", vector(1, 1, 0, 0), tags=("db",), category="note")
+    for conditions in FILTERS.values():
+        where = everywhere(**conditions)
+        left = admitted(where, store.scan(everywhere(archived=True, now=NOW), 100, None) + hidden(store, facts))
+        assert [fact.id for fact in store.scan(where, 100, None)] == left
+        assert sorted(store.matching(cue("tea"), 100, where), reverse=True) == left
+        assert store.nearest(asked(1, 1, 0, 0), 100, where, 400) == left
+
+
+def hidden(store: Store, facts: list[Fact]) -> list[Fact]:
+    """Facts still stored that a plain scan of this moment does not show."""
+    shown = everywhere(archived=True, now=NOW)
+    return [fact for fact in store.read([fact.id for fact in facts]) if fact and not shown.admits(fact)]
