@@ -14,6 +14,7 @@ import cofire
 from cofire.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = Path(cofire.__file__).resolve().parent
 
 
 def provenance(settings: Settings) -> dict[str, Any]:
@@ -21,7 +22,7 @@ def provenance(settings: Settings) -> dict[str, Any]:
     return {
         "cofire": cofire.__version__,
         "commit": _git("rev-parse", "HEAD"),
-        "modified": bool(_git("status", "--porcelain", "--", "src")),
+        "modified": bool(_git("status", "--porcelain", "--", ".")),
         "measured": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": machine(),
         "settings": {knob.name: value for knob, value in settings},
@@ -54,9 +55,9 @@ def write_json(figures: dict[str, Any], path: Path) -> None:
 
 
 def _git(*command: str) -> str | None:
-    """What git says of the repository; None without git, or outside of one."""
+    """What git says of the package that is measured; None without git, or outside of a repository."""
     try:
-        said = subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, check=True)
+        said = subprocess.run(["git", *command], cwd=PACKAGE, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return None
     return said.stdout.strip()

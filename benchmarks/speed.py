@@ -30,6 +30,7 @@ from rich.table import Table
 if not __package__:  # run by its path
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+import cofire
 from benchmarks import provenance
 from benchmarks.synthetic import SeededVectors, synthetic
 from cofire import Memory
@@ -186,7 +187,8 @@ def cold_recall(store: Path, question: str) -> float:
 
 
 def run_python(*arguments: str) -> str:
-    places = [str(provenance.ROOT), *(place for place in sys.path if place)]
+    """What a new interpreter prints that finds the same cofire."""
+    places = [str(provenance.ROOT), str(Path(cofire.__file__).parent.parent)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(places)}
     done = subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True, check=False)
     if done.returncode:

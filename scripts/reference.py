@@ -16,7 +16,7 @@ from typer.main import get_command
 from cofire import errors
 from cofire.configuration import FILE_VARIABLE, STORE_VARIABLE
 from cofire.doors.cli.app import app
-from cofire.doors.cli.main import DEBUG_VARIABLE, PIPE_CLOSED, STOPPED, UNEXPECTED
+from cofire.doors.cli.running import DEBUG_VARIABLE, PIPE_CLOSED, STOPPED, UNEXPECTED
 from cofire.errors import CofireError
 from cofire.presets import PRESETS
 from cofire.settings import KNOBS, LAYERS, Knob

@@ -10,14 +10,18 @@ from typing import Any, Self, TypeVar, Unpack, overload
 
 from cofire.asks import Asking, arun, run
 from cofire.embedders.base import Embedder
-from cofire.model import Fact
+from cofire.guide import guide
+from cofire.model import Edge, Fact, Link
 from cofire.opening import FROM_SETTINGS, Opened, Place
 from cofire.recollection import Recollection
 from cofire.settings import Settings
 from cofire.spelling import spelled_out
 from cofire.stores.base import Store
 from cofire.verbs import configuring
-from cofire.verbs.asking import Asked, Filters
+from cofire.verbs.asking import Asked, Filters, Names
+from cofire.verbs.connect import Drawn, Portrait, connect, edges, neighbours, portrait
+from cofire.verbs.dream import Dreamed, dream
+from cofire.verbs.exporting import Exported, Loaded, export, load
 from cofire.verbs.forget import Forgotten, forget
 from cofire.verbs.listing import Stats, facts, stats
 from cofire.verbs.recall import recall
@@ -85,6 +89,59 @@ class Memory:
     ) -> Forgotten:
         """Remove facts by id or by filter; with `dry_run` only tell which."""
         return self._run(lambda settings: forget(ids, filters, dry_run, settings))
+
+    def connect(
+        self,
+        source: str,
+        target: str,
+        *,
+        kind: str,
+        weight: float | None = None,
+        confidence: float | None = None,
+        tags: Names = None,
+        mode: str = "reinforce",
+    ) -> Edge:
+        """Make an edge between two facts of one scope; `mode` says what to do if it is there: reinforce, update, skip or error."""
+        return self._run(
+            lambda settings: connect(source, target, Drawn(kind, weight, confidence, tags, mode), settings)
+        )
+
+    def edges(
+        self,
+        *,
+        scope: Names = None,
+        kind: Names = None,
+        ids: str | Iterable[str] | None = None,
+        origin: str | None = None,
+        limit: int = 10_000,
+    ) -> list[Edge]:
+        """Stored edges, the strongest first."""
+        return self._run(lambda settings: edges(scope, kind, ids, origin, limit))
+
+    def neighbours(self, id: str, *, limit: int = 100) -> list[Link]:
+        """All that a fact is linked with, of every kind, with what each link goes through."""
+        return self._run(lambda settings: neighbours(id, limit))
+
+    def portrait(self, id: str, *, limit: int = 100) -> Portrait:
+        """A fact with its links, its descriptions and its importance."""
+        return self._run(lambda settings: portrait(id, limit))
+
+    def dream(self, *, scope: Names = None, progress: Listen = None) -> Dreamed:
+        """Consolidate what waits in the inbox; it can be stopped and run again."""
+        return self._run(lambda settings: dream(scope, settings), progress)
+
+    def guide(self, verb: str | None = None) -> str:
+        """A short page on a verb for agents, or one line on each."""
+        return guide(verb)
+
+    @spelled_out
+    def export(self, path: Path, *, progress: Listen = None, **filters: Unpack[Filters]) -> Exported:
+        """Write facts and edges to JSONL, or to GraphML if the name of the file ends so."""
+        return self._run(lambda settings: export(str(path), filters), progress)
+
+    def load(self, path: Path, *, progress: Listen = None) -> Loaded:
+        """Read a JSONL export; what is known already is recognised."""
+        return self._run(lambda settings: load(str(path), settings), progress)
 
     def stats(self) -> Stats:
         """What memory holds and how it works just now."""
@@ -179,6 +236,59 @@ class AsyncMemory:
     ) -> Forgotten:
         """Remove facts by id or by filter; with `dry_run` only tell which."""
         return await self._run(lambda settings: forget(ids, filters, dry_run, settings))
+
+    async def connect(
+        self,
+        source: str,
+        target: str,
+        *,
+        kind: str,
+        weight: float | None = None,
+        confidence: float | None = None,
+        tags: Names = None,
+        mode: str = "reinforce",
+    ) -> Edge:
+        """Make an edge between two facts of one scope; `mode` says what to do if it is there: reinforce, update, skip or error."""
+        return await self._run(
+            lambda settings: connect(source, target, Drawn(kind, weight, confidence, tags, mode), settings)
+        )
+
+    async def edges(
+        self,
+        *,
+        scope: Names = None,
+        kind: Names = None,
+        ids: str | Iterable[str] | None = None,
+        origin: str | None = None,
+        limit: int = 10_000,
+    ) -> list[Edge]:
+        """Stored edges, the strongest first."""
+        return await self._run(lambda settings: edges(scope, kind, ids, origin, limit))
+
+    async def neighbours(self, id: str, *, limit: int = 100) -> list[Link]:
+        """All that a fact is linked with, of every kind, with what each link goes through."""
+        return await self._run(lambda settings: neighbours(id, limit))
+
+    async def portrait(self, id: str, *, limit: int = 100) -> Portrait:
+        """A fact with its links, its descriptions and its importance."""
+        return await self._run(lambda settings: portrait(id, limit))
+
+    async def dream(self, *, scope: Names = None, progress: Listen = None) -> Dreamed:
+        """Consolidate what waits in the inbox; it can be stopped and run again."""
+        return await self._run(lambda settings: dream(scope, settings), progress)
+
+    async def guide(self, verb: str | None = None) -> str:
+        """A short page on a verb for agents, or one line on each."""
+        return guide(verb)
+
+    @spelled_out
+    async def export(self, path: Path, *, progress: Listen = None, **filters: Unpack[Filters]) -> Exported:
+        """Write facts and edges to JSONL, or to GraphML if the name of the file ends so."""
+        return await self._run(lambda settings: export(str(path), filters), progress)
+
+    async def load(self, path: Path, *, progress: Listen = None) -> Loaded:
+        """Read a JSONL export; what is known already is recognised."""
+        return await self._run(lambda settings: load(str(path), settings), progress)
 
     async def stats(self) -> Stats:
         """What memory holds and how it works just now."""

@@ -155,12 +155,66 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
+class Mentioned:
+    """A name that a fact mentions: in which sentences, and how surely it is meant (a part of a longer name less so)."""
+
+    name: str
+    sentences: tuple[int, ...]
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """A name that a fact is about, and how strongly."""
+
+    name: str
+    strength: float
+
+
+@dataclass(frozen=True, slots=True)
 class NewFact:
-    """A fact on its way into the store, with the word counts it will be found by and its vector, if there is an embedder."""
+    """A fact on its way into the store, with the words and names it will be found by and its vector, if there is an embedder.
+
+    `perhaps` are names that it mentions only if some fact of its scope is about them.
+    """
 
     fact: Fact
     counts: Mapping[str, int]
     vector: bytes | None = None
+    mentions: tuple[Mentioned, ...] = ()
+    subjects: tuple[About, ...] = ()
+    perhaps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NewEdge:
+    """An edge on its way into the store, and what to do when it is there already.
+
+    reinforce: confidence grows by a step; update: the new values hold; skip: nothing; error: refuse the change.
+    An edge of memory's `own` making is left out silently when one of its facts is gone.
+    """
+
+    edge: Edge
+    mode: str = "reinforce"
+    own: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """How a fact is described by what it came to be linked with; the text itself stays as it is."""
+
+    fact: str
+    text: str
+    counts: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Importance:
+    """How central a fact is in the graph, and the community it belongs to."""
+
+    fact: str
+    pagerank: float
+    community: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +223,9 @@ class Change:
 
     `recount` names scopes whose words are counted anew, keeping `sample` of their vectors. `vectors` are of the model that is
     moving in; `adopt_vectors` makes them the store's own, and takes the others away if they are of another model.
+    `reach` is how many turns back a new fact is linked in its session; `ended` edges go; `mentions` are added to facts by id;
+    `dreamed` facts leave the inbox; `importance` replaces all there was in the scopes of its facts. With `idle_minutes` the
+    change counts as use of the memory, and the active-hours clock runs on from the last use if that was not longer ago.
     """
 
     now: datetime
@@ -179,6 +236,14 @@ class Change:
     sample: int = 0
     vectors: Mapping[str, bytes] = field(default_factory=dict)
     adopt_vectors: bool = False
+    edges: tuple[NewEdge, ...] = ()
+    ended: tuple[Edge, ...] = ()
+    reach: int = 0
+    mentions: Mapping[str, tuple[Mentioned, ...]] = field(default_factory=dict)
+    descriptions: tuple[Description, ...] = ()
+    dreamed: tuple[str, ...] = ()
+    importance: tuple[Importance, ...] | None = None
+    idle_minutes: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,9 +263,19 @@ class ScopeSize:
 
 
 @dataclass(frozen=True, slots=True)
+class EdgeCounts:
+    """Rows really written, changed and taken away."""
+
+    new: int = 0
+    changed: int = 0
+    ended: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Written:
     """What a change did."""
 
     facts: tuple[Stored, ...] = ()
     removed: int = 0
+    edges: EdgeCounts = EdgeCounts()
     sizes: Mapping[str, ScopeSize] = field(default_factory=dict)

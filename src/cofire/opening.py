@@ -12,8 +12,10 @@ from cofire.configuration import default_store, gather
 from cofire.embedders.base import Embedder
 from cofire.embedders.choosing import embedder_for
 from cofire.errors import StoreNotOpened
+from cofire.graph_settings import READER
 from cofire.ids import Minter
 from cofire.model import Record
+from cofire.reading.choosing import reader_for as choose_reader
 from cofire.settings import BUSY_SECONDS, EMBEDDER, INDEX, RECORD, SYNCHRONOUS, Settings
 from cofire.stores.base import Store
 from cofire.stores.sqlite.store import SqliteOptions, SqliteStore
@@ -76,7 +78,7 @@ class Place:
         record = store.record(RECORD)
         settings = gather(record=record.value if record else None, call=self.settings)
         embedder = choose_embedder(self.embedder, settings)
-        world = World(store, embedder, self.clock or _utc_now, _MINTER.mint)
+        world = World(store, embedder, self.clock or _utc_now, _MINTER.mint, choose_reader(settings[READER]))
         if not self.reembedding:
             run(check_model(), world)
         return Opened(world, self.settings)

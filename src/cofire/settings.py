@@ -1,4 +1,4 @@
-"""Every knob, declared once: name, default, range, help, source. Where values come from lives in `configuration`."""
+"""Every knob of search and storage, declared once, and `Settings`, their values together. The graph's are in `graph_settings`."""
 
 from __future__ import annotations
 
@@ -7,115 +7,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, cast
 
-from cofire.errors import InvalidSetting, UnknownSetting
+from cofire import graph_settings
+from cofire.errors import UnknownSetting
+from cofire.knobs import KNOBS, Knob, T, declare
 from cofire.presets import PRESETS
 
-T = TypeVar("T", bool, int, float, str)
+__all__ = ["KNOBS", "Knob", "Settings", "graph_settings", "knob"]
 
 RECORD = "settings"
 LAYERS = ("default", "preset", "file", "store", "environment", "call")
 
 
-@dataclass(frozen=True, slots=True)
-class Knob(Generic[T]):
-    """One setting. `kept` ones decide how memory is written and live in the store, so that all its users agree."""
-
-    name: str
-    default: T
-    help: str
-    source: str
-    low: float | None = None
-    high: float | None = None
-    choices: tuple[str, ...] = ()
-    alias: str | None = None
-    kept: bool = False
-
-    @property
-    def kind(self) -> str:
-        return {bool: "true or false", int: "a whole number", float: "a number", str: "a word"}[type(self.default)]
-
-    @property
-    def allowed(self) -> str:
-        """The range in words, for messages and the reference."""
-        if self.choices:
-            return "one of " + ", ".join(self.choices)
-        if self.low is None or self.high is None:
-            return self.kind
-        return f"{self.kind} from {self.low:g} to {self.high:g}"
-
-    @property
-    def variable(self) -> str:
-        """The environment variable that sets it: keyword.k1 is COFIRE_KEYWORD_K1."""
-        return "COFIRE_" + self.name.upper().replace(".", "_")
-
-    def read(self, value: object) -> T:
-        """The value as this knob's kind, from a value or its text; refused with the allowed range if it does not fit."""
-        made = _READERS[type(self.default)](value)
-        if made is None or not self._admits(made):
-            raise InvalidSetting(
-                f"{self.name} cannot be {value!r}.",
-                way_out=f"It must be {self.allowed} (default {_shown(self.default)}).",
-            )
-        return cast(T, made)
-
-    def _admits(self, value: Any) -> bool:
-        if self.choices:
-            return value in self.choices
-        return self.low is None or self.high is None or self.low <= value <= self.high
-
-
-KNOBS: dict[str, Knob[Any]] = {}
-
-
-def _declare(knob: Knob[T]) -> Knob[T]:
-    KNOBS[knob.name] = knob
-    return knob
-
-
-def _shown(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _truth(value: object) -> bool | None:
-    if isinstance(value, bool):
-        return value
-    known = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
-    return known.get(value.strip().lower()) if isinstance(value, str) else None
-
-
-def _whole(value: object) -> int | None:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        number = float(value)
-        return int(number) if number.is_integer() else None
-    except (ValueError, OverflowError):
-        return None
-
-
-def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        return float(value)
-    except ValueError:
-        return None
-
-
-def _word(value: object) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-_READERS: dict[type, Any] = {bool: _truth, int: _whole, float: _number, str: _word}
-
-PRESET = _declare(
+PRESET = declare(
     Knob(
         "preset", "default", "A named set of settings that the others are laid upon.", "cofire", choices=tuple(PRESETS)
     )
 )
-EMBEDDER = _declare(
+EMBEDDER = declare(
     Knob(
         "embedder.name",
         "bundled",
@@ -124,25 +34,25 @@ EMBEDDER = _declare(
         "cofire",
     )
 )
-MAX_CHARACTERS = _declare(
+MAX_CHARACTERS = declare(
     Knob("remember.max_characters", 100_000, "The longest text of one fact.", "cofire", low=1, high=10_000_000)
 )
-BATCH = _declare(
+BATCH = declare(
     Knob(
         "remember.batch", 256, "Facts embedded and written together when many are given.", "cofire", low=1, high=10_000
     )
 )
-K = _declare(Knob("recall.k", 10, "How many facts a recall returns at most.", "cofire", low=1, high=1_000))
-BUDGET = _declare(
+K = declare(Knob("recall.k", 10, "How many facts a recall returns at most.", "cofire", low=1, high=1_000))
+BUDGET = declare(
     Knob(
         "recall.budget", 0, "Tokens that recalled texts may fill together; 0 is no limit.", "001", low=0, high=1_000_000
     )
 )
-HEADROOM = _declare(
+HEADROOM = declare(
     Knob("recall.headroom", 50, "Candidates each channel proposes, beyond k, for ranking.", "001", low=1, high=5_000)
 )
-SEMANTIC = _declare(Knob("semantic.enabled", True, "Whether search by meaning takes part.", "000"))
-SEMANTIC_WEIGHT = _declare(
+SEMANTIC = declare(Knob("semantic.enabled", True, "Whether search by meaning takes part.", "000"))
+SEMANTIC_WEIGHT = declare(
     Knob(
         "semantic.weight",
         0.17,
@@ -152,7 +62,7 @@ SEMANTIC_WEIGHT = _declare(
         high=100,
     )
 )
-METRIC = _declare(
+METRIC = declare(
     Knob(
         "semantic.metric",
         "cosine",
@@ -161,7 +71,7 @@ METRIC = _declare(
         choices=("cosine", "fisher_rao"),
     )
 )
-CANDIDATES = _declare(
+CANDIDATES = declare(
     Knob(
         "semantic.candidates",
         256,
@@ -171,7 +81,7 @@ CANDIDATES = _declare(
         high=100_000,
     )
 )
-INDEX = _declare(
+INDEX = declare(
     Knob(
         "semantic.index",
         "signs",
@@ -180,13 +90,13 @@ INDEX = _declare(
         choices=("signs", "exact", "usearch"),
     )
 )
-KEYWORD = _declare(Knob("keyword.enabled", True, "Whether search by words takes part.", "000"))
-KEYWORD_WEIGHT = _declare(
+KEYWORD = declare(Knob("keyword.enabled", True, "Whether search by words takes part.", "000"))
+KEYWORD_WEIGHT = declare(
     Knob(
         "keyword.weight", 2.0, "Weight of the word channel in fusion.", "measured on the tuning halves", low=0, high=100
     )
 )
-KEYWORD_K1 = _declare(
+KEYWORD_K1 = declare(
     Knob(
         "keyword.k1",
         0.8,
@@ -196,10 +106,20 @@ KEYWORD_K1 = _declare(
         high=10,
     )
 )
-KEYWORD_B = _declare(
+KEYWORD_B = declare(
     Knob("keyword.b", 0.6, "BM25: how much long texts are held back.", "measured on the tuning halves", low=0, high=1)
 )
-FUSION = _declare(
+HINT_WEIGHT = declare(
+    Knob(
+        "keyword.hint_weight",
+        0.2,
+        "What a word of a description counts beside a word of the text.",
+        "cofire",
+        low=0,
+        high=1,
+    )
+)
+FUSION = declare(
     Knob(
         "fusion.method",
         "calibrated",
@@ -208,8 +128,8 @@ FUSION = _declare(
         choices=("calibrated", "rrf"),
     )
 )
-RRF_K = _declare(Knob("fusion.rrf_k", 60, "The constant of reciprocal rank fusion.", "000", low=1, high=1_000))
-GROWTH = _declare(
+RRF_K = declare(Knob("fusion.rrf_k", 60, "The constant of reciprocal rank fusion.", "000", low=1, high=1_000))
+GROWTH = declare(
     Knob(
         "statistics.growth",
         0.1,
@@ -220,7 +140,7 @@ GROWTH = _declare(
         kept=True,
     )
 )
-SAMPLE = _declare(
+SAMPLE = declare(
     Knob(
         "statistics.sample",
         256,
@@ -231,10 +151,10 @@ SAMPLE = _declare(
         kept=True,
     )
 )
-BUSY_SECONDS = _declare(
+BUSY_SECONDS = declare(
     Knob("store.busy_seconds", 30.0, "How long to wait while another process writes.", "cofire", low=0, high=3_600)
 )
-SYNCHRONOUS = _declare(
+SYNCHRONOUS = declare(
     Knob(
         "store.synchronous",
         "full",

@@ -13,7 +13,7 @@ import numpy as np
 from cofire.embedders.base import Model, StoredModel, Vectors
 from cofire.model import Change, Fact, NewFact, Record, Where, Written
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, Store, WordCue
-from cofire.verbs.remember import word_counts
+from cofire.verbs.reading_facts import word_counts
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from cofire.errors import CofireError, StoreClosed
+from cofire.errors import StoreClosed, StoreError
 from cofire.model import Change
 from cofire.stores.base import Store
+from cofire.stores.reference import ReferenceStore
 from tests.conftest import sqlite_store
 from tests.stores.making import MODEL, NOW, Pen, asked, cue, everywhere, vector
 
@@ -158,9 +159,8 @@ def test_a_closed_store_says_so(store: Store, call: str) -> None:
         CALLS[call](store)
 
 
-def test_every_method_is_tried_on_a_closed_store() -> None:
-    methods = {name for name in vars(Store) if not name.startswith("_")}
-    assert methods == {*CALLS, "close"}
+def test_every_method_of_the_reference_is_tried_on_a_closed_store() -> None:
+    assert {name for name in vars(ReferenceStore) if not name.startswith("_")} == {*CALLS, "close"}
 
 
 def test_closing_twice_is_harmless(store: Store) -> None:
@@ -168,16 +168,18 @@ def test_closing_twice_is_harmless(store: Store) -> None:
     store.close()
 
 
-def test_a_backup_is_a_store_or_an_honest_refusal(store: Store, pen: Pen, tmp_path: Path) -> None:
-    id = pen.tell("Tea at four.")
+def test_a_backup_of_a_file_is_a_store(tmp_path: Path) -> None:
     (tmp_path / "copy").mkdir()
-    path = tmp_path / "copy" / "memory.db"
-    try:
-        store.backup(str(path))
-    except CofireError as error:
-        assert error.way_out
-        assert not path.exists()
-    else:
-        copied = sqlite_store(path.parent)
-        assert [fact.id for fact in copied.read([id]) if fact] == [id]
-        copied.close()
+    original = sqlite_store(tmp_path)
+    id = Pen(original).tell("Tea at four.")
+    original.backup(str(tmp_path / "copy" / "memory.db"))
+    copied = sqlite_store(tmp_path / "copy")
+    assert [fact.id for fact in copied.read([id]) if fact] == [id]
+    copied.close()
+    original.close()
+
+
+def test_a_store_without_a_file_refuses_a_backup_and_names_the_way_out(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"Memory\("):
+        ReferenceStore().backup(str(tmp_path / "copy.db"))
+    assert list(tmp_path.iterdir()) == []

@@ -62,9 +62,9 @@ def in_order(answer: Any, *, count: int, name: str) -> list[Any]:
         way_out="Check the address: it should end before /embeddings, often with /v1.",
     ):
         rows = {item.get("index", place): item["embedding"] for place, item in enumerate(answer["data"])}
-    if sorted(rows) != list(range(count)):
+    if set(rows) != set(range(count)):
         raise EmbedderFailed(
-            f"{name} was given {count} texts and answered with {len(rows)} vectors.",
+            f"{name} was given {count} texts and did not answer each of them with one vector.",
             way_out="Give a smaller batch, and check that the server is up to date.",
         )
     return [rows[place] for place in range(count)]

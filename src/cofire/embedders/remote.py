@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from time import sleep
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
@@ -68,7 +68,7 @@ class Server:
         attempt = 1
         answer = self._ask(path, body)
         while (seconds := pause(answer, attempt=attempt, patience=self._patience)) is not None:
-            time.sleep(seconds)
+            sleep(seconds)
             attempt += 1
             answer = self._ask(path, body)
         return self._read(answer)

@@ -45,7 +45,7 @@ class SentenceTransformers(Foreign):
 
     def _prompt(self, transformer: Any, role: Role) -> str | None:
         if self._prefixes.before("", role):
-            return None
+            return ""
         prompts: dict[str, str] = transformer.prompts
         return next((prompts[name] for name in _PROMPTS[role] if name in prompts), None)
 

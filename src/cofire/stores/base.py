@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.embedders.base import Vectors
-from cofire.model import Change, Fact, Record, Where, Written
+from cofire.model import Change, Edge, Fact, Importance, Link, Record, Where, Written
 
 Floats = NDArray[np.float32]
 
@@ -61,10 +61,53 @@ class StoreSize:
     archived: int
     embedded: int
     edges: int
+    mentions: int
+    waiting: int
     scopes: Mapping[str, int]
     bytes: int
     place: str
     details: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeFilter:
+    """Which stored edges are wanted. `ids` are facts at either end, None for all."""
+
+    scopes: tuple[str, ...] | None = None
+    kinds: frozenset[str] = frozenset()
+    ids: frozenset[str] | None = None
+    origin: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What the edge score looks at in a fact, besides its vector. `hours` is the active-hours clock at its last telling."""
+
+    id: str
+    scope: str
+    tags: frozenset[str]
+    category: str | None
+    hours: float
+
+
+@dataclass(frozen=True)
+class Kin:
+    """Pairs of facts that may belong together, with their centred cosine: rows of `ids`."""
+
+    ids: tuple[str, ...]
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    cosines: Floats
+
+
+@dataclass(frozen=True)
+class Network:
+    """All that connects the facts of a scope, as arrays over rows of `ids`; what conducts both ways stands twice."""
+
+    ids: tuple[str, ...]
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    weight: Floats
 
 
 class Store(Protocol):
@@ -99,6 +142,33 @@ class Store(Protocol):
 
     def unembedded(self, model: bytes, limit: int) -> list[Fact]:
         """Facts without a vector of this model, current or moving in, oldest first."""
+
+    def edges(self, wanted: EdgeFilter, limit: int) -> list[Edge]:
+        """Stored edges, the strongest first; of equals by source, target and kind."""
+
+    def links(self, id: str, limit: int) -> list[Link]:
+        """All that a fact is linked with, by stored edges and through names, the strongest first."""
+
+    def waiting(self, scopes: Sequence[str] | None, limit: int) -> list[Fact]:
+        """Facts in the inbox, the oldest first."""
+
+    def kin(self, ids: Sequence[str], k: int, sharing: int) -> Kin:
+        """For these facts the k nearest of their scope, and up to `sharing` more that share a rare tag."""
+
+    def profiles(self, ids: Sequence[str]) -> list[Profile]:
+        """What the edge score looks at in these facts; unknown ids are left out."""
+
+    def network(self, scope: str) -> Network:
+        """The graph of a scope, for ranking and grouping."""
+
+    def importance(self, ids: Sequence[str]) -> dict[str, Importance]:
+        """PageRank and community of these facts, where they were computed."""
+
+    def descriptions(self, id: str) -> list[str]:
+        """How a fact was described over time, the description that holds last."""
+
+    def active_hours(self) -> float:
+        """The active-hours clock as of the last use."""
 
     def size(self) -> StoreSize:
         """Counts and bytes."""

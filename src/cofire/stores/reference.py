@@ -1,4 +1,4 @@
-"""The reference store: the Store protocol in plain dictionaries, as its living definition. No index, no file."""
+"""The reference store: the Store protocol in plain dictionaries, as its living definition. No index, no file, no graph yet."""
 
 from __future__ import annotations
 
@@ -15,8 +15,23 @@ from numpy.typing import NDArray
 from cofire.dynamics import bm25, likeness
 from cofire.embedders.base import Model, StoredModel, Vectors
 from cofire.errors import Conflict, StoreClosed, StoreError
-from cofire.model import Change, Fact, NewFact, Record, ScopeSize, Stored, Where, Written
-from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, Evidence, Floats, StoreSize, WordCue, WordStatistics
+from cofire.model import Change, Edge, Fact, Importance, Link, NewFact, Record, ScopeSize, Stored, Where, Written
+from cofire.stores import reference_graph as graph
+from cofire.stores import reference_kin
+from cofire.stores.base import (
+    INCOMING_RECORD,
+    MODEL_RECORD,
+    EdgeFilter,
+    Evidence,
+    Floats,
+    Kin,
+    Network,
+    Profile,
+    StoreSize,
+    WordCue,
+    WordStatistics,
+)
+from cofire.stores.reference_graph import Web
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +55,10 @@ class Shelf:
     incoming: dict[str, bytes] = field(default_factory=dict)
     records: dict[str, Record] = field(default_factory=dict)
     counted: dict[str, Counted] = field(default_factory=dict)
+    web: Web = field(default_factory=Web)
 
     def copy(self) -> Shelf:
-        return Shelf(**{name: dict(kept) for name, kept in vars(self).items()})
+        return Shelf(**{name: kept.copy() for name, kept in vars(self).items()})
 
     def seen(self, where: Where) -> list[Fact]:
         return [fact for fact in self.facts.values() if where.admits(fact)]
@@ -149,7 +165,43 @@ class ReferenceStore:
         shelf = self._open()
         facts = shelf.facts.values()
         archived, scopes = sum(fact.archived for fact in facts), Counter(fact.scope for fact in facts)
-        return StoreSize(len(facts), archived, len(shelf.vectors), 0, scopes, bytes=0, place="this process")
+        mentions = sum(len(named) for named in shelf.web.mentions.values())
+        counts = (len(facts), archived, len(shelf.vectors), len(shelf.web.edges), mentions, len(shelf.web.inbox))
+        return StoreSize(*counts, scopes, 0, place="this process")
+
+    def edges(self, wanted: EdgeFilter, limit: int) -> list[Edge]:
+        shelf = self._open()
+        return graph.edges(shelf.web, shelf.facts, wanted, limit)
+
+    def links(self, id: str, limit: int) -> list[Link]:
+        shelf = self._open()
+        return graph.links(shelf.web, shelf.facts, id, limit)
+
+    def waiting(self, scopes: Sequence[str] | None, limit: int) -> list[Fact]:
+        shelf = self._open()
+        facts = [shelf.facts[id] for id in shelf.web.inbox]
+        return [fact for fact in facts if scopes is None or fact.scope in scopes][:limit]
+
+    def kin(self, ids: Sequence[str], k: int, sharing: int) -> Kin:
+        return reference_kin.kin(self._open(), ids, k, sharing)
+
+    def profiles(self, ids: Sequence[str]) -> list[Profile]:
+        shelf = self._open()
+        return graph.profiles(shelf.web, shelf.facts, ids)
+
+    def network(self, scope: str) -> Network:
+        shelf = self._open()
+        return graph.network(shelf.web, shelf.facts, scope)
+
+    def importance(self, ids: Sequence[str]) -> dict[str, Importance]:
+        rated = self._open().web.importance
+        return {id: rated[id] for id in ids if id in rated}
+
+    def descriptions(self, id: str) -> list[str]:
+        return list(self._open().web.descriptions.get(id, []))
+
+    def active_hours(self) -> float:
+        return self._open().web.active_hours()
 
     def together(self, questions: Sequence[Callable[[], Any]]) -> list[Any]:
         with self._lock:
@@ -175,12 +227,16 @@ class ReferenceStore:
 
 def _written(shelf: Shelf, change: Change) -> Written:
     """Put a change into the shelf, part after part; the words are counted last, when all else is in place."""
-    stored = tuple(_tell(shelf, new, change.now) for new in change.facts)
+    if change.idle_minutes is not None:
+        shelf.web.use(change.now, change.idle_minutes)
+    hours = shelf.web.active_hours() if change.idle_minutes is not None else 0.0
+    followed, stored = _tell_all(shelf, change, hours)
     doomed = [shelf.facts[id] for id in dict.fromkeys(change.removals) if id in shelf.facts]
     for fact in doomed:
         del shelf.facts[fact.id], shelf.counts[fact.id], shelf.ids[fact.hash]
         shelf.vectors.pop(fact.id, None)
         shelf.incoming.pop(fact.id, None)
+        shelf.web.forget(fact.id)
     before = shelf.model(MODEL_RECORD)
     _record(shelf, change.records)
     shelf.incoming |= {id: vector for id, vector in change.vectors.items() if id in shelf.facts}
@@ -189,7 +245,18 @@ def _written(shelf: Shelf, change: Change) -> Written:
     shelf.counted |= {scope: _count(shelf, scope, change.sample) for scope in change.recount}
     touched = {*(new.fact.scope for new in change.facts), *(fact.scope for fact in doomed), *change.recount}
     sizes = {scope: ScopeSize(len(shelf.in_scope(scope)), shelf.last_count(scope).facts) for scope in touched}
-    return Written(stored, len(doomed), sizes)
+    edges = graph.write_graph(shelf.web, shelf.facts, change)
+    return Written(stored, len(doomed), replace(edges, new=edges.new + followed), sizes)
+
+
+def _tell_all(shelf: Shelf, change: Change, hours: float) -> tuple[int, tuple[Stored, ...]]:
+    """Keep the facts of a change and wire in those that are new. Returns how many edges that made, and what became of each."""
+    stored = tuple(_tell(shelf, new, change.now) for new in change.facts)
+    shelf.web.hours |= {one.id: hours for one in stored}
+    fresh = [replace(new, fact=shelf.facts[one.id]) for new, one in zip(change.facts, stored, strict=True) if one.fresh]
+    followed = sum(graph.wire_fact(shelf.web, shelf.facts, new, change.reach) for new in fresh)
+    graph.suppose_names(shelf.web, shelf.facts, fresh)
+    return followed, stored
 
 
 def _tell(shelf: Shelf, new: NewFact, now: datetime) -> Stored:

@@ -11,13 +11,15 @@ from typing import Any, TypedDict
 import numpy as np
 
 from cofire.asks import Asking, Embed, Emit, Mint, Now, Recognise, Write
-from cofire.embedders.base import Vectors
+from cofire.embedders.base import StoredModel, Vectors
 from cofire.errors import InvalidFact
+from cofire.graph_settings import IDLE_MINUTES, MULTI_GRAPH, REACH, TIME_EDGES
 from cofire.model import Change, Fact, NewFact, ScopeSize, Written
-from cofire.reading import words
 from cofire.settings import BATCH, GROWTH, SAMPLE, Settings
 from cofire.verbs import accepting
+from cofire.verbs.autolink import auto_link, links_now
 from cofire.verbs.model_of_store import settle_model
+from cofire.verbs.reading_facts import understood, word_counts
 
 Given = Fact | str | Mapping[str, Any]
 When = datetime | date | str | None
@@ -101,31 +103,42 @@ def _with_common(given: Given, common: Common) -> Given:
 def _remember_batch(facts: list[Fact], settings: Settings) -> Asking[list[str]]:
     now: datetime = yield Now()
     known: Mapping[bytes, str] = yield Recognise([fact.hash for fact in facts])
-    fresh = [fact for fact in facts if fact.hash not in known]
-    vectors = yield from _vectors({fact.hash: fact for fact in fresh})
     minted: list[str] = yield Mint(now, len(facts))
     stored = [replace(fact, id=id, stored_at=now) for fact, id in zip(facts, minted, strict=True)]
-    new = tuple(NewFact(fact, word_counts(fact), vectors.get(fact.hash)) for fact in stored)
-    written: Written = yield Write(Change(now=now, facts=new))
+    model, vectors = yield from _vectors([fact for fact in stored if fact.hash not in known])
+    new = yield from _ready(stored, known, vectors, settings)
+    written: Written = yield Write(_change(new, now, settings))
+    fresh = {one.id: ready.fact for one, ready in zip(written.facts, new, strict=True) if one.fresh}
+    if model is not None and links_now(len(fresh), settings):
+        yield from auto_link(fresh, vectors, model, now, settings)
     yield from recount_where_due(written.sizes, now, settings)
     return [one.id for one in written.facts]
 
 
-def _vectors(fresh: Mapping[bytes, Fact]) -> Asking[dict[bytes, bytes]]:
-    """The vectors of facts that are not stored yet, as they will be stored; empty where there is no embedder."""
-    if not fresh or not (yield from settle_model()):
-        return {}
-    made: Vectors | None = yield Embed([fact.reading for fact in fresh.values()], "fact")
+def _change(new: tuple[NewFact, ...], now: datetime, settings: Settings) -> Change:
+    reach = settings[REACH] if settings[MULTI_GRAPH] and settings[TIME_EDGES] else 0
+    return Change(now=now, facts=new, reach=reach, idle_minutes=settings[IDLE_MINUTES])
+
+
+def _ready(
+    facts: list[Fact], known: Mapping[bytes, str], vectors: Mapping[str, bytes], settings: Settings
+) -> Asking[tuple[NewFact, ...]]:
+    """Facts with all they are stored with; those known already are only recognised by their words."""
+    fresh = [fact for fact in facts if fact.hash not in known]
+    read = {new.fact.id: new for new in (yield from understood(fresh, settings))}
+    ready = [read.get(fact.id) or NewFact(fact, word_counts(fact)) for fact in facts]
+    return tuple(replace(new, vector=vectors.get(new.fact.id)) for new in ready)
+
+
+def _vectors(fresh: list[Fact]) -> Asking[tuple[StoredModel | None, dict[str, bytes]]]:
+    """The vectors of facts that are not stored yet, as they will be stored; none where there is no embedder."""
+    model = (yield from settle_model()) if fresh else None
+    if model is None:
+        return None, {}
+    made: Vectors | None = yield Embed([fact.reading for fact in fresh], "fact")
     if made is None:
-        return {}
-    return {key: row.tobytes() for key, row in zip(fresh, made.astype(np.float16), strict=True)}
-
-
-def word_counts(fact: Fact) -> dict[str, int]:
-    """The words a fact is found by: its subject's, its text's and its tags'."""
-    found = words.counts(fact.reading)
-    found.update({word for tag in fact.tags for word in words.words(tag)} - set(found))
-    return dict(found)
+        return None, {}
+    return model, {fact.id: row.tobytes() for fact, row in zip(fresh, made.astype(np.float16), strict=True)}
 
 
 def recount_where_due(sizes: Mapping[str, ScopeSize], now: datetime, settings: Settings) -> Asking[None]:

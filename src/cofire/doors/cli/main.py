@@ -1,119 +1,22 @@
-"""The way in and the way out: each end of a command becomes an exit code, and a failure words, never a traceback."""
+"""The way in: `cofire` and `python -m cofire` begin here, with as little as possible, so that Ctrl-C is heard from the start."""
 
 from __future__ import annotations
 
-import io
-import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
-from typing import TextIO
+from importlib import import_module
 
-import typer
+# Loaded inside the guard: this is where a short command spends most of its time.
+RUNNING = "cofire.doors.cli.running"
 
-from cofire.doors.cli.app import app
-from cofire.doors.cli.screen import complain, complain_in_json, show
-from cofire.doors.cli.screen import err as standard_error
-from cofire.errors import CofireError
-
-PROGRAM = "cofire"
-DEBUG_VARIABLE = "COFIRE_DEBUG"
-COMPLETE_VARIABLE = "_COFIRE_COMPLETE"
-
-OK = 0
-PROBLEM = 1
-UNEXPECTED = 70
 STOPPED = 130
-PIPE_CLOSED = 141
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    _be_able_to_write_anything()
+    given = sys.argv[1:] if arguments is None else arguments
     try:
-        return _run(given)
-    except BrokenPipeError:
-        return _end_of_output(PIPE_CLOSED)
-    except (KeyboardInterrupt, typer.Abort):
-        return _stopped()
-    except typer.TyperException as error:
-        return _fail(given, "UsageError", error.format_message(), _usage(error), code=error.exit_code)
-    except CofireError as error:
-        return _fail(given, type(error).__name__, error.problem, error.way_out, code=error.exit_code)
-    except OSError as error:
-        _end_of_output(PROBLEM)
-        return _fail(
-            given,
-            type(error).__name__,
-            f"The system refused: {error}.",
-            "Check the place it names, and the space left there.",
-        )
-    except Exception as error:  # noqa: BLE001 - nothing may end in a traceback unless it was asked for
-        return _unexpected(given, error)
-
-
-def _run(given: list[str]) -> int:
-    command = typer.main.get_command(app)
-    if COMPLETE_VARIABLE in os.environ:
-        command.main(list(given), prog_name=PROGRAM, complete_var=COMPLETE_VARIABLE)
-    try:
-        with command.make_context(PROGRAM, list(given)) as context:
-            command.invoke(context)
-        code = OK
-    except typer.Exit as end:
-        code = end.exit_code
-    sys.stdout.flush()
+        code: int = import_module(RUNNING).run(given)
+    except KeyboardInterrupt:
+        return STOPPED
     return code
-
-
-def _fail(given: list[str], kind: str, problem: str, way_out: str, *, code: int = PROBLEM) -> int:
-    """Say what went wrong, in the manner that was asked for; the code says it too, where no word can be written."""
-    with suppress(OSError):
-        if "--json" in given:
-            complain_in_json(kind, problem, way_out)
-        else:
-            complain(problem, way_out)
-    return code
-
-
-def _unexpected(given: list[str], error: Exception) -> int:
-    if os.environ.get(DEBUG_VARIABLE):
-        raise error
-    said = " ".join(str(error).split())
-    _fail(
-        given,
-        "Unexpected",
-        f"cofire failed in a way it should not: {type(error).__name__}: {said}",
-        f"Please report it, with the traceback that {DEBUG_VARIABLE}=1 in the environment shows.",
-    )
-    return UNEXPECTED
-
-
-def _usage(error: typer.TyperException) -> str:
-    context = getattr(error, "ctx", None)
-    return f"See: {context.command_path if context else PROGRAM} --help"
-
-
-def _stopped() -> int:
-    show("Stopped.", console=standard_error())
-    return STOPPED
-
-
-def _end_of_output(code: int) -> int:
-    """Nobody reads any more: what is still to be written goes nowhere, so that the interpreter can end in peace."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return code
-
-
-def _be_able_to_write_anything() -> None:
-    """Letters that the output cannot carry are spelled out, and a closed output swallows them all."""
-    sys.stdout, sys.stderr = sys.stdout or _nowhere(), sys.stderr or _nowhere()
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-
-
-def _nowhere() -> TextIO:
-    return open(os.devnull, "w", encoding="utf-8")

@@ -92,13 +92,13 @@ def note(text: str) -> None:
 
 def warn(text: str) -> None:
     """Something that should be known, even where nobody watches."""
-    show(Text("warning: ", "bold yellow").append_text(styled(text)), console=err())
+    show(Text.assemble(("warning: ", "bold yellow"), styled(text)), console=err())
 
 
 def complain(problem: str, way_out: str) -> None:
     """What went wrong, and under it what to do."""
     console = err()
-    show(Text("error: ", "bold red").append_text(styled(problem)), console=console)
+    show(Text.assemble(("error: ", "bold red"), styled(problem)), console=console)
     show(styled(way_out), console=console)
 
 

@@ -49,12 +49,27 @@ def packed(counts: Mapping[str, int], marked: Iterable[int]) -> Held:
 
 
 def joined(stored: Held, counts: Mapping[str, int], marked: Iterable[int]) -> tuple[Held, int]:
-    """The stored words of a fact and those of a new telling, each as often as it occurs in either; with the length."""
+    """The stored words of a fact and those of a new telling, each as often as it occurs in either; with what that adds in length."""
     terms, often, _ = unpacked([stored])
     held = {number: count for number, count in zip(terms.tolist(), often.tolist(), strict=True) if count}
+    before = sum(held.values())
     for word, count in counts.items():
         held[term(word)] = max(held.get(term(word), 0), min(count, _MOST))
-    return _packed(held, marked), sum(held.values())
+    return _packed(held, marked), sum(held.values()) - before
+
+
+def hint(word: str) -> int:
+    """A word of a fact's description as a number of its own, so that it can count for less than a word of its text."""
+    return mark("described", word)
+
+
+def described(stored: Held, counts: Mapping[str, int]) -> Held:
+    """What a fact holds, with the words of a description beside those of earlier ones."""
+    terms, often, _ = unpacked([stored])
+    held = dict(zip(terms.tolist(), often.tolist(), strict=True))
+    for word, count in counts.items():
+        held[hint(word)] = max(held.get(hint(word), 0), min(count, _MOST))
+    return _packed(held, ())
 
 
 def unpacked(stored: Sequence[Held]) -> tuple[Terms, Counts, NDArray[np.int64]]:

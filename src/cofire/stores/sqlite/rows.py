@@ -30,13 +30,13 @@ WHERE f.version > ? ORDER BY f.version, f.key
 
 INSERT = """
 INSERT INTO facts (id, hash, scope, text, subject, category, speaker, session, position, source, at, stored_at, valid_from,
-  valid_until, expires, pinned, archived, metadata, terms, counts, length, version)
-VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+  valid_until, expires, pinned, archived, metadata, terms, counts, length, active_hours, version)
+VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
 """
 
 REINFORCE = """
-UPDATE facts SET category = ?, source = ?, metadata = ?, reinforced = ?, reinforced_at = ?, terms = ?, counts = ?, length = ?,
-  version = ? WHERE key = ?
+UPDATE facts SET category = ?, source = ?, metadata = ?, reinforced = ?, reinforced_at = ?, terms = ?, counts = ?, length = length + ?,
+  active_hours = ?, version = ? WHERE key = ?
 """
 
 
@@ -74,7 +74,7 @@ def index_row(row: Sequence[Any]) -> Row:
     return Row(key, scope, time, stored, starts, ends, length, bool(archived), Held(terms, counts), vector)
 
 
-def insertion(new: NewFact, scope: int, position: int | None, version: int) -> tuple[Any, ...]:
+def insertion(new: NewFact, scope: int, position: int | None, hours: float, version: int) -> tuple[Any, ...]:
     """What INSERT takes of a new fact."""
     one = new.fact
     assert one.stored_at is not None, "a fact on its way into the store knows when it is stored"
@@ -101,6 +101,7 @@ def insertion(new: NewFact, scope: int, position: int | None, version: int) -> t
         held.terms,
         held.counts,
         sum(new.counts.values()),
+        hours,
         version,
     )
 

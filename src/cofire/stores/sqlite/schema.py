@@ -87,6 +87,7 @@ CREATE TABLE facts (
   active_hours REAL NOT NULL DEFAULT 0,
   pinned INTEGER NOT NULL DEFAULT 0,
   archived INTEGER NOT NULL DEFAULT 0,
+  inbox INTEGER NOT NULL DEFAULT 1,
   metadata TEXT,
   terms BLOB NOT NULL,
   counts BLOB NOT NULL,
@@ -96,6 +97,7 @@ CREATE TABLE facts (
 CREATE INDEX facts_by_version ON facts(version);
 CREATE INDEX facts_by_scope ON facts(scope, hash);
 CREATE INDEX facts_by_session ON facts(scope, session, position) WHERE session IS NOT NULL;
+CREATE INDEX facts_waiting ON facts(key) WHERE inbox;
 CREATE TABLE tags (
   fact INTEGER NOT NULL REFERENCES facts(key) ON DELETE CASCADE,
   tag TEXT NOT NULL,
@@ -155,24 +157,39 @@ CREATE TABLE names (
   key INTEGER PRIMARY KEY AUTOINCREMENT,
   scope INTEGER NOT NULL REFERENCES scopes(key),
   name TEXT NOT NULL,
-  facts INTEGER NOT NULL DEFAULT 0,
+  mentioned INTEGER NOT NULL DEFAULT 0,
+  about INTEGER NOT NULL DEFAULT 0,
   UNIQUE (scope, name)
 ) STRICT;
 CREATE TABLE mentions (
   fact INTEGER NOT NULL REFERENCES facts(key) ON DELETE CASCADE,
-  name INTEGER NOT NULL REFERENCES names(key) ON DELETE CASCADE,
-  sentence INTEGER NOT NULL DEFAULT 0,
-  confidence REAL,
-  PRIMARY KEY (fact, name, sentence)
+  name INTEGER NOT NULL REFERENCES names(key),
+  sentences INTEGER NOT NULL,
+  confidence REAL NOT NULL,
+  PRIMARY KEY (fact, name)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX mentions_by_name ON mentions(name, fact);
 CREATE TABLE subjects (
   fact INTEGER NOT NULL REFERENCES facts(key) ON DELETE CASCADE,
-  name INTEGER NOT NULL REFERENCES names(key) ON DELETE CASCADE,
+  name INTEGER NOT NULL REFERENCES names(key),
   strength REAL NOT NULL,
-  PRIMARY KEY (name, fact)
+  PRIMARY KEY (fact, name)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX subjects_by_fact ON subjects(fact);
+CREATE INDEX subjects_by_name ON subjects(name, fact);
+CREATE TRIGGER mention_comes AFTER INSERT ON mentions BEGIN
+  UPDATE names SET mentioned = mentioned + 1 WHERE key = NEW.name;
+END;
+CREATE TRIGGER mention_goes AFTER DELETE ON mentions BEGIN
+  UPDATE names SET mentioned = mentioned - 1 WHERE key = OLD.name;
+  DELETE FROM names WHERE key = OLD.name AND mentioned = 0 AND about = 0;
+END;
+CREATE TRIGGER subject_comes AFTER INSERT ON subjects BEGIN
+  UPDATE names SET about = about + 1 WHERE key = NEW.name;
+END;
+CREATE TRIGGER subject_goes AFTER DELETE ON subjects BEGIN
+  UPDATE names SET about = about - 1 WHERE key = OLD.name;
+  DELETE FROM names WHERE key = OLD.name AND mentioned = 0 AND about = 0;
+END;
 CREATE TABLE graph_edges (
   key INTEGER PRIMARY KEY AUTOINCREMENT,
   source INTEGER NOT NULL REFERENCES facts(key) ON DELETE CASCADE,
@@ -226,9 +243,9 @@ CREATE TABLE descriptions (
 CREATE INDEX descriptions_by_fact ON descriptions(fact);
 CREATE TABLE active_spans (
   key INTEGER PRIMARY KEY AUTOINCREMENT,
-  session TEXT,
   begun INTEGER NOT NULL,
-  ended INTEGER NOT NULL
+  ended INTEGER NOT NULL,
+  hours_before REAL NOT NULL
 ) STRICT;
 CREATE TABLE recall_log (
   key INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,21 @@ import numpy as np
 from cofire.dynamics.likeness import centred, centred_cosines
 from cofire.embedders.base import StoredModel, Vectors
 from cofire.errors import StoreClosed, StoreNotOpened
-from cofire.model import Change, Fact, Record, Where, Written
-from cofire.stores.base import MODEL_RECORD, Evidence, StoreSize, WordCue, WordStatistics
+from cofire.model import Change, Edge, Fact, Importance, Link, Record, Where, Written
+from cofire.stores.base import (
+    INCOMING_RECORD,
+    MODEL_RECORD,
+    EdgeFilter,
+    Evidence,
+    Kin,
+    Network,
+    Profile,
+    StoreSize,
+    WordCue,
+    WordStatistics,
+)
 from cofire.stores.index.terms import Held, term, unpacked
-from cofire.stores.sqlite import counting, rows, schema, writing
+from cofire.stores.sqlite import counting, graph_reading, kinship, rows, schema, writing
 from cofire.stores.sqlite.connecting import IN_MEMORY, Lines, SqliteOptions, connect
 from cofire.stores.sqlite.faults import translated
 from cofire.stores.sqlite.live_index import LiveIndex, save_snapshot, snapshot_is_due
@@ -110,12 +122,50 @@ class SqliteStore:
 
     def unembedded(self, model: bytes, limit: int) -> list[Fact]:
         with self._reading() as connection:
-            held = connection.execute("SELECT value FROM records WHERE name = ?", (MODEL_RECORD,)).get
-            same = held is not None and StoredModel.decode(held).model == StoredModel.decode(model).model
-            lacking = "NOT EXISTS (SELECT 1 FROM vectors_incoming WHERE fact = f.key)"
-            lacking += " AND NOT EXISTS (SELECT 1 FROM vectors WHERE fact = f.key)" if same else ""
+            wanted = StoredModel.decode(model).model
+            lacking = "1"
+            for name, table in ((MODEL_RECORD, "vectors"), (INCOMING_RECORD, "vectors_incoming")):
+                if writing.model_of(connection, name) == wanted:
+                    lacking += f" AND NOT EXISTS (SELECT 1 FROM {table} WHERE fact = f.key)"
             found = connection.execute(f"{rows.SELECT} WHERE {lacking} ORDER BY f.id LIMIT ?", (limit,))
             return [rows.fact(row) for row in found]
+
+    def edges(self, wanted: EdgeFilter, limit: int) -> list[Edge]:
+        with self._reading() as connection:
+            return graph_reading.edges(connection, wanted, limit)
+
+    def links(self, id: str, limit: int) -> list[Link]:
+        with self._reading() as connection:
+            return graph_reading.links(connection, id, limit)
+
+    def waiting(self, scopes: Sequence[str] | None, limit: int) -> list[Fact]:
+        with self._glancing() as connection:
+            return graph_reading.waiting(connection, scopes, limit)
+
+    def kin(self, ids: Sequence[str], k: int, sharing: int) -> Kin:
+        with self._reading() as connection:
+            held = writing.record_value(connection, MODEL_RECORD)
+            return kinship.kin(connection, StoredModel.decode(held) if held else None, ids, k, sharing)
+
+    def profiles(self, ids: Sequence[str]) -> list[Profile]:
+        with self._glancing() as connection:
+            return graph_reading.profiles(connection, ids)
+
+    def network(self, scope: str) -> Network:
+        with self._reading() as connection:
+            return graph_reading.network(connection, scope)
+
+    def importance(self, ids: Sequence[str]) -> dict[str, Importance]:
+        with self._glancing() as connection:
+            return graph_reading.importance(connection, ids)
+
+    def descriptions(self, id: str) -> list[str]:
+        with self._glancing() as connection:
+            return graph_reading.descriptions(connection, id)
+
+    def active_hours(self) -> float:
+        with self._glancing() as connection:
+            return graph_reading.active_hours(connection)
 
     def size(self) -> StoreSize:
         with self._reading() as connection:
@@ -124,10 +174,12 @@ class SqliteStore:
             edges = connection.execute(
                 "SELECT (SELECT count(*) FROM graph_edges) + (SELECT count(*) FROM association_edges)"
             ).get
+            mentions = connection.execute("SELECT count(*) FROM mentions").get
+            waiting = connection.execute("SELECT count(*) FROM facts WHERE inbox").get
             held: Any = connection.execute("SELECT name, facts FROM scopes WHERE facts > 0 ORDER BY name")
             scopes = dict(held)
             details = {"sqlite": apsw.sqlite_lib_version(), "schema": str(schema.version_of(connection))}
-        return StoreSize(facts, archived, embedded, edges, scopes, self._bytes(), self.path, details)
+        return StoreSize(facts, archived, embedded, edges, mentions, waiting, scopes, self._bytes(), self.path, details)
 
     def together(self, questions: Sequence[Callable[[], Any]]) -> list[Any]:
         with self._reading():
@@ -164,7 +216,7 @@ class SqliteStore:
             self._live.drop()
             raise
         sizes = {name: writing.size(connection, writing.scope_key(connection, name)) for name in written.sizes}
-        return Written(written.facts, written.removed, sizes)
+        return replace(written, sizes=sizes)
 
     def _best_ids(self, connection: apsw.Connection, keys: Any, scores: Any, k: int) -> list[str]:
         """Best first; of equals the newer first. Rounded, so that the last bit of a sum decides nothing."""
@@ -219,8 +271,8 @@ class SqliteStore:
         return self._lines
 
     def _dimension(self, connection: apsw.Connection) -> int:
-        held = connection.execute("SELECT value FROM records WHERE name = ?", (MODEL_RECORD,)).get
-        return StoredModel.decode(held).model.dimension if held else 0
+        model = writing.model_of(connection, MODEL_RECORD)
+        return model.dimension if model else 0
 
     def _bytes(self) -> int:
         if self.path == IN_MEMORY:

@@ -10,12 +10,13 @@ from typing import Any
 
 import apsw
 
-from cofire.embedders.base import StoredModel
+from cofire.embedders.base import Model, StoredModel
 from cofire.errors import Conflict
-from cofire.model import Change, NewFact, Record, ScopeSize, Stored, Written
+from cofire.model import Change, EdgeCounts, NewFact, Record, ScopeSize, Stored, Written
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD
 from cofire.stores.index.moments import stamp_or_none
 from cofire.stores.index.terms import Held, joined, marks
+from cofire.stores.sqlite import graph_writing as graph
 from cofire.stores.sqlite import rows
 
 
@@ -26,6 +27,7 @@ class Ledger:
     version: int
     now: datetime
     scopes: dict[str, int] = field(default_factory=dict)
+    followed: int = 0
 
 
 def apply(connection: apsw.Connection, change: Change, expects: Mapping[str, int]) -> Written:
@@ -33,13 +35,28 @@ def apply(connection: apsw.Connection, change: Change, expects: Mapping[str, int
     check_expectations(connection, expects)
     version = connection.execute("UPDATE state SET version = version + 1 RETURNING version").get
     ledger = Ledger(version, change.now)
-    write_records(connection, change.records, adopting=change.adopt_vectors)
-    stored = _write_facts(connection, change.facts, ledger)
+    model = model_of(connection, MODEL_RECORD)
+    write_records(connection, change.records)
+    hours = None if change.idle_minutes is None else graph.run_clock(connection, change.now, change.idle_minutes)
+    stored = _write_facts(connection, change, ledger, hours or 0.0)
     removed = sum(_remove_fact(connection, id, ledger) for id in change.removals)
     _write_incoming(connection, change)
+    if change.adopt_vectors:
+        _adopt(connection, model)
+    edges = _write_graph(connection, change, version)
     for scope in change.recount:
         ledger.scopes.setdefault(scope, scope_key(connection, scope))
-    return Written(stored, removed, {name: size(connection, key) for name, key in ledger.scopes.items()})
+    sizes = {name: size(connection, key) for name, key in ledger.scopes.items()}
+    return Written(stored, removed, EdgeCounts(edges.new + ledger.followed, edges.changed, edges.ended), sizes)
+
+
+def _write_graph(connection: apsw.Connection, change: Change, version: int) -> EdgeCounts:
+    graph.add_mentions(connection, change.mentions)
+    graph.write_descriptions(connection, change.descriptions, version, change.now)
+    graph.mark_dreamed(connection, change.dreamed)
+    if change.importance is not None:
+        graph.write_importance(connection, change.importance)
+    return graph.write_edges(connection, change.edges, change.ended, version, change.now)
 
 
 def check_expectations(connection: apsw.Connection, expects: Mapping[str, int]) -> None:
@@ -52,20 +69,29 @@ def check_expectations(connection: apsw.Connection, expects: Mapping[str, int]) 
             )
 
 
-def write_records(connection: apsw.Connection, records: tuple[Record, ...], *, adopting: bool) -> None:
+def write_records(connection: apsw.Connection, records: tuple[Record, ...]) -> None:
     for record in records:
-        before = connection.execute("SELECT value FROM records WHERE name = ?", (record.name,)).get
+        before = record_value(connection, record.name)
         if record.name == INCOMING_RECORD and before != record.value:
             connection.execute("DELETE FROM vectors_incoming")
-        if record.name == MODEL_RECORD and adopting:
-            _adopt(connection, before, record.value)
+        if record.name == MODEL_RECORD and before != record.value:
+            new_epoch(connection)
         connection.execute(
             "INSERT INTO records(name, version, value) VALUES (?, 1, ?) "
             "ON CONFLICT(name) DO UPDATE SET version = version + 1, value = excluded.value",
             (record.name, record.value),
         )
-        if record.name == MODEL_RECORD and not adopting:
-            new_epoch(connection)
+
+
+def record_value(connection: apsw.Connection, name: str) -> bytes | None:
+    found: bytes | None = connection.execute("SELECT value FROM records WHERE name = ?", (name,)).get
+    return found
+
+
+def model_of(connection: apsw.Connection, name: str) -> Model | None:
+    """The model that a record names."""
+    value = record_value(connection, name)
+    return StoredModel.decode(value).model if value else None
 
 
 def scope_key(connection: apsw.Connection, name: str) -> int:
@@ -88,14 +114,29 @@ def new_epoch(connection: apsw.Connection) -> None:
     connection.execute("UPDATE state SET epoch = ?", (secrets.token_hex(8),))
 
 
-def _write_facts(connection: apsw.Connection, facts: tuple[NewFact, ...], ledger: Ledger) -> tuple[Stored, ...]:
-    hashes = [new.fact.hash for new in facts]
-    known = recognised(connection, hashes)
-    stored = []
-    for new, hash in zip(facts, hashes, strict=True):
-        stored.append(_reinforce(connection, new, ledger) if hash in known else _insert(connection, new, ledger))
-        known.setdefault(hash, new.fact.id)
+def _write_facts(connection: apsw.Connection, change: Change, ledger: Ledger, hours: float) -> tuple[Stored, ...]:
+    hashes = [new.fact.hash for new in change.facts]
+    known = set(recognised(connection, hashes))
+    stored, fresh = [], list[tuple[int, NewFact]]()
+    for new, hash in zip(change.facts, hashes, strict=True):
+        if hash in known:
+            stored.append(_reinforce(connection, new, ledger, hours))
+        else:
+            fresh.append((_insert(connection, new, ledger, hours), new))
+            stored.append(Stored(new.fact.id, fresh=True))
+            known.add(hash)
+    _wire(connection, change, fresh, ledger)
     return tuple(stored)
+
+
+def _wire(connection: apsw.Connection, change: Change, fresh: Sequence[tuple[int, NewFact]], ledger: Ledger) -> None:
+    """What new facts bring to the graph by themselves: names, and the turns they follow."""
+    for scope in {new.fact.scope for _, new in fresh}:
+        graph.write_names(connection, ledger.scopes[scope], [pair for pair in fresh if pair[1].fact.scope == scope])
+    if change.reach:
+        for key, new in fresh:
+            if new.fact.session is not None:
+                ledger.followed += graph.write_follows(connection, key, change.reach, ledger.version, change.now)
 
 
 def recognised(connection: apsw.Connection, hashes: Sequence[bytes]) -> dict[bytes, str]:
@@ -107,25 +148,25 @@ def recognised(connection: apsw.Connection, hashes: Sequence[bytes]) -> dict[byt
     return dict(found)
 
 
-def _insert(connection: apsw.Connection, new: NewFact, ledger: Ledger) -> Stored:
+def _insert(connection: apsw.Connection, new: NewFact, ledger: Ledger, hours: float) -> int:
     scope = ledger.scopes.get(new.fact.scope) or scope_key(connection, new.fact.scope)
     ledger.scopes[new.fact.scope] = scope
     position = _next_position(connection, scope, new.fact.session)
-    connection.execute(rows.INSERT, rows.insertion(new, scope, position, ledger.version))
+    connection.execute(rows.INSERT, rows.insertion(new, scope, position, hours, ledger.version))
     key = connection.last_insert_rowid()
     _write_tags(connection, key, new.fact.tags)
     if new.vector is not None:
         connection.execute("INSERT INTO vectors(fact, vector) VALUES (?, ?)", (key, new.vector))
     connection.execute("UPDATE scopes SET facts = facts + 1 WHERE key = ?", (scope,))
-    return Stored(new.fact.id, fresh=True)
+    return int(key)
 
 
-def _reinforce(connection: apsw.Connection, new: NewFact, ledger: Ledger) -> Stored:
+def _reinforce(connection: apsw.Connection, new: NewFact, ledger: Ledger, hours: float) -> Stored:
     known = connection.execute(rows.SELECT + " WHERE f.hash = ?", (new.fact.hash,)).get
     before = rows.fact(known)
     after = before.observed_again(new.fact, ledger.now)
     stored = connection.execute("SELECT terms, counts FROM facts WHERE key = ?", (known[0],)).get
-    held, length = joined(Held(*stored), new.counts, marks(after))
+    held, added = joined(Held(*stored), new.counts, marks(after))
     connection.execute(
         rows.REINFORCE,
         (
@@ -136,12 +177,14 @@ def _reinforce(connection: apsw.Connection, new: NewFact, ledger: Ledger) -> Sto
             stamp_or_none(after.reinforced_at),
             held.terms,
             held.counts,
-            length,
+            added,
+            hours,
             ledger.version,
             known[0],
         ),
     )
     _write_tags(connection, known[0], after.tags)
+    ledger.scopes[before.scope] = scope_key(connection, before.scope)
     return Stored(before.id, fresh=False)
 
 
@@ -180,13 +223,13 @@ def _write_incoming(connection: apsw.Connection, change: Change) -> None:
     )
 
 
-def _adopt(connection: apsw.Connection, before: bytes | None, after: bytes) -> None:
-    """The vectors that were moving in become the store's own; those of another model go."""
-    if before is not None and StoredModel.decode(before).model != StoredModel.decode(after).model:
+def _adopt(connection: apsw.Connection, before: Model | None) -> None:
+    """The vectors that were moving in become the store's own, if they are of its model; those of another model go."""
+    after = model_of(connection, MODEL_RECORD)
+    if before is not None and before != after:
         connection.execute("DELETE FROM vectors; UPDATE word_statistics SET sample = x'', version = version + 1")
-    connection.execute(
-        "INSERT OR REPLACE INTO vectors(fact, vector) SELECT fact, vector FROM vectors_incoming;"
-        "DELETE FROM vectors_incoming"
-    )
+    if model_of(connection, INCOMING_RECORD) == after:
+        connection.execute("INSERT OR REPLACE INTO vectors(fact, vector) SELECT fact, vector FROM vectors_incoming")
+    connection.execute("DELETE FROM vectors_incoming")
     connection.execute("DELETE FROM records WHERE name = ?", (INCOMING_RECORD,))
     new_epoch(connection)

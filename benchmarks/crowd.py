@@ -1,0 +1,201 @@
+"""The crowd: what a writer and a reader do, over and over, each in a process of its own, until the time is up."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.ledger import Ledger, Reader
+from benchmarks.synthetic import SeededVectors
+from cofire import Fact, Memory
+from cofire.embedders.bundled import Bundled
+
+SCOPE = "crowd"
+LARGEST_BATCH = 20
+RECENT = 50
+WORDS = (
+    "amber basin cedar delta ember fjord grove heath inlet jetty knoll ledge marsh north orchard prairie quarry".split()
+)
+
+# Shares of what a writer does; the rest is remembering a fact of one's own.
+TELL_AGAIN, FORGET, BATCH = 0.10, 0.10, 0.20
+
+
+@dataclass(frozen=True)
+class Post:
+    """Where somebody works: the folder of the store and the ledgers, who else writes there, and the seed of all chance."""
+
+    folder: Path
+    number: int
+    writers: int
+    seed: int
+
+    @property
+    def store(self) -> Path:
+        return self.folder / "crowd.db"
+
+    @property
+    def word(self) -> Path:
+        """The file that sets everybody off. It holds the time at which to stop."""
+        return self.folder / "until"
+
+    def ledger_of(self, writer: int) -> Path:
+        return self.folder / f"writer-{writer}.jsonl"
+
+    def open(self, *, vectors: bool) -> Memory:
+        return Memory(self.store, embedder=SeededVectors(Bundled()) if vectors else None)
+
+    def await_word(self) -> float:
+        """Say that one is there, wait for the word, and return when to stop."""
+        (self.folder / f"ready-{os.getpid()}").touch()
+        while not self.word.exists():
+            time.sleep(0.01)
+        return float(self.word.read_text(encoding="ascii"))
+
+
+class Gossip:
+    """What can be known from ledgers: which ids were announced for which texts, and which are forgotten or about to be."""
+
+    def __init__(self, ledgers: Sequence[Path]) -> None:
+        self._readers = [Reader(path) for path in ledgers]
+        self.told: dict[str, str] = {}
+        self.recent: deque[str] = deque(maxlen=RECENT)
+        self.doomed: set[str] = set()
+        self.gone: set[str] = set()
+        self.begun = 0
+
+    def listen(self) -> None:
+        """Read on in every ledger. `begun` counts the texts that somebody set out to remember."""
+        for entry in (entry for reader in self._readers for entry in reader.more()):
+            if entry.act == "forget":
+                (self.gone if entry.done else self.doomed).update(entry.ids)
+            elif entry.done:
+                self.told.update(zip(entry.ids, entry.texts, strict=True))
+                self.recent.extend(entry.ids)
+            else:
+                self.begun += len(entry.texts)
+
+
+@dataclass
+class Tally:
+    """What a reader counted: how long each question took, and what was wrong."""
+
+    milliseconds: list[float] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+
+
+def fact(owner: int, number: int) -> Fact:
+    """The fact of a writer with a number: the same whoever tells it."""
+    chance = random.Random(f"{owner} {number}")
+    said = " ".join(chance.choices(WORDS, k=10))
+    return Fact(f"{token(owner, number)} {said}.", session=f"writer-{owner}", scope=SCOPE, tags=(chance.choice(WORDS),))
+
+
+def token(owner: int, number: int) -> str:
+    """A word that only one fact holds.
+
+    >>> token(3, 17)
+    'w3n17z'
+    """
+    return f"w{owner}n{number}z"
+
+
+def told_again(text: str) -> Fact:
+    """The fact that somebody has announced.
+
+    >>> told_again(fact(3, 17).text) == fact(3, 17)
+    True
+    """
+    owner, number = text.split(maxsplit=1)[0].removeprefix("w").removesuffix("z").split("n")
+    return fact(int(owner), int(number))
+
+
+def write(post: Post) -> None:
+    """Remember facts of one's own, one or many at a time; tell some of others' again; forget some of one's own."""
+    until = post.await_word()
+    with post.open(vectors=True) as memory:
+        writer = Writer(post, memory)
+        while time.time() < until:
+            writer.act()
+        writer.ledger.close()
+
+
+class Writer:
+    """A writer at work. Numbers go on from those of whoever was killed at this post before."""
+
+    def __init__(self, post: Post, memory: Memory) -> None:
+        ledgers = [post.ledger_of(one) for one in range(post.writers)]
+        self.number, self.memory = post.number, memory
+        self.own, self.others = Gossip([ledgers.pop(post.number)]), Gossip(ledgers)
+        self.own.listen()
+        self.next = self.own.begun
+        self.ledger = Ledger(post.ledger_of(post.number))
+        self.chance = random.Random(f"{post.seed} {post.number} {self.next}")
+
+    def act(self) -> None:
+        """One thing of all that writers do, by chance."""
+        throw = self.chance.random()
+        if throw < TELL_AGAIN and (again := self._of_others()):
+            return self.remember([again])
+        if throw > 1 - FORGET and (mine := self._of_own()):
+            return self.forget(mine)
+        many = self.chance.randint(2, LARGEST_BATCH) if throw < TELL_AGAIN + BATCH else 1
+        self.remember([fact(self.number, self.next + more) for more in range(many)])
+        self.next += many
+
+    def remember(self, facts: Sequence[Fact]) -> None:
+        texts = [one.text for one in facts]
+        self.ledger.will("remember", texts=texts)
+        begun = time.perf_counter()
+        ids = [self.memory.remember(facts[0])] if len(facts) == 1 else self.memory.remember(facts)
+        self.ledger.did("remember", texts=texts, ids=ids, milliseconds=1000 * (time.perf_counter() - begun))
+
+    def forget(self, id: str) -> None:
+        self.ledger.will("forget", ids=[id])
+        begun = time.perf_counter()
+        self.memory.forget(id)
+        self.ledger.did("forget", ids=[id], milliseconds=1000 * (time.perf_counter() - begun))
+
+    def _of_others(self) -> Fact | None:
+        """Something that somebody else has told of late, be it forgotten or not."""
+        self.others.listen()
+        return told_again(self.others.told[self.chance.choice(self.others.recent)]) if self.others.recent else None
+
+    def _of_own(self) -> str | None:
+        """The id of a fact of one's own that is still there: nobody forgets what others have told."""
+        self.own.listen()
+        mine = [id for id in self.own.recent if self.own.told[id].startswith(f"w{self.number}n")]
+        left = [id for id in mine if id not in self.own.doomed]
+        return self.chance.choice(left) if left else None
+
+
+def read(post: Post) -> Tally:
+    """Ask for what was announced a moment ago: it must be there. What was forgotten must not."""
+    until = post.await_word()
+    gossip = Gossip([post.ledger_of(one) for one in range(post.writers)])
+    chance, tally = random.Random(f"{post.seed} reader {post.number}"), Tally()
+    with post.open(vectors=post.number % 2 == 0) as memory:
+        while time.time() < until:
+            gossip.listen()
+            if gossip.recent:
+                ask(memory, gossip, chance.choice(gossip.recent), tally)
+    return tally
+
+
+def ask(memory: Memory, gossip: Gossip, id: str, tally: Tally) -> None:
+    """Ask by the one word that only this fact holds, and hold the answer against what was announced before the question."""
+    text, was_gone = gossip.told[id], id in gossip.gone
+    begun = time.perf_counter()
+    found = memory.recall(text.split(maxsplit=1)[0], scope=SCOPE, k=3)
+    tally.milliseconds.append(1000 * (time.perf_counter() - begun))
+    if was_gone and id in found.ids:
+        tally.wrong.append(f"{text!r} came back after it was forgotten")
+    if id not in found.ids:
+        gossip.listen()
+        if id not in gossip.doomed:
+            tally.wrong.append(f"{text!r} was announced and did not come back: {[hit.text for hit in found]}")

@@ -1,0 +1,1 @@
+"""Scripts that set up, test, lock and describe the project."""

@@ -1,0 +1,105 @@
+"""Neighbours: the nearest of many vectors to many others at once, exactly where that is cheap, by cells where it is not. No I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float32]
+Rows = NDArray[np.int64]
+
+BLOCK = 512
+CELL = 256
+PROBES = 6
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Each wanted row with its neighbours: parallel arrays of rows and their cosines."""
+
+    left: Rows
+    right: Rows
+    cosines: Matrix
+
+
+def nearest_pairs(vectors: Matrix, wanted: Rows, k: int, *, exact_up_to: int) -> Pairs:
+    """For every wanted row of unit vectors its k nearest other rows.
+
+    Beyond `exact_up_to` rows, vectors are sorted into cells of a few hundred around chance centres, and only the cells nearest
+    to a row are looked at, so that the work grows with the number of rows and not with its square.
+
+    >>> found = nearest_pairs(np.array([[1, 0], [0.9, 0.1], [0, 1]], np.float32), np.array([0]), 1, exact_up_to=10)
+    >>> found.left.tolist(), found.right.tolist()
+    ([0], [1])
+    """
+    if len(vectors) < 2 or not len(wanted) or k < 1:
+        return Pairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))
+    if len(vectors) <= exact_up_to:
+        return _exact(vectors, wanted, min(k, len(vectors) - 1))
+    return _by_cells(vectors, wanted, k)
+
+
+def _exact(vectors: Matrix, wanted: Rows, k: int) -> Pairs:
+    parts = [_best(vectors, rows, np.arange(len(vectors)), k) for rows in _blocks(wanted)]
+    return _joined(parts)
+
+
+def _by_cells(vectors: Matrix, wanted: Rows, k: int) -> Pairs:
+    centres = _centres(vectors, max(2, len(vectors) // CELL))
+    home = np.concatenate([np.argmax(vectors[rows] @ centres.T, axis=1) for rows in _blocks(np.arange(len(vectors)))])
+    order = np.argsort(home, kind="stable")
+    starts = np.searchsorted(home[order], np.arange(len(centres) + 1))
+    probes = min(PROBES, len(centres))
+    near = np.concatenate(
+        [np.argpartition(-(vectors[rows] @ centres.T), probes - 1, axis=1)[:, :probes] for rows in _blocks(wanted)]
+    )
+    visits = np.argsort(near.ravel(), kind="stable")
+    bounds = np.searchsorted(near.ravel()[visits], np.arange(len(centres) + 1))
+    parts = []
+    for cell in range(len(centres)):
+        rows, inside = wanted[visits[bounds[cell] : bounds[cell + 1]] // probes], order[starts[cell] : starts[cell + 1]]
+        parts += [_best(vectors, block, inside, min(k, len(inside))) for block in _blocks(rows) if len(inside)]
+    return _top(_joined(parts), k)
+
+
+def _centres(vectors: Matrix, count: int) -> Matrix:
+    """Every so-many-th vector, moved once to the middle of those nearest to it among a sample."""
+    centres = vectors[:: max(1, len(vectors) // count)][:count].copy()
+    sample = vectors[:: max(1, len(vectors) // (16 * count))]
+    home = np.concatenate([np.argmax(sample[rows] @ centres.T, axis=1) for rows in _blocks(np.arange(len(sample)))])
+    np.add.at(centres, home, sample)
+    return np.asarray(centres / np.maximum(np.linalg.norm(centres, axis=1, keepdims=True), 1e-12), np.float32)
+
+
+def _best(vectors: Matrix, rows: Rows, among: Rows, k: int) -> Pairs:
+    """The k best of `among` for each row, itself left out."""
+    cosines = vectors[rows] @ vectors[among].T
+    cosines[rows[:, None] == among[None, :]] = -np.inf
+    k = min(k, len(among))
+    best = np.argpartition(-cosines, k - 1, axis=1)[:, :k]
+    held = np.take_along_axis(cosines, best, axis=1).ravel()
+    real = np.isfinite(held)
+    return Pairs(np.repeat(rows, k)[real], among[best.ravel()][real], held[real].astype(np.float32))
+
+
+def _top(pairs: Pairs, k: int) -> Pairs:
+    """The k best of each left row."""
+    order = np.lexsort((-pairs.cosines, pairs.left))
+    left = pairs.left[order]
+    begins = np.searchsorted(left, left)
+    kept = order[np.arange(len(left)) - begins < k]
+    return Pairs(pairs.left[kept], pairs.right[kept], pairs.cosines[kept])
+
+
+def _joined(parts: list[Pairs]) -> Pairs:
+    return Pairs(
+        np.concatenate([part.left for part in parts]),
+        np.concatenate([part.right for part in parts]),
+        np.concatenate([part.cosines for part in parts]),
+    )
+
+
+def _blocks(rows: Rows) -> list[Rows]:
+    return [rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK)]

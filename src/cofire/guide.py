@@ -1,0 +1,123 @@
+"""The guide: for each verb a short page for agents, with what it does, when to use it, what it costs and what comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from types import MappingProxyType
+
+from cofire.errors import InvalidInput
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What an agent should know of a verb."""
+
+    verb: str
+    what: str
+    when: str
+    cost: str
+    next: str
+
+    def text(self) -> str:
+        return f"{self.verb}\n  what: {self.what}\n  when: {self.when}\n  cost: {self.cost}\n  next: {self.next}"
+
+
+_PAGES = (
+    Page(
+        "remember",
+        "Stores facts and wires them in: names, turns of a session, the facts most like them. The same fact again is recognised.",
+        "When something is worth knowing later: one fact a sentence or short paragraph, with subject, tags, session and time where known.",
+        "A few milliseconds and one embedding. Many facts in one call are faster.",
+        "recall to find it, dream to connect it more deeply.",
+    ),
+    Page(
+        "recall",
+        "Finds the facts that answer a question, with the reasons, or says that nothing is known.",
+        "Before answering from memory; narrow it by scope, session, tags, speaker or time.",
+        "A few milliseconds and one embedding. No language model.",
+        "found.text(budget) for a prompt, feedback on what helped.",
+    ),
+    Page(
+        "ingest",
+        "Takes in conversations and documents: chat messages, exports, Markdown and text files, split into facts.",
+        "To begin with what you have. A second run stores nothing twice.",
+        "One embedding a fact; a progress bar tells how far it is.",
+        "dream, once it is all there.",
+    ),
+    Page(
+        "dream",
+        "Consolidates what waits in the inbox: scores each fact against its kin, links causes and later-named subjects, "
+        "ranks and groups the graph. Shared tags raise connectivity: facts with a tag in common are linked at a lower likeness.",
+        "After many facts, or when stats says that facts are waiting. It can be stopped and run again.",
+        "Seconds for thousands of facts; no embedding, no language model.",
+        "neighbours to see what was linked, recall to use it.",
+    ),
+    Page(
+        "connect",
+        "Makes an edge between two facts: supports, contradicts, causes, or a kind of your own.",
+        "When you know a connection that the texts do not show.",
+        "Under a millisecond.",
+        "neighbours, or recall along it.",
+    ),
+    Page(
+        "neighbours",
+        "Lists all that a fact is linked with, of every kind, and what each link goes through.",
+        "To look around a fact, or to see why two facts belong together.",
+        "Under a millisecond.",
+        "connect what is missing.",
+    ),
+    Page(
+        "edges",
+        "Lists stored edges by scope, kind, fact or origin, the strongest first.",
+        "To inspect the graph or to export a part of it.",
+        "Milliseconds.",
+        "export for Gephi or networkx.",
+    ),
+    Page(
+        "facts",
+        "Lists facts by id or filter, newest first.",
+        "To look things up without a question, or to find ids.",
+        "Milliseconds.",
+        "forget, connect or neighbours with an id.",
+    ),
+    Page(
+        "forget",
+        "Removes facts for good, with all that hangs on them.",
+        "When something must not be known any more. Try dry_run first.",
+        "Milliseconds.",
+        "stats.",
+    ),
+    Page(
+        "stats",
+        "Counts facts, edges and what waits in the inbox; tells the model and whether search goes by words alone.",
+        "To see whether a dream is due or vectors are missing.",
+        "Milliseconds.",
+        "dream or reembed.",
+    ),
+    Page(
+        "export",
+        "Writes all facts and edges to JSONL, or the graph to GraphML.",
+        "To move, archive, or look at the graph in another program.",
+        "Seconds for large stores.",
+        "load reads the JSONL back.",
+    ),
+)
+
+PAGES: Mapping[str, Page] = MappingProxyType({page.verb: page for page in _PAGES})
+
+
+def guide(verb: str | None = None) -> str:
+    """The page of a verb, or one line a verb.
+
+    >>> guide("dream").splitlines()[0]
+    'dream'
+    """
+    if verb is None:
+        return "\n".join(f"{page.verb}: {page.what}" for page in _PAGES)
+    if verb not in PAGES:
+        near = get_close_matches(verb, PAGES, n=1)
+        hint = f"Did you mean {near[0]}? " if near else ""
+        raise InvalidInput(f"There is no page on {verb!r}.", way_out=f"{hint}There are {', '.join(PAGES)}.")
+    return PAGES[verb].text()

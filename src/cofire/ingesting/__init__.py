@@ -1,0 +1,1 @@
+"""Ingesting: conversations and documents become facts. Pure but for reading files; knows no store."""

@@ -1,0 +1,128 @@
+"""Cutting: long texts in pieces, at the ends of paragraphs, sentences, lines or words, in this order. No I/O."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+LONGEST = 1_200  # characters of a piece: about 300 tokens, which an embedder reads whole
+GROUP = 600  # characters up to which list items and table rows share a piece
+WHOLE = 8_000  # characters up to which a block of code stays in one piece
+
+_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+(?=[^\sa-z])|(?<=[。！？])")
+_LINE_END = re.compile(r"\n")
+_SPACE = re.compile(r"\s+")
+_FENCE = re.compile(r"^\s*(?P<fence>`{3,}|~{3,})(?P<rest>.*)$")
+
+PROSE = (_SENTENCE_END, _LINE_END, _SPACE)
+CODE = (_LINE_END, _SPACE)
+
+
+def pieces(text: str, *, longest: int) -> list[str]:
+    """A text whole if it is short, otherwise by paragraphs, several to a piece where they fit."""
+    if len(text) <= longest:
+        return [text]
+    parts = [part for paragraph in paragraphs(text) for part in cut_block(paragraph, longest=longest)]
+    return pack(parts, longest=longest, glue="\n\n")
+
+
+def paragraphs(text: str) -> list[str]:
+    """What blank lines part; fenced code is a paragraph of its own.
+
+    >>> paragraphs("One:\\n```\\na\\n\\nb\\n```\\n\\nTwo.")
+    ['One:', '```\\na\\n\\nb\\n```', 'Two.']
+    """
+    found: list[list[str]] = [[]]
+    fence: str | None = None
+    for line in text.split("\n"):
+        after = fence_after(line, fence)
+        if fence is None and (after is not None or not line.strip()):
+            found.append([])
+        if fence is not None or line.strip():
+            found[-1].append(line)
+        if fence is not None and after is None:
+            found.append([])
+        fence = after
+    return ["\n".join(lines) for lines in found if lines]
+
+
+def fence_after(line: str, fence: str | None) -> str | None:
+    """The fence that stands open after a line, given the one that stood open before.
+
+    >>> fence_after("```python", None), fence_after("~~~", "```"), fence_after("```", "```")
+    ('```', '```', None)
+    """
+    found = _FENCE.match(line)
+    if found is None:
+        return fence
+    marks, rest = found["fence"], found["rest"]
+    if fence is None:
+        return None if marks[0] == "`" and "`" in rest else marks
+    closes = marks[0] == fence[0] and len(marks) >= len(fence) and not rest.strip()
+    return None if closes else fence
+
+
+def cut_block(text: str, *, longest: int) -> list[str]:
+    """A paragraph at its sentence ends; a block of code stays whole, unless it is longer than any reader wants."""
+    if _FENCE.match(text):
+        return cut(text, longest=WHOLE, ends=CODE)
+    return cut(text, longest=longest, ends=PROSE)
+
+
+def cut(text: str, *, longest: int, ends: tuple[re.Pattern[str], ...]) -> list[str]:
+    """Pieces of at most so many characters, each up to the last end within reach of the first kind that is found.
+
+    >>> cut("One. Two and three. Four.", longest=12, ends=PROSE)
+    ['One.', 'Two and', 'three. Four.']
+    """
+    if len(text) <= longest:
+        return [text]
+    found: list[str] = []
+    start = 0
+    while len(text) - start > longest:
+        end = _last_end(text, start, start + longest, ends)
+        found.append(text[start:end].strip())
+        start = end
+    return [part for part in (*found, text[start:].strip()) if part]
+
+
+def _last_end(text: str, start: int, limit: int, ends: tuple[re.Pattern[str], ...]) -> int:
+    """Where the longest good piece ends; an end in its first quarter would leave a crumb, so the next kind is tried."""
+    least = start + (limit - start) // 4
+    for kind in ends:
+        reached = [match.end() for match in kind.finditer(text, start, limit + 1) if match.start() <= limit]
+        if reached and reached[-1] > least:
+            return reached[-1]
+    return limit
+
+
+def last_sentence(text: str) -> str:
+    """The sentence a paragraph ends with.
+
+    >>> last_sentence("Install it first. Then do these:")
+    'Then do these:'
+    """
+    return _SENTENCE_END.split(text.strip())[-1].strip()
+
+
+def pack(parts: Iterable[str], *, longest: int, glue: str) -> list[str]:
+    """Neighbours together while they fit.
+
+    >>> pack(["a", "b", "long"], longest=4, glue="-")
+    ['a-b', 'long']
+    """
+    return [glue.join(group) for group in groups(parts, longest=longest, glue=len(glue))]
+
+
+def groups(parts: Iterable[str], *, longest: int, glue: int) -> Iterator[list[str]]:
+    """Runs of neighbours whose characters, with so many between two, stay within a length; a longer part is alone."""
+    group: list[str] = []
+    length = 0
+    for part in parts:
+        if group and length + glue + len(part) > longest:
+            yield group
+            group, length = [], 0
+        length += len(part) + (glue if group else 0)
+        group.append(part)
+    if group:
+        yield group

@@ -1,0 +1,214 @@
+"""Markdown: its lines read as blocks, as far as facts need it. Inline marks and links stay as they are. No I/O."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from cofire.ingesting.blocks import Block, Entry
+from cofire.ingesting.cutting import fence_after
+
+Lines = Sequence[str]
+Taken = tuple[Block | None, int]  # a block, or nothing worth keeping, and the line after it
+
+_HEADING = re.compile(r" {0,3}(?P<marks>#{1,6})(?:[ \t]+(?P<title>.*))?")
+_UNDERLINE = re.compile(r" {0,3}(?P<mark>=+|-+)[ \t]*")
+_RULE = re.compile(r" {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})")
+_ITEM = re.compile(r" {0,3}(?:[-*+]|(?P<number>\d{1,9})[.)])(?:[ \t].*)?")
+_TABLE_LINE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
+_INDENTED = re.compile(r" {4}|\t")
+_WITHIN_ITEM = re.compile(r" {2}|\t")
+_QUOTE = re.compile(r"^ {0,3}> ?")
+_CODE_OR_COMMENT = re.compile(
+    r"^[ \t]*(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*(?P=fence)|\Z)|`[^`\n]+`|<!--.*?-->", re.DOTALL | re.MULTILINE
+)
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
+_INLINE_MARK = re.compile(r"\*\*|__|`|(?<!\w)[*_]|[*_](?!\w)|[ \t]*\{#[^{}]*\}$|[ \t]+#+[ \t]*$")
+_UNSPACED = "\u2e80"  # from here on scripts put no spaces between words
+
+
+def blocks(text: str, *, first_line: int) -> Iterator[Block]:
+    """The blocks of a text whose first line has this number."""
+    lines = without_comments(text).split("\n")
+    at = 0
+    while at < len(lines):
+        block, after = _block(lines, at, first_line + at)
+        if block is not None:
+            yield block
+        at = after
+
+
+def without_comments(text: str) -> str:
+    """The text with HTML comments outside of code left out, its lines numbered as before.
+
+    >>> without_comments("a <!-- b\\n c --> d\\n```\\n<!-- e -->\\n```")
+    'a \\n d\\n```\\n<!-- e -->\\n```'
+    """
+    end = text.rfind("-->") + 3
+    return text if end < 3 else _CODE_OR_COMMENT.sub(_uncommented, text[:end]) + text[end:]
+
+
+def _uncommented(found: re.Match[str]) -> str:
+    return "\n" * found[0].count("\n") if found[0].startswith("<!--") else found[0]
+
+
+def _block(lines: Lines, at: int, line: int) -> Taken:
+    if not lines[at].strip():
+        return None, at + 1
+    if fence_after(lines[at], None) is not None:
+        return _fenced(lines, at, line)
+    if _INDENTED.match(lines[at]):
+        return _indented(lines, at, line)
+    if heading := _HEADING.fullmatch(lines[at]):
+        return _heading(heading["title"] or "", len(heading["marks"]), line), at + 1
+    if _RULE.fullmatch(lines[at]):
+        return None, at + 1
+    if _opens_table(lines, at):
+        return _table(lines, at, line)
+    if _ITEM.fullmatch(lines[at]):
+        return _list(lines, at, line)
+    return _paragraph(lines, at, line)
+
+
+def _heading(title: str, level: int, line: int) -> Block | None:
+    """A heading by its plain words; one without words is none.
+
+    >>> _heading("The `cofire` [door](#door) ##", 2, 1).text
+    'The cofire door'
+    """
+    plain = " ".join(_INLINE_MARK.sub("", _LINK.sub(r"\1", _TAG.sub("", title))).split())
+    return Block("heading", line, plain, level=level) if plain else None
+
+
+def _fenced(lines: Lines, at: int, line: int) -> Taken:
+    end = _fence_end(lines, at)
+    return Block("code", line, "\n".join(lines[at:end])), end
+
+
+def _fence_end(lines: Lines, at: int) -> int:
+    """The line after the fence that closes what opens here; the end of the text where none does."""
+    fence = fence_after(lines[at], None)
+    end = at + 1
+    while end < len(lines) and fence is not None:
+        fence = fence_after(lines[end], fence)
+        end += 1
+    return end
+
+
+def _indented(lines: Lines, at: int, line: int) -> Taken:
+    end = at
+    while end < len(lines) and (_INDENTED.match(lines[end]) or not lines[end].strip()):
+        end += 1
+    return Block("code", line, "\n".join(lines[at:end]).rstrip()), end
+
+
+def _opens_table(lines: Lines, at: int) -> bool:
+    return (
+        at + 1 < len(lines)
+        and "|" in lines[at]
+        and "|" in lines[at + 1]
+        and _TABLE_LINE.fullmatch(lines[at + 1]) is not None
+    )
+
+
+def _table(lines: Lines, at: int, line: int) -> Taken:
+    end = at + 2
+    while end < len(lines) and "|" in lines[end]:
+        end += 1
+    rows = tuple(Entry(line + place - at, lines[place].strip()) for place in range(at + 2, end))
+    return Block("table", line, f"{lines[at].strip()}\n{lines[at + 1].strip()}", entries=rows), end
+
+
+def _list(lines: Lines, at: int, line: int) -> Taken:
+    starts, end = _items(lines, at)
+    bounds = zip(starts, [*starts[1:], end], strict=True)
+    entries = tuple(Entry(line + start - at, "\n".join(lines[start:stop]).rstrip()) for start, stop in bounds)
+    return Block("list", line, "", entries=entries), end
+
+
+def _items(lines: Lines, at: int) -> tuple[list[int], int]:
+    """Where the items of a list start, and the line after it. What is indented belongs to the item above, as does a line that goes on."""
+    starts = [at]
+    end = at + 1
+    while end < len(lines):
+        if _RULE.fullmatch(lines[end]):
+            break
+        if _ITEM.fullmatch(lines[end]) and not _is_nested(lines[end], lines[starts[-1]]):
+            starts.append(end)
+        elif _WITHIN_ITEM.match(lines[end]) and fence_after(lines[end], None) is not None:
+            end = _fence_end(lines, end)
+            continue
+        elif not _goes_on(lines, end):
+            break
+        end += 1
+    return starts, end
+
+
+def _is_nested(line: str, above: str) -> bool:
+    """Whether an item is indented to stand under the words of the one above."""
+    return _indent(line) - _indent(above) >= 2
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _goes_on(lines: Lines, at: int) -> bool:
+    """Whether a line still belongs to a list: indented, blank before something that does, or the rest of a sentence."""
+    if not lines[at].strip():
+        following = next((lines[place] for place in range(at + 1, len(lines)) if lines[place].strip()), "")
+        return bool(_WITHIN_ITEM.match(following) or (_ITEM.fullmatch(following) and not _RULE.fullmatch(following)))
+    if _WITHIN_ITEM.match(lines[at]):
+        return True
+    return bool(lines[at - 1].strip()) and not _opens_block(lines, at)
+
+
+def _opens_block(lines: Lines, at: int) -> bool:
+    """Whether a line ends the paragraph before it without a blank line. Only a list from 1 on may: other numbers end sentences."""
+    item = _ITEM.fullmatch(lines[at])
+    return (
+        not lines[at].strip()
+        or fence_after(lines[at], None) is not None
+        or _HEADING.fullmatch(lines[at]) is not None
+        or _RULE.fullmatch(lines[at]) is not None
+        or (item is not None and item["number"] in (None, "1"))
+        or _opens_table(lines, at)
+    )
+
+
+def _paragraph(lines: Lines, at: int, line: int) -> Taken:
+    end = at + 1
+    while end < len(lines):
+        underline = _UNDERLINE.fullmatch(lines[end])
+        if underline is not None and not _QUOTE.match(lines[at]):
+            return _heading(" ".join(lines[at:end]), 1 if underline["mark"][0] == "=" else 2, line), end + 1
+        if _opens_block(lines, end):
+            break
+        end += 1
+    text = unwrapped(lines[at:end])
+    return (Block("paragraph", line, text) if _has_words(text) else None), end
+
+
+def unwrapped(lines: Lines) -> str:
+    """The lines of a paragraph as one, as Markdown means them; a line that ends in two spaces or a backslash stays one.
+
+    >>> unwrapped(["A long", "sentence.  ", "Next."]), unwrapped(["> Quoted", "> twice."])
+    ('A long sentence.\\nNext.', 'Quoted twice.')
+    """
+    text = ""
+    for raw in lines:
+        line = _QUOTE.sub("", raw, count=1)
+        breaks = line.endswith(("  ", "\\"))
+        text += _glue(text, line.lstrip()) + line.strip().removesuffix("\\").rstrip() + ("\n" if breaks else "")
+    return text.strip()
+
+
+def _glue(before: str, after: str) -> str:
+    if not before or not after or before.endswith("\n"):
+        return ""
+    return "" if before[-1] >= _UNSPACED and after[0] >= _UNSPACED else " "
+
+
+def _has_words(text: str) -> bool:
+    return any(letter.isalnum() for letter in _TAG.sub("", text))

@@ -1,0 +1,192 @@
+"""Names: what a text names, sentence by sentence. What a name means elsewhere is for resolving; no look at other facts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
+from itertools import chain
+
+from cofire.reading.shapes import Piece, Shape, pieces
+from cofire.reading.spans import LONGEST, NAMING, Stretch, is_shouting, leads_name, opens_sentence, stretch
+from cofire.reading.vocabulary import DEMONYMS, JOINING, OPENERS, ORDINARY, ROLES, SEASONS, SHOUTED, TIME_WORDS
+from cofire.reading.words import STOP_WORDS
+
+# A capital at the beginning of a sentence may be owed to its place. UNLESS_SMALL: a name, unless the text also writes it
+# small. IF_CAPITAL: a plain word, unless the text also writes it with a capital elsewhere.
+CERTAIN, UNLESS_SMALL, IF_CAPITAL = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A span that names something. One that is `joined` reads two names as one, as in "Simon and Garfunkel"."""
+
+    surface: str
+    kind: str
+    joined: bool = False
+    doubt: int = CERTAIN
+
+
+_SINGLE = {
+    Shape.CODE: "code",
+    Shape.PATH: "path",
+    Shape.URL: "url",
+    Shape.EMAIL: "email",
+    Shape.VERSION: "version",
+    Shape.FLAG: "flag",
+}
+_QUOTED = re.compile(
+    r"[“\"«]([^“”\"«»\n]{2,80})[”\"»]|(?<!\w)['‘]([A-Z][^'‘’\n]{1,60})['’](?!\w)|`([^`\n]{1,80})`"
+)
+_QUOTES = frozenset("\"“«'‘`")
+_ENDINGS = (
+    *("ing", "ed", "ly", "tion", "tions", "ness", "ment", "ments", "able", "ible", "ful"),
+    *("ity", "ities", "ance", "ence", "ship", "ings", "ism"),
+)
+_PLURAL_VERBS = frozenset("are were have can could should must will would may might do need".split())
+_NAMES_AFTER_ALL = frozenset(("who", "it", "us"))
+
+
+def names(sentences: Sequence[str], *, known: Set[str]) -> list[list[Name]]:
+    """The names of each sentence of a text. `known` are words, in small letters, that are names for certain.
+
+    >>> found = names(["Docker runs on Ana's Mac.", "Running is fun, Ana."], known=frozenset())
+    >>> [[name.surface for name in sentence] for sentence in found]
+    [['Docker', 'Ana', 'Mac'], ['Ana']]
+    """
+    found = [in_sentence(sentence) for sentence in sentences]
+    if not any(name.doubt for name in chain.from_iterable(found)):
+        return found
+    capitals, smalls = _evidence(sentences)
+    return [[name for name in each if _holds(name, capitals | known, smalls)] for each in found]
+
+
+def _holds(name: Name, capitals: Set[str], smalls: Set[str]) -> bool:
+    if name.doubt == CERTAIN or name.surface.lower() in capitals:
+        return True
+    return name.doubt == UNLESS_SMALL and name.surface.lower() not in smalls
+
+
+def _evidence(sentences: Sequence[str]) -> tuple[set[str], set[str]]:
+    """The words that a text writes with a capital where none is due, and those that it writes small."""
+    capitals, smalls = set(), set()
+    for line in map(pieces, sentences):
+        for at, piece in enumerate(line):
+            if piece.shape is Shape.WORD:
+                smalls.add(piece.low)
+            elif piece.shape is Shape.CAPITAL and not opens_sentence(line, at) and not piece.opened:
+                capitals.add(piece.low)
+    return capitals, smalls
+
+
+def in_sentence(sentence: str) -> list[Name]:
+    """The names of a sentence by itself: quoted ones and code first, then the others in order.
+
+    >>> [name.surface for name in in_sentence('Ana van Dyk of "Born to Run" fame uses PostgreSQL in Oslo on Monday.')]
+    ['Born to Run', 'Ana van Dyk', 'PostgreSQL', 'Oslo']
+    """
+    if _QUOTES.isdisjoint(sentence):
+        return list(_unquoted(pieces(sentence)))
+    quoted = [name for found in _QUOTED.finditer(sentence) for name in _in_quotes(found)]
+    return [*quoted, *_unquoted(pieces(_QUOTED.sub(_left_of_quote, sentence)))]
+
+
+def _in_quotes(found: re.Match[str]) -> Iterator[Name]:
+    double, single, code = found.groups()
+    if code is not None:
+        yield from _code(code.strip())
+    elif is_title(double or single):
+        yield Name((double or single).strip(" ,.;"), "title")
+
+
+def _left_of_quote(found: re.Match[str]) -> str:
+    """A title leaves only a mark, speech stays to be read on."""
+    double, single, code = found.groups()
+    return ' " ' if code is not None or is_title(double or single) else found.group()
+
+
+def is_title(quoted: str) -> bool:
+    """A few words, all but the small ones with a capital, and no whole sentence.
+
+    >>> is_title("Born to Run"), is_title("I am fine."), is_title("so called"), is_title("Hello")
+    (True, False, False, False)
+    """
+    words = quoted.strip(" ,;.").split()
+    if not 0 < len(words) <= LONGEST or not words[0][0].isupper():
+        return False
+    if len(words) == 1:
+        return words[0].lower() not in OPENERS and words[0].lower() not in ORDINARY
+    return all(word[0].isupper() or not word[0].isalpha() or word in STOP_WORDS or word in JOINING for word in words)
+
+
+def _code(inside: str) -> Iterator[Name]:
+    """What stands between backticks: one name if it is one piece, else the pieces in it that look like code."""
+    line = pieces(inside)
+    if len(line) == 1:
+        yield Name(line[0].core or inside, _SINGLE.get(line[0].shape, "code"))
+        return
+    yield from (Name(piece.core, _SINGLE[piece.shape]) for piece in line if piece.shape in _SINGLE)
+
+
+def _unquoted(line: Sequence[Piece]) -> Iterator[Name]:
+    at = 0
+    while at < len(line):
+        shape = line[at].shape
+        if shape in NAMING or (shape is Shape.NUMBER and leads_name(line, at)):
+            at, found = stretch(line, at)
+            yield from (name for each in found for name in _named(each))
+            continue
+        if shape in _SINGLE:
+            yield Name(line[at].core, _SINGLE[shape])
+        at += 1
+
+
+def _named(found: Stretch) -> Iterator[Name]:
+    if len(found.pieces) > 1:
+        if not is_shouting(found) and not _is_season(found):
+            yield Name(found.surface, "name", joined=found.joined)
+        return
+    piece = found.pieces[0]
+    if _stands_alone(piece):
+        yield Name(piece.core, "acronym" if piece.shape is Shape.ACRONYM else "name", doubt=_doubt(found))
+
+
+def _is_season(found: Stretch) -> bool:
+    """ "Summer 2023" is a time."""
+    first, *rest = found.pieces
+    return first.low in SEASONS and all(piece.shape is Shape.NUMBER for piece in rest)
+
+
+def _stands_alone(piece: Piece) -> bool:
+    """Whether a single piece can name something by itself."""
+    low = piece.low
+    if piece.shape is Shape.CAMEL:
+        return True
+    if low in TIME_WORDS or len(low) < 2:
+        return False
+    if piece.shape is Shape.ACRONYM:
+        return low not in SHOUTED and (low not in OPENERS or low in _NAMES_AFTER_ALL)
+    if piece.shape is not Shape.CAPITAL or low in OPENERS or low in JOINING:
+        return False
+    return low not in DEMONYMS and low not in ROLES and low not in SEASONS
+
+
+def _doubt(found: Stretch) -> int:
+    piece = found.pieces[0]
+    if not found.opens or piece.shape is not Shape.CAPITAL:
+        return CERTAIN
+    return IF_CAPITAL if _is_plain(piece, found.after) else UNLESS_SMALL
+
+
+def _is_plain(piece: Piece, after: Piece | None) -> bool:
+    """Whether a capital at the beginning of a sentence is more likely a plain word than a name.
+
+    >>> [_is_plain(pieces(word)[0], None) for word in ("Water", "Pooling", "Docker")]
+    [True, True, False]
+    """
+    low = piece.low
+    if low in ORDINARY or len(low) < 3 or low.endswith(_ENDINGS):
+        return True
+    if low[-1] != "s":
+        return False
+    return low[:-1] in ORDINARY or low[:-1] in OPENERS or (after is not None and after.low in _PLURAL_VERBS)

@@ -1,0 +1,256 @@
+"""Shapes: what one piece of a text, cut at spaces, looks like by itself: a word, a capital, an acronym, a path, a version."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+from cofire.reading.vocabulary import JOINING
+
+
+class Shape(StrEnum):
+    """What a piece looks like. Names are made of CAPITAL, ACRONYM, CAMEL, INITIAL and, at their ends, NUMBER."""
+
+    WORD = "word"
+    JOINT = "joint"
+    MARK = "mark"
+    NUMBER = "number"
+    CAPITAL = "capital"
+    INITIAL = "initial"
+    ACRONYM = "acronym"
+    CAMEL = "camel"
+    CODE = "code"
+    PATH = "path"
+    URL = "url"
+    EMAIL = "email"
+    VERSION = "version"
+    FLAG = "flag"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece without the punctuation around it.
+
+    `low` is its word in small letters and without a possessive ending. `opened` is the punctuation before it, `closed`
+    that after it; `stops` says that no name runs on past it.
+    """
+
+    core: str
+    low: str
+    shape: Shape
+    opened: str
+    closed: str
+    stops: bool
+    possessive: bool
+
+    @property
+    def inner(self) -> str:
+        """As it stands inside a name: "St." and "King's" keep what the bare core has lost."""
+        return self.core + ("'s" if self.possessive else "") + ("." if self.closed[:1] == "." else "")
+
+
+_PIECE = re.compile(r"[^\s—–]+")
+_LONGEST = 80
+_OPENING = re.compile(r"(?:[\"'“”‘’«(\[{<*`]|\.{2,})*")
+_CLOSING = re.compile(r"[.,;:!?)\]}>\"'“”‘’»*`…(\[{]*$")
+_ABBREVIATED = frozenset("st dr mr mrs ms prof rev gen col lt sgt capt sen rep gov ft mt hon fr no".split())
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://\S+|www\.\S+")
+_DOMAIN = re.compile(r"(?:[a-z0-9-]{1,40}\.){1,4}(?:com|org|net|io|dev|ai|gov|edu|app|co|uk|de|fr|eu|us|info)(?:/\S*)?")
+_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_EXTENSION = re.compile(
+    r".*\w\.(?:py|pyi|ipynb|js|jsx|mjs|ts|tsx|rs|go|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|md|rst|txt|json|jsonl|ya?ml|toml|ini|cfg|conf"
+    r"|env|lock|sql|db|sqlite|csv|tsv|parquet|sh|bash|zsh|ps1|bat|html|css|scss|xml|svg|png|jpe?g|gif|pdf|docx?|xlsx?|zip|gz|tar|whl|log|pem|service)"
+)
+_ROOTED = re.compile(r"(?:~|\.{1,2})?/[\w.@~-]+(?:/[\w.@~-]*)*|~/[\w./-]*|[A-Za-z]:\\[\w\\. -]+")
+_FOLDERS = re.compile(r"[\w.@-]+(?:/[\w.@-]+)+/?")
+_NAMED_JS = frozenset("node vue next react express three d3 chart nuxt ember backbone socket moment discord p5".split())
+_FLAG = re.compile(r"--[A-Za-z][\w-]*(?:=\S+)?|-[A-Za-z]")
+_VERSION = re.compile(r"v\d+(?:\.\d+)*(?:[-.]?(?:rc|alpha|beta|post|dev|a|b)\.?\d*)?|\d+\.\d+\.\d+(?:\.\d+)*(?:[-.]?(?:rc|alpha|beta|post|dev|a|b)\.?\d*)?")
+_NUMBER = re.compile(r"\d[\d.,]*")
+_SNAKE = re.compile(r"\w*[^\W_]_+[^\W_]\w*|_+[^\W\d_]\w*")
+_DOTTED = re.compile(r"[a-z_]\w*(?:\.[A-Za-z_]\w*)*\.(?:[a-z_]\w+|\w*_\w*)")
+_SCOPED = re.compile(r"\w+(?:::\w+)+")
+_CALL = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)*\([^()]*")
+_DOTTED_INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
+_ABBREVIATED_LATIN = frozenset("e.g i.e a.m p.m a.k.a w.r.t n.b".split())
+_SYMBOLED = frozenset(("c++", "c#", "f#", ".net", "g++", "asp.net", "notepad++"))
+_CONTRACTED = re.compile(r".*(?:n't|'(?:m|ve|ll|d|re))")
+_LETTER_DIGIT = re.compile(r"[^\W\d_]+\d+\w*")
+_BRANDED = re.compile(r"[a-z]{1,2}[A-Z][a-z]+\w*|mac[A-Z]{2}")
+
+
+def pieces(sentence: str) -> list[Piece]:
+    """The pieces of a sentence, cut at spaces and long dashes.
+
+    >>> [(piece.core, piece.shape.value) for piece in pieces("Ana's PgBouncer uses max_conn.")]
+    [('Ana', 'capital'), ('PgBouncer', 'camel'), ('uses', 'word'), ('max_conn', 'code')]
+    """
+    return list(_pieces(sentence))
+
+
+def _pieces(sentence: str) -> Iterator[Piece]:
+    for chunk in _PIECE.findall(sentence):
+        yield look(chunk) if len(chunk) <= _LONGEST else _long_piece(chunk)
+
+
+def _long_piece(chunk: str) -> Piece:
+    """Nobody's name: an address, or letters without a space."""
+    shape = Shape.URL if _URL.match(chunk) else Shape.MARK
+    return Piece(chunk, chunk.lower(), shape, "", "", True, False)
+
+
+@lru_cache(maxsize=100_000)
+def look(chunk: str) -> Piece:
+    """A piece as it looks by itself.
+
+    >>> look("(J.").shape.value, look("src/app.py,").shape.value, look("and/or").shape.value, look("COVID-19").shape.value
+    ('initial', 'path', 'word', 'acronym')
+    """
+    opened = _OPENING.match(chunk)[0]  # type: ignore[index]  # it matches the empty text too
+    inside = chunk[len(opened) :]
+    closed = _CLOSING.search(inside)[0]  # type: ignore[index]
+    core = inside[: len(inside) - len(closed)]
+    called = _called(core, closed, opened)
+    if called is not None:
+        return called
+    core, possessive = _without_possessive(core.replace("’", "'"))
+    shape = _shape(core, closed)
+    stops = _stops(core, closed, shape)
+    return Piece(core, core.lower(), shape, opened, closed, stops, possessive)
+
+
+def _called(core: str, closed: str, opened: str) -> Piece | None:
+    """`run()` and `run(x)`: the brackets belong to the name."""
+    if closed[:2] == "()" and (_CALL.fullmatch(core + "(")):
+        return Piece(core, core.lower(), Shape.CODE, opened, closed[2:], True, False)
+    if "(" in core and closed[:1] == ")" and _CALL.fullmatch(core):
+        return Piece(core.partition("(")[0], core.lower(), Shape.CODE, opened, closed[1:], True, False)
+    return None
+
+
+def _without_possessive(core: str) -> tuple[str, bool]:
+    if core.endswith("'s") and len(core) > 2:
+        return core[:-2], True
+    return core, False
+
+
+def _stops(core: str, closed: str, shape: Shape) -> bool:
+    if not closed:
+        return False
+    if closed == ".":
+        return not (shape is Shape.INITIAL or core.lower() in _ABBREVIATED or _DOTTED_INITIALS.fullmatch(core))
+    return True
+
+
+def _shape(core: str, closed: str) -> Shape:
+    if not core:
+        return Shape.MARK
+    if core.lower() in JOINING:
+        return Shape.JOINT if core == core.lower() else Shape.CAPITAL
+    if core.isalpha():
+        return _letters(core, closed)
+    return _mixed(core)
+
+
+def _letters(core: str, closed: str) -> Shape:
+    if core[1:].islower() or len(core) == 1:
+        if not core[0].isupper():
+            return Shape.WORD
+        return Shape.INITIAL if len(core) == 1 and closed[:1] == "." else Shape.CAPITAL
+    if core.isupper() or (core[-1] == "s" and core[:-1].isupper() and len(core) > 2):
+        return Shape.ACRONYM
+    if not any(letter.isupper() for letter in core):
+        return Shape.WORD
+    return Shape.CAMEL if core[0].isupper() or _BRANDED.fullmatch(core) else Shape.CODE
+
+
+def _mixed(core: str) -> Shape:
+    if core.lower() in _SYMBOLED:
+        return Shape.CAMEL
+    if any(letter in core for letter in "/@:\\"):
+        return _address(core)
+    if core[0] == "-":
+        return Shape.FLAG if _FLAG.fullmatch(core) else Shape.MARK
+    if core[0].isdigit():
+        return _numeral(core)
+    if _VERSION.fullmatch(core):
+        return Shape.VERSION
+    if "." in core:
+        return _dotted(core)
+    return _worded(core)
+
+
+def _address(core: str) -> Shape:
+    if _URL.fullmatch(core) or _DOMAIN.fullmatch(core):
+        return Shape.URL
+    if _EMAIL.fullmatch(core):
+        return Shape.EMAIL
+    if _SCOPED.fullmatch(core):
+        return Shape.CODE
+    if _is_path(core):
+        return Shape.PATH
+    return Shape.ACRONYM if core.replace("/", "").isupper() else Shape.WORD
+
+
+def _is_path(core: str) -> bool:
+    if _ROOTED.fullmatch(core):
+        return True
+    if not _FOLDERS.fullmatch(core) or core[0].isdigit():
+        return False
+    return core.count("/") > 1 or "_" in core or "." in core
+
+
+def _numeral(core: str) -> Shape:
+    if _VERSION.fullmatch(core):
+        return Shape.VERSION
+    if _NUMBER.fullmatch(core):
+        return Shape.NUMBER
+    upper = sum(letter.isupper() for letter in core)
+    return Shape.ACRONYM if core.isalnum() and upper and core[-1].isupper() else Shape.WORD
+
+
+def _dotted(core: str) -> Shape:
+    stem, _, ending = core.rpartition(".")
+    if ending.lower() == "js" and (stem[:1].isupper() or stem.lower() in _NAMED_JS):
+        return Shape.CAMEL
+    if _DOTTED_INITIALS.fullmatch(core):
+        return Shape.WORD if core.lower() in _ABBREVIATED_LATIN or core.islower() else Shape.ACRONYM
+    if _EXTENSION.fullmatch(core.lower()):
+        return Shape.PATH
+    if _DOMAIN.fullmatch(core.lower()):
+        return Shape.URL
+    return Shape.CODE if _DOTTED.fullmatch(core) else Shape.WORD
+
+
+def _worded(core: str) -> Shape:
+    """Letters with hyphens, apostrophes, digits or underscores among them."""
+    if "_" in core:
+        return Shape.CODE if _SNAKE.fullmatch(core) else Shape.WORD
+    if "'" in core:
+        return Shape.CAPITAL if core[0].isupper() and not _CONTRACTED.fullmatch(core) else Shape.WORD
+    if "-" in core:
+        return _hyphened(core)
+    if "&" in core:
+        return Shape.ACRONYM if core.replace("&", "").isupper() else Shape.WORD
+    if not core.isalnum():
+        return Shape.WORD
+    if core[0].isupper():
+        return Shape.ACRONYM if sum(letter.isupper() for letter in core) > 1 or len(core) < 4 else Shape.CAPITAL
+    return Shape.CODE if _LETTER_DIGIT.fullmatch(core) or any(letter.isupper() for letter in core) else Shape.WORD
+
+
+def _hyphened(core: str) -> Shape:
+    first, *rest = (part for part in core.split("-") if part) if core.strip("-") else ("",)
+    if first.isupper() and len(first) > 1 and all(part.isdigit() or part.isupper() for part in rest):
+        return Shape.ACRONYM
+    if rest and first.isupper() and rest[-1].isdigit():
+        return Shape.ACRONYM
+    if len(first) > 1 and first[0].isupper() and rest and rest[-1][0].isupper():
+        return Shape.CAPITAL
+    if any(letter.isdigit() for letter in core) and any(letter.isalpha() for letter in first):
+        return Shape.CODE
+    return Shape.WORD

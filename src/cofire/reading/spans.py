@@ -1,0 +1,195 @@
+"""Spans: which neighbouring pieces of a sentence make one capitalised name. By shape and small words; no look at other sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from cofire.reading.shapes import Piece, Shape
+from cofire.reading.vocabulary import (
+    AFTER_JOINING,
+    HEADS,
+    MONTHS,
+    OPENERS,
+    SEASONS,
+    SHOUTED,
+    TIME_WORDS,
+    WEEKDAYS,
+)
+from cofire.reading.words import STOP_WORDS
+
+NAMING = frozenset((Shape.CAPITAL, Shape.ACRONYM, Shape.CAMEL, Shape.INITIAL))
+LONGEST = 9
+
+_SUFFIXED = frozenset("jr sr inc ltd llc esq".split())
+_AFTER_NUMERAL = frozenset("of was is and the in had has".split())
+_BEFORE_MONTH = frozenset("in since until till last next this by during of from early late mid on".split())
+_DETERMINERS = frozenset("the a an its their his her our this that".split())
+_SENTENCE_ENDS = frozenset(".!?:…")
+_LONGEST_JOINED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Pieces of a line that make one name. `opens` is a stretch whose first capital may be owed to the sentence's
+    beginning; `joined` reads two names as one."""
+
+    pieces: Sequence[Piece]
+    after: Piece | None = None
+    opens: bool = False
+    joined: bool = False
+
+    @property
+    def surface(self) -> str:
+        return " ".join((*(piece.inner for piece in self.pieces[:-1]), self.pieces[-1].core))
+
+
+def stretch(line: Sequence[Piece], start: int) -> tuple[int, list[Stretch]]:
+    """Where the run of capitals that begins at `start` ends, and the names in it."""
+    end = _reach(line, start)
+    opens = opens_sentence(line, start)
+    found = [
+        _stretch_of(line, *trimmed)
+        for first, last in _cut_at_possessives(line, start, end)
+        if (trimmed := _trimmed(line, first, last, opens=opens and first == start))
+    ]
+    return end, [*found, *_joined_with_next(line, start, end)]
+
+
+def _stretch_of(line: Sequence[Piece], start: int, end: int) -> Stretch:
+    after = line[end] if end < len(line) else None
+    return Stretch(line[start:end], after, opens_sentence(line, start))
+
+
+def opens_sentence(line: Sequence[Piece], at: int) -> bool:
+    """Whether only marks stand before a piece, or the end of another sentence."""
+    while at > 0 and line[at - 1].shape is Shape.MARK:
+        at -= 1
+    return at == 0 or (line[at - 1].stops and line[at - 1].closed[0] in _SENTENCE_ENDS)
+
+
+def leads_name(line: Sequence[Piece], at: int) -> bool:
+    """ "the 1998 World Cup": a year between an article, or nothing, and two capitals."""
+    if line[at].closed or len(line[at].core) != 4 or at + 2 >= len(line) or line[at + 1].stops:
+        return False
+    starts = at == 0 or line[at - 1].low in _DETERMINERS
+    return starts and all(line[at + ahead].shape in NAMING for ahead in (1, 2))
+
+
+def _reach(line: Sequence[Piece], start: int) -> int:
+    end = start + 1
+    while end < len(line) and end - start < 2 * LONGEST:
+        step = _step(line, end)
+        if not step:
+            break
+        end += step
+    return end
+
+
+def _step(line: Sequence[Piece], at: int) -> int:
+    """How many pieces from `at` on belong to the name that reaches up to it: 0 if none."""
+    before, piece = line[at - 1], line[at]
+    if piece.low in _SUFFIXED and before.closed in ("", ",") and not piece.opened:
+        return 1
+    if before.stops or piece.opened:
+        return 0
+    if piece.shape in NAMING:
+        return 0 if _is_pronoun(line, at) else 1
+    if piece.shape is Shape.NUMBER or piece.shape is Shape.VERSION:
+        return 1 if _numbers_name(line, at) else 0
+    if piece.shape is Shape.JOINT and not before.possessive:
+        return _joint(line, at)
+    return 0
+
+
+def _joint(line: Sequence[Piece], at: int) -> int:
+    """How many pieces "of", "de la" and their kind take, up to and with the capital after them."""
+    for width in (1, 2):
+        if at + width >= len(line) or line[at + width - 1].closed or line[at + width].opened:
+            return 0
+        after = line[at + width]
+        if after.shape in NAMING:
+            return width + 1
+        if after.low not in AFTER_JOINING:
+            return 0
+    return 0
+
+
+def _is_pronoun(line: Sequence[Piece], at: int) -> bool:
+    """ "I" is one unless it numbers a ruler: "Lothair I of Lotharingia"."""
+    if line[at].core != "I":
+        return False
+    return not line[at].closed and not (at + 1 < len(line) and line[at + 1].low in _AFTER_NUMERAL)
+
+
+def _numbers_name(line: Sequence[Piece], at: int) -> bool:
+    """Whether a number belongs to the name before it: "Apollo 11 is" and "Python 3.11", not "Paris 20 people" or "May 8"."""
+    number, before = line[at], line[at - 1]
+    if before.shape is Shape.INITIAL or before.possessive or before.low in TIME_WORDS or before.low in SEASONS:
+        return False
+    if before.low in OPENERS or "," in number.core:
+        return False
+    if number.closed or at + 1 == len(line) or "." in number.core:
+        return True
+    after = line[at + 1]
+    return after.shape in NAMING or after.shape is Shape.JOINT or after.low in STOP_WORDS
+
+
+def _cut_at_possessives(line: Sequence[Piece], start: int, end: int) -> Iterator[tuple[int, int]]:
+    """ "Google's Sundar Pichai" is two names, "Schindler's List" one."""
+    first = start
+    for at in range(start, end - 1):
+        if line[at].possessive and not (at + 2 == end and line[at + 1].low in HEADS):
+            yield first, at + 1
+            first = at + 1
+    yield first, end
+
+
+def _trimmed(line: Sequence[Piece], start: int, end: int, *, opens: bool) -> tuple[int, int] | None:
+    """Without openers in front (any at the start of a sentence, articles elsewhere) and without times at the ends."""
+    while start < end and _is_cut_in_front(line, start, end, opens=opens):
+        start += 1
+    while end > start and _is_cut_behind(line[end - 1]):
+        end -= 1
+    return (start, end) if 0 < end - start <= LONGEST else None
+
+
+def _is_cut_in_front(line: Sequence[Piece], at: int, end: int, *, opens: bool) -> bool:
+    piece = line[at]
+    if piece.shape is Shape.JOINT or piece.low in WEEKDAYS:
+        return True
+    if piece.shape is Shape.ACRONYM or piece.shape is Shape.INITIAL:
+        return False
+    if piece.low in OPENERS:
+        return opens or piece.low in _DETERMINERS or piece.core == "I"
+    return piece.low in MONTHS and _is_date(line, at, end)
+
+
+def _is_date(line: Sequence[Piece], at: int, end: int) -> bool:
+    """A month before a number, alone, or after "in": a time, where "April Ludgate" is a name."""
+    alone = at + 1 == end or line[at + 1].shape is Shape.NUMBER
+    return alone or (at > 0 and line[at - 1].low in _BEFORE_MONTH)
+
+
+def _is_cut_behind(piece: Piece) -> bool:
+    return piece.shape is Shape.JOINT or piece.low in WEEKDAYS
+
+
+def _joined_with_next(line: Sequence[Piece], start: int, end: int) -> Iterator[Stretch]:
+    """This run and the next as one name, where "and" or "the" stands between: "Simon and Garfunkel", "Pliny the Elder"."""
+    if end + 1 >= len(line) or line[end].low not in ("and", "the") or line[end].closed or line[end - 1].stops:
+        return
+    after = line[end + 1]
+    if after.shape is not Shape.CAPITAL or after.opened or line[start].low in OPENERS or line[start].low in TIME_WORDS:
+        return
+    last = _reach(line, end + 1)
+    if last - start <= _LONGEST_JOINED and after.low not in TIME_WORDS:
+        yield Stretch(line[start:last], joined=True)
+
+
+def is_shouting(found: Stretch) -> bool:
+    """Capitals for emphasis: "DO NOT TOUCH" rather than "NASA ESA"."""
+    span = found.pieces
+    return all(piece.shape is Shape.ACRONYM for piece in span) and any(
+        piece.low in SHOUTED or piece.low in OPENERS for piece in span
+    )

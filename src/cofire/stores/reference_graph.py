@@ -1,0 +1,246 @@
+"""The graph of the reference store, in plain dictionaries: names, edges, inbox, descriptions, importance and active hours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+from cofire.errors import InvalidInput, NotFound
+from cofire.kinds import kind_of
+from cofire.model import Change, Edge, EdgeCounts, Fact, Importance, Link, Mentioned, NewEdge, NewFact
+from cofire.stores.base import EdgeFilter, Network, Profile
+from cofire.stores.linking import MOST_NAMED, Named, through_names
+
+Facts = Mapping[str, Fact]
+Key = tuple[str, str, str]
+CONFIDENCE_STEP = 0.05
+
+
+@dataclass
+class Web:
+    """All that connects facts, by id."""
+
+    mentions: dict[str, dict[str, Mentioned]] = field(default_factory=dict)
+    subjects: dict[str, dict[str, float]] = field(default_factory=dict)
+    edges: dict[Key, Edge] = field(default_factory=dict)
+    inbox: dict[str, None] = field(default_factory=dict)
+    descriptions: dict[str, list[str]] = field(default_factory=dict)
+    importance: dict[str, Importance] = field(default_factory=dict)
+    hours: dict[str, float] = field(default_factory=dict)
+    spans: list[tuple[datetime, datetime]] = field(default_factory=list)
+
+    def copy(self) -> Web:
+        return Web(
+            {id: dict(named) for id, named in self.mentions.items()},
+            {id: dict(named) for id, named in self.subjects.items()},
+            dict(self.edges),
+            dict(self.inbox),
+            {id: list(texts) for id, texts in self.descriptions.items()},
+            dict(self.importance),
+            dict(self.hours),
+            list(self.spans),
+        )
+
+    def forget(self, id: str) -> None:
+        for kept in (self.mentions, self.subjects, self.inbox, self.descriptions, self.importance, self.hours):
+            kept.pop(id, None)
+        self.edges = {key: edge for key, edge in self.edges.items() if id not in key[:2]}
+
+    def active_hours(self) -> float:
+        return sum((ended - begun) / timedelta(hours=1) for begun, ended in self.spans)
+
+    def use(self, now: datetime, idle_minutes: float) -> None:
+        """The clock runs on from the last use, or starts again after a pause."""
+        if self.spans and now - self.spans[-1][1] <= timedelta(minutes=idle_minutes):
+            begun, ended = self.spans[-1]
+            self.spans[-1] = begun, max(ended, now)
+        else:
+            self.spans.append((now, now))
+
+
+def wire_fact(web: Web, facts: Facts, new: NewFact, reach: int) -> int:
+    """A new fact with its names, and the turns it follows. Returns how many edges that made."""
+    fact = new.fact
+    web.inbox[fact.id] = None
+    web.mentions[fact.id] = {one.name: one for one in reversed(new.mentions)}
+    web.subjects[fact.id] = {one.name: one.strength for one in reversed(new.subjects)}
+    made = 0
+    for before in _turns_before(facts, fact, reach):
+        distance = (fact.position or 0) - (before.position or 0)
+        tags = tuple(sorted(set(before.tags) & set(fact.tags)))
+        edge = Edge(before.id, fact.id, "follows", 1 / distance, 1.0, tags, "session")
+        web.edges[(before.id, fact.id, "follows")] = edge
+        made += 1
+    return made
+
+
+def suppose_names(web: Web, facts: Facts, fresh: Sequence[NewFact]) -> None:
+    """Names that new facts mention because somebody is about them."""
+    for new in fresh:
+        known = {name for id, named in web.subjects.items() if facts[id].scope == new.fact.scope for name in named}
+        add_mentions(web, new.fact.id, [Mentioned(name, (), 1.0) for name in new.perhaps if name in known])
+
+
+def add_mentions(web: Web, id: str, mentions: Iterable[Mentioned]) -> None:
+    for one in mentions:
+        web.mentions.setdefault(id, {}).setdefault(one.name, one)
+
+
+def write_graph(web: Web, facts: Facts, change: Change) -> EdgeCounts:
+    """Everything of a change that is not a fact."""
+    for id, named in change.mentions.items():
+        if id in facts:
+            add_mentions(web, id, named)
+    for one in change.descriptions:
+        if one.fact in facts:
+            web.descriptions.setdefault(one.fact, []).append(one.text)
+    for id in change.dreamed:
+        web.inbox.pop(id, None)
+    if change.importance:
+        _rate(web, facts, change.importance)
+    ended = sum(web.edges.pop((edge.source, edge.target, edge.kind), None) is not None for edge in change.ended)
+    outcomes = [_write_edge(web, facts, new) for new in change.edges]
+    return EdgeCounts(outcomes.count("new"), outcomes.count("changed"), ended)
+
+
+def edges(web: Web, facts: Facts, wanted: EdgeFilter, limit: int) -> list[Edge]:
+    found = [edge for edge in web.edges.values() if _is_wanted(edge, facts, wanted)]
+    return sorted(found, key=lambda edge: (-(edge.weight or 0.0), edge.source, edge.target, edge.kind))[:limit]
+
+
+def links(web: Web, facts: Facts, id: str, limit: int) -> list[Link]:
+    stored = edges(web, facts, EdgeFilter(ids=frozenset([id])), limit)
+    found = [Link(one.source, one.target, one.kind, one.weight, one.confidence, one.tags, one.origin) for one in stored]
+    mine, about = web.mentions.get(id, {}), web.subjects.get(id, {})
+    found += through_names(
+        id,
+        [row for name, one in mine.items() for row in _holders(web, facts, id, name, one.confidence)],
+        [row for name, strength in about.items() for row in _holders(web, facts, id, name, strength)],
+    )
+    return sorted(found, key=lambda one: (-(one.weight or 0.0), one.kind, one.source, one.target, one.via or ""))[
+        :limit
+    ]
+
+
+def profiles(web: Web, facts: Facts, ids: Sequence[str]) -> list[Profile]:
+    return [
+        Profile(id, facts[id].scope, frozenset(facts[id].tags), facts[id].category, web.hours.get(id, 0.0))
+        for id in ids
+        if id in facts
+    ]
+
+
+def network(web: Web, facts: Facts, scope: str) -> Network:
+    ids = tuple(sorted(id for id, fact in facts.items() if fact.scope == scope and not fact.archived))
+    row = {id: at for at, id in enumerate(ids)}
+    pairs = [pair for edge in web.edges.values() for pair in _directions(edge)] + _about_pairs(web, facts, scope)
+    kept = [(row[a], row[b], weight) for a, b, weight in pairs if a in row and b in row]
+    table: Any = np.array(kept, np.float64).reshape(-1, 3)
+    source, target = table[:, 0].astype(np.int64), table[:, 1].astype(np.int64)
+    return Network(ids, source, target, table[:, 2].astype(np.float32))
+
+
+def _turns_before(facts: Facts, fact: Fact, reach: int) -> list[Fact]:
+    if fact.session is None or fact.position is None:
+        return []
+    return [
+        other
+        for other in facts.values()
+        if (other.scope, other.session) == (fact.scope, fact.session)
+        and other.position is not None
+        and 1 <= fact.position - other.position <= reach
+    ]
+
+
+def _rate(web: Web, facts: Facts, rated: Sequence[Importance]) -> None:
+    scopes = {facts[one.fact].scope for one in rated if one.fact in facts}
+    web.importance = {id: one for id, one in web.importance.items() if facts[id].scope not in scopes}
+    web.importance |= {one.fact: one for one in rated if one.fact in facts}
+
+
+def _write_edge(web: Web, facts: Facts, new: NewEdge) -> str:
+    edge = new.edge
+    missing = [id for id in (edge.source, edge.target) if id not in facts]
+    if missing and new.own:
+        return "gone"
+    if missing:
+        raise NotFound(f"No fact has the id {missing[0]}.", way_out="List the ids with: cofire list")
+    if facts[edge.source].scope != facts[edge.target].scope:
+        raise InvalidInput("The two facts are of different scopes.", way_out="Connect facts of one scope.")
+    return _meet(web, new)
+
+
+def _meet(web: Web, new: NewEdge) -> str:
+    key = (new.edge.source, new.edge.target, new.edge.kind)
+    known = web.edges.get(key)
+    if known is None:
+        web.edges[key] = new.edge
+        return "new"
+    if new.mode == "error":
+        raise InvalidInput(f"{key[0]} and {key[1]} are connected by {key[2]} already.", way_out="Use another mode.")
+    if new.mode == "skip" or (new.mode == "update" and known == new.edge):
+        return "same"
+    sure = known.confidence
+    again = replace(known, confidence=None if sure is None else min(1.0, sure + CONFIDENCE_STEP))
+    web.edges[key] = again if new.mode == "reinforce" else new.edge
+    return "changed"
+
+
+def _is_wanted(edge: Edge, facts: Facts, wanted: EdgeFilter) -> bool:
+    return (
+        (wanted.scopes is None or facts[edge.source].scope in wanted.scopes)
+        and (not wanted.kinds or edge.kind in wanted.kinds)
+        and (wanted.ids is None or bool(wanted.ids & {edge.source, edge.target}))
+        and (wanted.origin is None or edge.origin == wanted.origin)
+    )
+
+
+def _holders(web: Web, facts: Facts, id: str, name: str, sure: float) -> list[Named]:
+    """Other facts of the scope that mention a name or are about it, unless there are too many."""
+    scope = facts[id].scope
+    about = {one for one, named in web.subjects.items() if name in named and facts[one].scope == scope}
+    mentioning = {one for one, named in web.mentions.items() if name in named and facts[one].scope == scope}
+    if len(about) + len(mentioning) > MOST_NAMED:
+        return []
+    return [
+        (
+            name,
+            len(about),
+            len(mentioning),
+            sure,
+            other,
+            web.subjects.get(other, {}).get(name),
+            web.mentions[other][name].confidence if other in mentioning else None,
+        )
+        for other in sorted((about | mentioning) - {id})
+        if not facts[other].archived
+    ]
+
+
+def _directions(edge: Edge) -> list[tuple[str, str, float]]:
+    weight = (0.01 if edge.weight is None else edge.weight) * (1.0 if edge.confidence is None else edge.confidence)
+    there, back = (edge.source, edge.target, weight), (edge.target, edge.source, weight)
+    conducts = kind_of(edge.kind).conducts
+    return [there, back] if conducts == "both" else [there] if conducts == "forward" else []
+
+
+def _about_pairs(web: Web, facts: Facts, scope: str) -> list[tuple[str, str, float]]:
+    holders: dict[str, tuple[dict[str, float], dict[str, float]]] = {}
+    for id, named in web.subjects.items():
+        for name, strength in named.items() if facts[id].scope == scope else ():
+            holders.setdefault(name, ({}, {}))[0][id] = strength
+    for id, mentioned in web.mentions.items():
+        for name, one in mentioned.items() if facts[id].scope == scope else ():
+            holders.setdefault(name, ({}, {}))[1][id] = one.confidence
+    pairs = []
+    for about, mentioning in holders.values():
+        many = len(about) + len(mentioning)
+        for owner, strength in about.items() if many <= MOST_NAMED else ():
+            for teller, sure in mentioning.items():
+                weight = strength * sure / many**0.5
+                pairs += [(teller, owner, weight), (owner, teller, weight / 2)] if teller != owner else []
+    return pairs

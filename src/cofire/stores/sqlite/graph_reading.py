@@ -1,0 +1,183 @@
+"""Reading the graph: stored edges, links through names, the inbox, kin, and whole scopes as arrays."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from cofire.kinds import kind_of
+from cofire.model import Edge, Fact, Importance, Link
+from cofire.stores.base import EdgeFilter, Network, Profile
+from cofire.stores.linking import MOST_NAMED, through_names
+from cofire.stores.sqlite import rows
+
+_EDGES = """
+SELECT a.id, b.id, e.kind, e.weight, e.confidence, e.tags, e.origin FROM
+  (SELECT source, target, kind, weight, confidence, tags, origin FROM graph_edges UNION ALL
+   SELECT source, target, kind, weight, confidence, tags, origin FROM association_edges) e
+JOIN facts a ON a.key = e.source JOIN facts b ON b.key = e.target JOIN scopes s ON s.key = a.scope
+"""
+_OF_FACT = """
+SELECT a.id, b.id, e.kind, e.weight, e.confidence, e.tags, e.origin FROM
+  (SELECT source, target, kind, weight, confidence, tags, origin FROM graph_edges WHERE source IN {0} OR target IN {0}
+   UNION ALL
+   SELECT source, target, kind, weight, confidence, tags, origin FROM association_edges WHERE source IN {0} OR target IN {0}) e
+JOIN facts a ON a.key = e.source JOIN facts b ON b.key = e.target JOIN scopes s ON s.key = a.scope
+"""
+_KEYS = "(SELECT f.key FROM carray(?1) c CROSS JOIN facts f ON f.id = c.value)"
+
+
+def edges(connection: apsw.Connection, wanted: EdgeFilter, limit: int) -> list[Edge]:
+    """Stored edges that pass a filter, the strongest first."""
+    if wanted.ids is not None and not wanted.ids:
+        return []
+    sql, bound = _EDGES, list[Any]()
+    if wanted.ids is not None:
+        sql, bound = _OF_FACT.format(_KEYS), [apsw.carray(tuple(wanted.ids))]
+    clauses = ["1"]
+    if wanted.scopes is not None:
+        clauses.append("s.name IN (SELECT value FROM json_each(?))")
+        bound.append(json.dumps(wanted.scopes))
+    if wanted.kinds:
+        clauses.append("e.kind IN (SELECT value FROM json_each(?))")
+        bound.append(json.dumps(sorted(wanted.kinds)))
+    if wanted.origin is not None:
+        clauses.append("e.origin = ?")
+        bound.append(wanted.origin)
+    order = "ORDER BY coalesce(e.weight, 0) DESC, a.id, b.id, e.kind LIMIT ?"
+    found = connection.execute(f"{sql} WHERE {' AND '.join(clauses)} {order}", (*bound, limit))
+    return [edge(row) for row in found]
+
+
+def edge(row: Sequence[Any]) -> Edge:
+    source, target, kind, weight, confidence, tags, origin = row
+    return Edge(source, target, kind, weight, confidence, tuple(json.loads(tags)) if tags else (), origin)
+
+
+def links(connection: apsw.Connection, id: str, limit: int) -> list[Link]:
+    """Stored edges and links through names, seen from one fact."""
+    stored = edges(connection, EdgeFilter(ids=frozenset([id])), limit)
+    found = [Link(one.source, one.target, one.kind, one.weight, one.confidence, one.tags, one.origin) for one in stored]
+    mentioned: Any = connection.execute(_NAMED_BY, (id, MOST_NAMED)).fetchall()
+    about: Any = connection.execute(_ABOUT_ME, (id, MOST_NAMED)).fetchall()
+    found += through_names(id, mentioned, about)
+    return sorted(found, key=lambda one: (-(one.weight or 0.0), one.kind, one.source, one.target, one.via or ""))[
+        :limit
+    ]
+
+
+# Names that the fact mentions: who else is about them, and who else mentions them.
+_NAMED_BY = """
+SELECT n.name, n.about, n.mentioned, m.confidence, other.id, s.strength, o.confidence FROM facts f
+JOIN mentions m ON m.fact = f.key JOIN names n ON n.key = m.name
+JOIN (SELECT name, fact FROM subjects UNION SELECT name, fact FROM mentions) linked ON linked.name = n.key AND linked.fact <> f.key
+JOIN facts other ON other.key = linked.fact
+LEFT JOIN subjects s ON s.name = n.key AND s.fact = linked.fact
+LEFT JOIN mentions o ON o.name = n.key AND o.fact = linked.fact
+WHERE f.id = ?1 AND n.mentioned + n.about <= ?2 AND NOT other.archived
+"""
+# Names that the fact is about: who mentions them, or is about them too.
+_ABOUT_ME = """
+SELECT n.name, n.about, n.mentioned, me.strength, other.id, s.strength, o.confidence FROM facts f
+JOIN subjects me ON me.fact = f.key JOIN names n ON n.key = me.name
+JOIN (SELECT name, fact FROM subjects UNION SELECT name, fact FROM mentions) linked ON linked.name = n.key AND linked.fact <> f.key
+JOIN facts other ON other.key = linked.fact
+LEFT JOIN subjects s ON s.name = n.key AND s.fact = linked.fact
+LEFT JOIN mentions o ON o.name = n.key AND o.fact = linked.fact
+WHERE f.id = ?1 AND n.mentioned + n.about <= ?2 AND NOT other.archived
+"""
+
+
+def waiting(connection: apsw.Connection, scopes: Sequence[str] | None, limit: int) -> list[Fact]:
+    """Facts in the inbox, the oldest first."""
+    clause = "f.inbox" if scopes is None else "f.inbox AND s.name IN (SELECT value FROM json_each(?))"
+    bound = [] if scopes is None else [json.dumps(list(scopes))]
+    return [
+        rows.fact(row)
+        for row in connection.execute(f"{rows.SELECT} WHERE {clause} ORDER BY f.key LIMIT ?", (*bound, limit))
+    ]
+
+
+def profiles(connection: apsw.Connection, ids: Sequence[str]) -> list[Profile]:
+    """What the edge score looks at, all in one query."""
+    if not ids:
+        return []
+    sql = """
+    SELECT f.id, s.name, f.category, f.active_hours, (SELECT json_group_array(tag) FROM tags WHERE fact = f.key)
+    FROM carray(?) c CROSS JOIN facts f ON f.id = c.value JOIN scopes s ON s.key = f.scope
+    """
+    return [
+        Profile(str(id), str(scope), frozenset(json.loads(tags)), category, float(hours))
+        for id, scope, category, hours, tags in connection.execute(sql, (apsw.carray(tuple(ids)),))
+    ]
+
+
+def network(connection: apsw.Connection, scope: str) -> Network:
+    """The graph of a scope: stored edges that conduct, and who mentions whom."""
+    facts = connection.execute(
+        "SELECT f.key, f.id FROM facts f JOIN scopes s ON s.key = f.scope WHERE s.name = ? AND NOT f.archived ORDER BY f.id",
+        (scope,),
+    ).fetchall()
+    pairs = [pair for row in connection.execute(_CONDUCTING, (scope,)) for pair in _directions(*row)]
+    pairs += [
+        pair for a, b, w in connection.execute(_ABOUT, (scope, MOST_NAMED)) for pair in ((a, b, w), (b, a, w / 2))
+    ]
+    source, target, weight = _over_rows(np.array([key for key, _ in facts], np.int64), pairs)
+    return Network(tuple(str(id) for _, id in facts), source, target, weight)
+
+
+def _over_rows(keys: NDArray[np.int64], pairs: list[tuple[int, int, float]]) -> tuple[Any, Any, Any]:
+    """Pairs of keys as pairs of rows, without those whose ends are not among the keys."""
+    table = np.array(pairs, np.float64).reshape(-1, 3)
+    ends = table[:, :2].astype(np.int64)
+    known = np.isin(ends, keys).all(axis=1)
+    order = np.argsort(keys)
+    rows = order[np.searchsorted(keys[order], ends[known])] if known.any() else np.zeros((0, 2), np.int64)
+    return rows[:, 0], rows[:, 1], table[known, 2].astype(np.float32)
+
+
+_CONDUCTING = """
+SELECT e.source, e.target, e.kind, coalesce(e.weight, 0.01) * coalesce(e.confidence, 1.0) FROM
+  (SELECT source, target, kind, weight, confidence FROM graph_edges UNION ALL
+   SELECT source, target, kind, weight, confidence FROM association_edges) e
+JOIN facts f ON f.key = e.source JOIN scopes s ON s.key = f.scope WHERE s.name = ?
+"""
+_ABOUT = """
+SELECT m.fact, a.fact, a.strength * m.confidence / sqrt(n.mentioned + n.about) FROM names n
+JOIN scopes s ON s.key = n.scope JOIN subjects a ON a.name = n.key JOIN mentions m ON m.name = n.key AND m.fact <> a.fact
+WHERE s.name = ? AND n.mentioned + n.about <= ?
+"""
+
+
+def _directions(source: Any, target: Any, kind: Any, weight: Any) -> list[tuple[int, int, float]]:
+    conducts = kind_of(kind).conducts
+    there, back = (source, target, weight), (target, source, weight)
+    return [there, back] if conducts == "both" else [there] if conducts == "forward" else []
+
+
+def importance(connection: apsw.Connection, ids: Sequence[str]) -> dict[str, Importance]:
+    if not ids:
+        return {}
+    sql = """
+    SELECT f.id, i.pagerank, i.community FROM carray(?) c CROSS JOIN facts f ON f.id = c.value
+    JOIN fact_importance i ON i.fact = f.key
+    """
+    found = connection.execute(sql, (apsw.carray(tuple(ids)),))
+    return {str(id): Importance(str(id), float(rank), int(community)) for id, rank, community in found}
+
+
+def descriptions(connection: apsw.Connection, id: str) -> list[str]:
+    sql = "SELECT d.text FROM descriptions d JOIN facts f ON f.key = d.fact WHERE f.id = ? ORDER BY d.key"
+    return [str(text) for (text,) in connection.execute(sql, (id,))]
+
+
+def active_hours(connection: apsw.Connection) -> float:
+    found = connection.execute(
+        "SELECT hours_before + (ended - begun) / 3600000000.0 FROM active_spans ORDER BY ended DESC LIMIT 1"
+    ).get
+    return float(found or 0.0)

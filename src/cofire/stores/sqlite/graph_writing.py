@@ -1,0 +1,242 @@
+"""Writing the graph: names, edges, descriptions, importance and the active-hours clock, inside somebody else's transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import apsw
+
+from cofire.errors import InvalidInput, NotFound
+from cofire.kinds import kind_of
+from cofire.model import Description, Edge, EdgeCounts, Importance, Mentioned, NewEdge, NewFact
+from cofire.stores.index.moments import moment, stamp
+from cofire.stores.index.terms import Held, described
+
+CONFIDENCE_STEP = 0.05
+LAST_SENTENCE = 62
+
+
+def write_names(connection: apsw.Connection, scope: int, written: Sequence[tuple[int, NewFact]]) -> None:
+    """What new facts mention and are about. `written` pairs each with its key."""
+    wanted = {one.name for _, new in written for one in new.mentions} | {
+        one.name for _, new in written for one in new.subjects
+    }
+    keys = name_keys(connection, scope, wanted)
+    connection.executemany(_MENTION, _mention_rows(keys, ((key, new.mentions) for key, new in written)))
+    connection.executemany(
+        "INSERT OR IGNORE INTO subjects(fact, name, strength) VALUES (?, ?, ?)",
+        [(key, keys[about.name], about.strength) for key, new in written for about in new.subjects],
+    )
+    for key, new in written:
+        if new.perhaps:
+            connection.execute(_PERHAPS, (key, scope, apsw.carray(new.perhaps)))
+
+
+def add_mentions(connection: apsw.Connection, mentions: Mapping[str, tuple[Mentioned, ...]]) -> None:
+    """Names that were found later in facts that are stored already."""
+    for id, named in mentions.items():
+        found = connection.execute("SELECT key, scope FROM facts WHERE id = ?", (id,)).get
+        if found is not None:
+            keys = name_keys(connection, found[1], {one.name for one in named})
+            connection.executemany(_MENTION, _mention_rows(keys, [(found[0], named)]))
+
+
+def name_keys(connection: apsw.Connection, scope: int, names: Iterable[str]) -> dict[str, int]:
+    """The keys of names, new ones made as needed."""
+    wanted = tuple(names)
+    if not wanted:
+        return {}
+    connection.executemany("INSERT OR IGNORE INTO names(scope, name) VALUES (?, ?)", [(scope, name) for name in wanted])
+    sql = "SELECT n.name, n.key FROM carray(?) c CROSS JOIN names n ON n.scope = ? AND n.name = c.value"
+    found: Any = connection.execute(sql, (apsw.carray(wanted), scope))
+    return dict(found)
+
+
+def _mention_rows(
+    keys: Mapping[str, int], mentions: Iterable[tuple[int, tuple[Mentioned, ...]]]
+) -> list[tuple[int, int, int, float]]:
+    return [
+        (fact, keys[one.name], sum(1 << min(at, LAST_SENTENCE) for at in set(one.sentences)), one.confidence)
+        for fact, named in mentions
+        for one in named
+    ]
+
+
+_MENTION = "INSERT OR IGNORE INTO mentions(fact, name, sentences, confidence) VALUES (?, ?, ?, ?)"
+_PERHAPS = """
+INSERT OR IGNORE INTO mentions(fact, name, sentences, confidence)
+SELECT ?1, n.key, 0, 1.0 FROM carray(?3) c CROSS JOIN names n ON n.scope = ?2 AND n.name = c.value WHERE n.about > 0
+"""
+
+
+def write_follows(connection: apsw.Connection, key: int, reach: int, version: int, now: datetime) -> int:
+    """Link a new fact with the last few of its session, the nearer the stronger."""
+    connection.execute(_FOLLOWS, (key, reach, stamp(now), version))
+    return int(connection.changes())
+
+
+_FOLLOWS = """
+INSERT OR IGNORE INTO graph_edges(source, target, kind, weight, confidence, tags, origin, created, observed, version)
+SELECT before.key, new.key, 'follows', 1.0 / (new.position - before.position), 1.0,
+  (SELECT nullif(json_group_array(tag), '[]') FROM
+    (SELECT tag FROM tags WHERE fact = new.key INTERSECT SELECT tag FROM tags WHERE fact = before.key)),
+  'session', ?3, ?3, ?4
+FROM facts new JOIN facts before ON before.scope = new.scope AND before.session = new.session
+  AND before.position BETWEEN new.position - ?2 AND new.position - 1
+WHERE new.key = ?1
+"""
+
+
+def write_edges(
+    connection: apsw.Connection, edges: Sequence[NewEdge], ended: Sequence[Edge], version: int, now: datetime
+) -> EdgeCounts:
+    """Edges come, change and go; the counts are of rows really touched."""
+    ends = _ends(connection, [new.edge for new in edges])
+    gone = sum(_end_edge(connection, edge) for edge in ended)
+    outcomes = [_write_edge(connection, new, ends, version, now) for new in edges]
+    return EdgeCounts(outcomes.count("new"), outcomes.count("changed"), gone)
+
+
+def _ends(connection: apsw.Connection, edges: Sequence[Edge]) -> dict[str, tuple[int, int]]:
+    """Key and scope of every fact at an end."""
+    wanted = tuple({id for edge in edges for id in (edge.source, edge.target)})
+    if not wanted:
+        return {}
+    sql = "SELECT f.id, f.key, f.scope FROM carray(?) c CROSS JOIN facts f ON f.id = c.value"
+    return {str(id): (int(key), int(scope)) for id, key, scope in connection.execute(sql, (apsw.carray(wanted),))}
+
+
+def _write_edge(
+    connection: apsw.Connection, new: NewEdge, ends: Mapping[str, tuple[int, int]], version: int, now: datetime
+) -> str:
+    edge, table = new.edge, kind_of(new.edge.kind).table
+    if edge.source not in ends or edge.target not in ends:
+        return _missing_end(new, ends)
+    (source, scope), (target, other) = ends[edge.source], ends[edge.target]
+    if scope != other:
+        raise InvalidInput("The two facts are of different scopes.", way_out="Connect facts of one scope.")
+    known = connection.execute(
+        f"SELECT key, weight, confidence, tags, origin FROM {table} WHERE source = ? AND target = ? AND kind = ?",
+        (source, target, edge.kind),
+    ).get
+    if known is None:
+        connection.execute(_INSERT.format(table), (source, target, edge.kind, *_values(edge), stamp(now), version))
+        return "new"
+    return _meet(connection, table, known, new, version, now)
+
+
+def _missing_end(new: NewEdge, ends: Mapping[str, tuple[int, int]]) -> str:
+    """An edge that memory made for itself goes with its fact; one that was asked for is refused."""
+    if new.own:
+        return "gone"
+    missing = new.edge.source if new.edge.source not in ends else new.edge.target
+    raise NotFound(f"No fact has the id {missing}.", way_out="List the ids with: cofire list")
+
+
+def _meet(connection: apsw.Connection, table: str, known: Any, new: NewEdge, version: int, now: datetime) -> str:
+    """The edge is there already: do what its mode says."""
+    key, weight, confidence, tags, origin = known
+    if new.mode == "error":
+        raise InvalidInput(
+            f"{new.edge.source} and {new.edge.target} are connected by {new.edge.kind} already.",
+            way_out="Use mode reinforce, update or skip.",
+        )
+    if new.mode == "skip":
+        return "same"
+    if new.mode == "reinforce":
+        values = (weight, None if confidence is None else min(1.0, confidence + CONFIDENCE_STEP), tags, origin)
+    else:
+        values = _values(new.edge)
+    if values == (weight, confidence, tags, origin) and new.mode != "reinforce":
+        return "same"
+    connection.execute(_UPDATE.format(table, _SEEN[table]), (*values, stamp(now), version, key))
+    return "changed"
+
+
+def _values(edge: Edge) -> tuple[float | None, float | None, str | None, str]:
+    return edge.weight, edge.confidence, json.dumps(sorted(edge.tags)) if edge.tags else None, edge.origin
+
+
+_INSERT = """
+INSERT INTO {}(source, target, kind, weight, confidence, tags, origin, created, version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_UPDATE = "UPDATE {} SET weight = ?, confidence = ?, tags = ?, origin = ?, {} = ?, version = ? WHERE key = ?"
+_SEEN = {"graph_edges": "observed", "association_edges": "strengthened"}
+
+
+def _end_edge(connection: apsw.Connection, edge: Edge) -> int:
+    table = kind_of(edge.kind).table
+    connection.execute(
+        f"DELETE FROM {table} WHERE kind = ? AND source = (SELECT key FROM facts WHERE id = ?) "
+        "AND target = (SELECT key FROM facts WHERE id = ?)",
+        (edge.kind, edge.source, edge.target),
+    )
+    return int(connection.changes())
+
+
+def write_descriptions(
+    connection: apsw.Connection, descriptions: Sequence[Description], version: int, now: datetime
+) -> None:
+    """A new description holds from now on; the one before is kept as history. Its words lead to the fact, more weakly."""
+    for one in descriptions:
+        found = connection.execute("SELECT key, terms, counts FROM facts WHERE id = ?", (one.fact,)).get
+        if found is None:
+            continue
+        key, terms, counts = found
+        held = described(Held(terms, counts), one.counts)
+        connection.execute("UPDATE descriptions SET ended = ? WHERE fact = ? AND ended IS NULL", (stamp(now), key))
+        connection.execute("INSERT INTO descriptions(fact, text, made) VALUES (?, ?, ?)", (key, one.text, stamp(now)))
+        connection.execute(
+            "UPDATE facts SET terms = ?, counts = ?, version = ? WHERE key = ?", (held.terms, held.counts, version, key)
+        )
+
+
+def mark_dreamed(connection: apsw.Connection, ids: Sequence[str]) -> None:
+    connection.executemany("UPDATE facts SET inbox = 0 WHERE id = ?", [(id,) for id in ids])
+
+
+def write_importance(connection: apsw.Connection, rated: Sequence[Importance]) -> None:
+    """Replace what was known of the scopes that these facts are of."""
+    if not rated:
+        return
+    connection.execute(
+        "DELETE FROM fact_importance WHERE fact IN (SELECT key FROM facts WHERE scope IN "
+        "(SELECT scope FROM facts WHERE id IN (SELECT value FROM carray(?))))",
+        (apsw.carray(tuple(one.fact for one in rated)),),
+    )
+    connection.executemany(
+        "INSERT INTO fact_importance(fact, pagerank, community) SELECT key, ?, ? FROM facts WHERE id = ?",
+        [(one.pagerank, one.community, one.fact) for one in rated],
+    )
+
+
+def run_clock(connection: apsw.Connection, now: datetime, idle_minutes: float) -> float:
+    """The memory is used now: the clock of active hours runs on, or starts again after a pause. Returns the hours so far."""
+    last = connection.execute(
+        "SELECT key, begun, ended, hours_before FROM active_spans ORDER BY ended DESC LIMIT 1"
+    ).fetchone()
+    if last is None:
+        return _new_span(connection, now, 0.0)
+    key, begun, ended, before = last
+    until = moment(ended)
+    assert until is not None, "a span has an end"
+    if now - until > timedelta(minutes=idle_minutes):
+        return _new_span(connection, now, before + _hours(ended - begun))
+    if stamp(now) > ended:
+        connection.execute("UPDATE active_spans SET ended = ? WHERE key = ?", (stamp(now), key))
+        ended = stamp(now)
+    return float(before + _hours(ended - begun))
+
+
+def _new_span(connection: apsw.Connection, now: datetime, before: float) -> float:
+    connection.execute(
+        "INSERT INTO active_spans(begun, ended, hours_before) VALUES (?, ?, ?)", (stamp(now), stamp(now), before)
+    )
+    return before
+
+
+def _hours(microseconds: int) -> float:
+    return microseconds / 3_600_000_000

@@ -1,0 +1,91 @@
+"""Kinship: which facts may belong together, by their vectors and by rare tags they share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from cofire.dynamics.likeness import centred
+from cofire.dynamics.neighbours import Pairs, nearest_pairs
+from cofire.embedders.base import StoredModel, Vectors
+from cofire.stores.base import Kin
+
+EXACT_UP_TO = 4_096
+RARE_TAG = 50
+
+_SCOPE = """
+SELECT f.key, f.id, v.vector FROM facts f JOIN vectors v ON v.fact = f.key WHERE f.scope = ? AND NOT f.archived ORDER BY f.id
+"""
+_SHARING = """
+SELECT mine.fact, theirs.fact FROM carray(?) c CROSS JOIN tags mine ON mine.fact = c.value
+JOIN tags theirs ON theirs.tag = mine.tag AND theirs.fact <> mine.fact JOIN facts f ON f.key = theirs.fact AND f.scope = ?
+WHERE (SELECT count(*) FROM (SELECT 1 FROM tags WHERE tag = mine.tag LIMIT ?)) < ?
+GROUP BY mine.fact, theirs.fact ORDER BY mine.fact, count(*) DESC, theirs.fact DESC
+"""
+
+
+def kin(connection: apsw.Connection, model: StoredModel | None, ids: Sequence[str], k: int, sharing: int) -> Kin:
+    """Pairs over all scopes that the ids are of."""
+    if model is None or not ids:
+        return Kin((), np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))
+    sql = "SELECT f.scope, f.key FROM carray(?) c CROSS JOIN facts f ON f.id = c.value ORDER BY f.scope"
+    wanted = np.array(connection.execute(sql, (apsw.carray(tuple(ids)),)).fetchall(), np.int64).reshape(-1, 2)
+    parts = [
+        _scope_kin(connection, model, int(scope), wanted[wanted[:, 0] == scope, 1], k, sharing)
+        for scope in np.unique(wanted[:, 0])
+    ]
+    return _joined(parts)
+
+
+def _scope_kin(connection: apsw.Connection, model: StoredModel, scope: int, keys: Any, k: int, sharing: int) -> Kin:
+    rows: list[Any] = connection.execute(_SCOPE, (scope,)).fetchall()
+    held = np.array([row[0] for row in rows], np.int64)
+    seen = _seen([row[2] for row in rows], model)
+    wanted = np.flatnonzero(np.isin(held, keys))
+    near = nearest_pairs(seen, wanted, k, exact_up_to=EXACT_UP_TO)
+    shared = _sharing(connection, scope, held, keys, seen, sharing)
+    return Kin(
+        tuple(row[1] for row in rows),
+        np.concatenate([near.left, shared.left]),
+        np.concatenate([near.right, shared.right]),
+        np.concatenate([near.cosines, shared.cosines]),
+    )
+
+
+def _seen(vectors: list[bytes], model: StoredModel) -> Vectors:
+    stored = np.frombuffer(b"".join(vectors), np.float16).reshape(len(vectors), model.model.dimension)
+    return centred(stored, model.mean)
+
+
+def _sharing(
+    connection: apsw.Connection, scope: int, held: NDArray[np.int64], keys: Any, seen: Vectors, most: int
+) -> Pairs:
+    """Facts with a rare tag in common: those that share the most tags, then the newest."""
+    found: Any = connection.execute(
+        _SHARING, (apsw.carray(np.ascontiguousarray(keys)), scope, RARE_TAG + 1, RARE_TAG + 1)
+    )
+    pairs, taken = [], dict[int, int]()
+    for mine, theirs in found:
+        taken[mine] = taken.get(mine, 0) + 1
+        if taken[mine] <= most:
+            pairs.append((mine, theirs))
+    table = np.array(pairs, np.int64).reshape(-1, 2)
+    table = table[np.isin(table, held).all(axis=1)]
+    order = np.argsort(held)
+    left, right = (order[np.searchsorted(held[order], table[:, side])] for side in (0, 1))
+    cosines = np.einsum("ij,ij->i", seen[left], seen[right]).astype(np.float32)
+    return Pairs(left, right, cosines)
+
+
+def _joined(parts: list[Kin]) -> Kin:
+    shifts = np.cumsum([0, *(len(part.ids) for part in parts)])
+    return Kin(
+        tuple(id for part in parts for id in part.ids),
+        np.concatenate([part.left + shift for part, shift in zip(parts, shifts, strict=False)]),
+        np.concatenate([part.right + shift for part, shift in zip(parts, shifts, strict=False)]),
+        np.concatenate([part.cosines for part in parts]),
+    )

@@ -1,0 +1,122 @@
+"""Connect: edges that somebody makes by hand, and the lists of edges and links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from cofire.asks import Asking, Described, Edges, Links, Now, Rated, Write
+from cofire.errors import InvalidInput, InvalidQuestion
+from cofire.graph_settings import IDLE_MINUTES
+from cofire.kinds import is_symmetric
+from cofire.model import Change, Edge, Fact, Importance, Link, NewEdge
+from cofire.settings import Settings
+from cofire.stores.base import EdgeFilter
+from cofire.verbs import accepting
+from cofire.verbs.asking import Names
+from cofire.verbs.listing import facts_by_id
+
+MANY = 1_000_000
+MODES = ("reinforce", "update", "skip", "error")
+
+
+@dataclass(frozen=True, slots=True)
+class Portrait:
+    """A fact with all that hangs on it."""
+
+    fact: Fact
+    links: tuple[Link, ...]
+    descriptions: tuple[str, ...]
+    importance: Importance | None
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What somebody says of an edge."""
+
+    kind: str
+    weight: float | None
+    confidence: float | None
+    tags: Names
+    mode: str
+
+
+def connect(source: str, target: str, drawn: Drawn, settings: Settings) -> Asking[Edge]:
+    """Make an edge between two facts of one scope. Its tags are those both facts share, and the given ones."""
+    _check(source, target, drawn.mode)
+    first, second = yield from facts_by_id([source, target])
+    edge = oriented(_edge(first, second, drawn))
+    now: datetime = yield Now()
+    yield Write(Change(now=now, edges=(NewEdge(edge, drawn.mode),), idle_minutes=settings[IDLE_MINUTES]))
+    kept: list[Edge] = yield Edges(EdgeFilter(kinds=frozenset([edge.kind]), ids=frozenset([source])), MANY)
+    return next(one for one in kept if {one.source, one.target} == {source, target})
+
+
+def _edge(first: Fact, second: Fact, drawn: Drawn) -> Edge:
+    shared = set(first.tags) & set(second.tags)
+    return Edge(
+        first.id,
+        second.id,
+        accepting.name(drawn.kind, "kind", InvalidInput) or "",
+        _share(drawn.weight, "weight"),
+        _share(drawn.confidence, "confidence"),
+        tuple(sorted(shared | set(accepting.tags(drawn.tags, InvalidInput)))),
+        "user",
+    )
+
+
+def edges(
+    scope: Names, kind: Names, ids: str | Iterable[str] | None, origin: str | None, limit: int
+) -> Asking[list[Edge]]:
+    """Stored edges, the strongest first. Without a scope, those of every scope."""
+    wanted = EdgeFilter(
+        scopes=tuple(sorted(accepting.names(scope, "scope", InvalidQuestion))) or None,
+        kinds=accepting.names(kind, "kind", InvalidQuestion),
+        ids=None if ids is None else frozenset([ids] if isinstance(ids, str) else ids),
+        origin=accepting.name(origin, "origin", InvalidQuestion),
+    )
+    found: list[Edge] = yield Edges(wanted, accepting.count(limit, "limit", low=1, high=100_000_000))
+    return found
+
+
+def neighbours(id: str, limit: int) -> Asking[list[Link]]:
+    """All that a fact is linked with, of every kind, with what each link goes through."""
+    yield from facts_by_id(id)
+    found: list[Link] = yield Links(id, accepting.count(limit, "limit", low=1, high=1_000_000))
+    return found
+
+
+def portrait(id: str, limit: int) -> Asking[Portrait]:
+    """A fact with its links, descriptions and importance."""
+    (fact,) = yield from facts_by_id(id)
+    links: list[Link] = yield Links(id, limit)
+    descriptions: list[str] = yield Described(id)
+    rated: dict[str, Importance] = yield Rated([id])
+    return Portrait(fact, tuple(links), tuple(descriptions), rated.get(id))
+
+
+def oriented(edge: Edge) -> Edge:
+    """An edge whose ends are alike is kept once, from the smaller id to the larger.
+
+    >>> oriented(Edge("b", "a", "similar")).source, oriented(Edge("b", "a", "causes")).source
+    ('a', 'b')
+    """
+    if not is_symmetric(edge.kind) or edge.source < edge.target:
+        return edge
+    return Edge(edge.target, edge.source, edge.kind, edge.weight, edge.confidence, edge.tags, edge.origin)
+
+
+def _check(source: str, target: str, mode: str) -> None:
+    if mode not in MODES:
+        raise InvalidInput(f"There is no mode {mode!r}.", way_out=f"Choose one of {', '.join(MODES)}.")
+    if source == target:
+        raise InvalidInput("A fact cannot be connected with itself.", way_out="Give two different ids.")
+
+
+def _share(given: float | None, label: str) -> float | None:
+    if given is None:
+        return None
+    if type(given) not in {int, float} or not 0 <= given <= 1:
+        raise InvalidInput(f"{label} cannot be {given!r}.", way_out="Give a number from 0 to 1.")
+    return float(given)

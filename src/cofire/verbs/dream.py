@@ -1,0 +1,251 @@
+"""Dream: what remember left for later. Facts that wait are scored against their kin and wired in; then the graph is ranked and grouped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from cofire.asks import (
+    ActiveHours,
+    Asking,
+    Edges,
+    Emit,
+    FindKin,
+    Now,
+    Profiles,
+    Read,
+    Recorded,
+    Size,
+    TheNetwork,
+    Understand,
+    Waiting,
+    Write,
+    again_on_conflict,
+)
+from cofire.dynamics.bridging import bridges
+from cofire.dynamics.communities import communities
+from cofire.dynamics.pagerank import pagerank
+from cofire.errors import InvalidQuestion
+from cofire.graph_settings import (
+    AUTO_LINK,
+    AUTO_LINK_MOST,
+    BRIDGES,
+    DAMPING,
+    DREAM_BATCH,
+    DREAM_NEIGHBOURS,
+    DREAM_SHARING,
+    IDLE_MINUTES,
+    IMPORTANCE_GROWTH,
+    MULTI_GRAPH,
+)
+from cofire.kinds import KINDS
+from cofire.model import Change, Description, Edge, EdgeCounts, Fact, Importance, NewEdge, Record, Written
+from cofire.reading.base import Reading
+from cofire.settings import Settings
+from cofire.stores.base import EdgeFilter, Kin, Network, Profile, StoreSize
+from cofire.verbs import accepting
+from cofire.verbs.asking import Names
+from cofire.verbs.autolink import Linked, describe, link_edges, threshold
+from cofire.verbs.finding_causes import causal_edges
+from cofire.verbs.model_of_store import stored_model
+from cofire.verbs.naming import later_mentions
+from cofire.verbs.remember import Progress, recount_where_due
+from cofire.verbs.weaving import weave
+
+RECORD = "dream"
+TRIES = 10
+MANY = 100_000_000
+CAPPED = frozenset(name for name, kind in KINDS.items() if kind.capped)
+TOLERANCE, ROUNDS, SEED, LABEL_ROUNDS = 1e-9, 100, 7, 50
+BRIDGE_FLOOR, BRIDGE_SMALLEST, BRIDGE_SHARE, BRIDGE_CEILING, BRIDGE_CONFIDENCE = 0.2, 3, 0.5, 0.3, 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Dreamed:
+    """What a dream did."""
+
+    facts: int = 0
+    new: int = 0
+    changed: int = 0
+    ended: int = 0
+    communities: int = 0
+    waiting: int = 0
+
+    def with_edges(self, facts: int, edges: EdgeCounts) -> Dreamed:
+        return replace(
+            self,
+            facts=self.facts + facts,
+            new=self.new + edges.new,
+            changed=self.changed + edges.changed,
+            ended=self.ended + edges.ended,
+        )
+
+
+def dream(scope: Names, settings: Settings) -> Asking[Dreamed]:
+    """Work through the inbox batch by batch, each one transaction; then rank and group what has grown."""
+    scopes = tuple(sorted(accepting.names(scope, "scope", InvalidQuestion))) or None
+    size: StoreSize = yield Size()
+    done, near = Dreamed(), dict[str, list[Kin]]()
+    while True:
+        batch, edges, kin = yield from again_on_conflict(lambda: _dream_batch(scopes, settings), tries=TRIES)
+        if not batch:
+            break
+        done = done.with_edges(len(batch), edges)
+        for name in {fact.scope for fact in batch}:
+            near.setdefault(name, []).append(kin)
+        yield Emit(Progress("dream", done.facts, max(done.facts, size.waiting)))
+    grouped = yield from _rate(scopes, near, settings)
+    left: StoreSize = yield Size()
+    return replace(done, communities=grouped, waiting=left.waiting)
+
+
+def _dream_batch(scopes: tuple[str, ...] | None, settings: Settings) -> Asking[tuple[list[Fact], EdgeCounts, Kin]]:
+    """One batch: one reading, one computation, one transaction that marks it as dreamed."""
+    now: datetime = yield Now()
+    record: Record | None = yield Recorded(RECORD)
+    batch: list[Fact] = yield Waiting(scopes, settings[DREAM_BATCH])
+    ids = [fact.id for fact in batch]
+    kin: Kin = yield FindKin(ids if settings[MULTI_GRAPH] else [], settings[DREAM_NEIGHBOURS], settings[DREAM_SHARING])
+    if not batch:
+        return [], EdgeCounts(), kin
+    edges, ended = yield from _similarity(batch, kin, settings)
+    linked, descriptions = yield from _late_links(batch, kin, settings)
+    readings: Sequence[Reading] = yield Understand(batch)
+    causes = yield from causal_edges(batch, readings, now, settings)
+    mentions = yield from later_mentions(batch, readings, now, settings)
+    change = Change(
+        now=now,
+        edges=(*edges, *linked, *causes),
+        ended=ended,
+        mentions=mentions,
+        descriptions=descriptions,
+        dreamed=tuple(ids),
+        records=(Record(RECORD, json.dumps({"at": now.isoformat()}).encode("ascii")),),
+        idle_minutes=settings[IDLE_MINUTES],
+    )
+    written: Written = yield Write(change, expects={RECORD: record.version if record else 0})
+    return batch, written.edges, kin
+
+
+def _similarity(batch: Sequence[Fact], kin: Kin, settings: Settings) -> Asking[tuple[Any, Any]]:
+    """Edges by composite score and by nearness, under the degree cap."""
+    touched = sorted({kin.ids[row] for row in np.unique(np.concatenate([kin.left, kin.right]))})
+    profiles = yield from _profiles(touched, batch)
+    held: list[Edge] = yield Edges(EdgeFilter(ids=frozenset(touched)), MANY)
+    woven = weave(kin, profiles, [edge for edge in held if edge.kind in CAPPED or edge.origin == "user"], settings)
+    return woven.edges, woven.ended
+
+
+def _profiles(ids: Sequence[str], batch: Sequence[Fact]) -> Asking[dict[str, Profile]]:
+    """One query for all tags. What is learned in this batch is learned now, by the clock of active hours."""
+    found: list[Profile] = yield Profiles(ids)
+    hours: float = yield ActiveHours()
+    fresh = {fact.id for fact in batch}
+    return {one.id: replace(one, hours=hours) if one.id in fresh else one for one in found}
+
+
+def _late_links(
+    batch: Sequence[Fact], kin: Kin, settings: Settings
+) -> Asking[tuple[tuple[NewEdge, ...], tuple[Description, ...]]]:
+    """Auto-links that remember had left for later, from each waiting fact to older ones."""
+    model = yield from stored_model()
+    if model is None or not settings[AUTO_LINK] or not len(kin.left):
+        return (), ()
+    pairs = late_pairs(kin, threshold(model, settings), settings[AUTO_LINK_MOST])
+    facts: list[Fact | None] = yield Read(sorted({id for pair in pairs for id in pair[:2]}))
+    known = {fact.id: fact for fact in facts if fact is not None}
+    fresh = {fact.id for fact in batch}
+    linked = [
+        Linked(known[new], known[old], cosine)
+        for new, old, cosine in pairs
+        if new in fresh and new in known and old in known
+    ]
+    descriptions = yield from describe(linked, settings)
+    return link_edges(linked), descriptions
+
+
+def late_pairs(kin: Kin, least: float, most: int) -> list[tuple[str, str, float]]:
+    """The best older facts for each newer one, at most so many."""
+    pairs: dict[str, list[tuple[float, str]]] = {}
+    for at in np.flatnonzero(kin.cosines >= least):
+        first, second = kin.ids[kin.left[at]], kin.ids[kin.right[at]]
+        pairs.setdefault(max(first, second), []).append((float(kin.cosines[at]), min(first, second)))
+    return [(new, old, cosine) for new, olds in pairs.items() for cosine, old in sorted(set(olds), reverse=True)[:most]]
+
+
+def _rate(scopes: tuple[str, ...] | None, near: Mapping[str, list[Kin]], settings: Settings) -> Asking[int]:
+    """Rank and group the scopes whose graph has grown since that was last done. Returns how many communities there are."""
+    size: StoreSize = yield Size()
+    total = 0
+    for scope in scopes or tuple(size.scopes):
+        network: Network = yield TheNetwork(scope)
+        record: Record | None = yield Recorded(_rating(scope))
+        before = json.loads(record.value) if record else {"edges": 0, "communities": 0}
+        if record is not None and len(network.source) <= before["edges"] * (1 + settings[IMPORTANCE_GROWTH]):
+            total += before["communities"]
+            continue
+        total += yield from rate_scope(scope, network, near.get(scope, []), settings)
+    return total
+
+
+def rate_scope(scope: str, network: Network, near: Sequence[Kin], settings: Settings) -> Asking[int]:
+    """PageRank, communities, and a few bridges between communities."""
+    graph = (network.source, network.target, network.weight.astype(np.float64), len(network.ids))
+    ranks = pagerank(*graph, damping=settings[DAMPING], tolerance=TOLERANCE, rounds=ROUNDS)
+    groups = communities(*graph, seed=SEED, rounds=LABEL_ROUNDS)
+    rated = tuple(
+        Importance(id, float(rank), int(group)) for id, rank, group in zip(network.ids, ranks, groups, strict=True)
+    )
+    count = int(groups.max()) + 1 if len(groups) else 0
+    noted = json.dumps({"edges": len(network.source), "communities": count}).encode("ascii")
+    now: datetime = yield Now()
+    laid = bridge_edges(network, near, groups, settings)
+    written: Written = yield Write(
+        Change(now=now, importance=rated, edges=laid, records=(Record(_rating(scope), noted),))
+    )
+    yield from recount_where_due(written.sizes, now, settings)
+    return count
+
+
+def bridge_edges(network: Network, near: Sequence[Kin], groups: Any, settings: Settings) -> tuple[NewEdge, ...]:
+    """Weak edges between communities that nothing joins yet, through their closest pair."""
+    if not settings[BRIDGES] or not near:
+        return ()
+    row = {id: at for at, id in enumerate(network.ids)}
+    found = [
+        (row[kin.ids[a]], row[kin.ids[b]], cosine)
+        for kin in near
+        for a, b, cosine in zip(kin.left.tolist(), kin.right.tolist(), kin.cosines.tolist(), strict=True)
+        if kin.ids[a] in row and kin.ids[b] in row
+    ]
+    table = np.array(found, np.float64).reshape(-1, 3)
+    laid = bridges(
+        groups,
+        (table[:, 0].astype(np.int64), table[:, 1].astype(np.int64)),
+        table[:, 2],
+        standing=(network.source, network.target),
+        floor=BRIDGE_FLOOR,
+        smallest=BRIDGE_SMALLEST,
+        share=BRIDGE_SHARE,
+        ceiling=BRIDGE_CEILING,
+        most=settings[BRIDGES],
+    )
+    return tuple(
+        NewEdge(
+            Edge(
+                network.ids[one.a], network.ids[one.b], "bridge", round(one.weight, 6), BRIDGE_CONFIDENCE, (), "dream"
+            ),
+            "skip",
+            own=True,
+        )
+        for one in laid
+    )
+
+
+def _rating(scope: str) -> str:
+    return f"importance.{scope}"

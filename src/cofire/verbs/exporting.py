@@ -1,0 +1,216 @@
+"""Exporting: a store as lines of JSON that can be loaded again, or its graph as GraphML for Gephi and networkx."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from cofire.asks import Asking, Edges, Emit, Now, Rated, Scan, Size, Write
+from cofire.errors import InvalidInput, StoreNotOpened, map_exceptions
+from cofire.graph_settings import IDLE_MINUTES
+from cofire.model import Change, Edge, Fact, Importance, NewEdge
+from cofire.settings import Settings
+from cofire.stores.base import EdgeFilter, StoreSize
+from cofire.verbs import accepting
+from cofire.verbs.asking import Filters, where
+from cofire.verbs.remember import Progress, remember_all
+from cofire.xray import fact_json
+
+FORMAT = "cofire"
+VERSION = 1
+PAGE = 1_000
+MANY = 100_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was written, and where."""
+
+    path: str
+    facts: int
+    edges: int
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What was read back: facts by their new ids, and edges."""
+
+    facts: int
+    edges: int
+
+
+def export(path: str, filters: Filters) -> Asking[Exported]:
+    """Write facts and their edges to a file: GraphML if its name ends so, else JSONL. The file appears when it is whole."""
+    target = Path(path)
+    writer = _graphml if target.suffix.lower() == ".graphml" else _jsonl
+    facts = yield from _all_facts(filters)
+    edges = yield from _edges_among({fact.id for fact in facts})
+    rated: Mapping[str, Importance] = yield Rated([fact.id for fact in facts])
+    with _file_errors(target):
+        unfinished = target.with_name(target.name + ".unfinished")
+        with unfinished.open("w", encoding="utf-8") as out:
+            out.writelines(writer(facts, edges, rated))
+        unfinished.replace(target)
+    return Exported(str(target), len(facts), len(edges))
+
+
+def load(path: str, settings: Settings) -> Asking[Loaded]:
+    """Read a JSONL export. Facts that are known already keep their ids; edges follow the facts to their new ids."""
+    lines = _read_lines(Path(path))
+    facts = [line for line in lines if line["is"] == "fact"]
+    new = yield from remember_all([_given(line) for line in facts], {}, settings)
+    ids = {line["id"]: id for line, id in zip(facts, new, strict=True)}
+    edges = [_edge(line, ids) for line in lines if line["is"] == "edge"]
+    now: datetime = yield Now()
+    kept = tuple(NewEdge(edge, "update", own=True) for edge in edges if edge is not None)
+    yield Write(Change(now=now, edges=kept, idle_minutes=settings[IDLE_MINUTES]))
+    return Loaded(len(set(new)), len(kept))
+
+
+def _all_facts(filters: Filters) -> Asking[list[Fact]]:
+    now: datetime = yield Now()
+    size: StoreSize = yield Size()
+    found: list[Fact] = []
+    before: str | None = None
+    while page := (yield Scan(where(filters, now, everywhere=True), PAGE, before)):
+        found += page
+        before = page[-1].id
+        yield Emit(Progress("export", len(found), max(len(found), size.facts)))
+    return found[::-1]
+
+
+def _edges_among(ids: set[str]) -> Asking[list[Edge]]:
+    found: list[Edge] = yield Edges(EdgeFilter(), MANY)
+    kept = [edge for edge in found if edge.source in ids and edge.target in ids]
+    return sorted(kept, key=lambda edge: (edge.source, edge.target, edge.kind))
+
+
+def _jsonl(facts: Sequence[Fact], edges: Sequence[Edge], rated: Mapping[str, Importance]) -> Iterator[str]:
+    del rated  # computed anew where it is loaded
+    yield _line({"is": "export", "format": FORMAT, "version": VERSION, "facts": len(facts), "edges": len(edges)})
+    for fact in facts:
+        yield _line({"is": "fact", **fact_json(fact)})
+    for edge in edges:
+        yield _line({"is": "edge", **edge_json(edge)})
+
+
+def edge_json(edge: Edge) -> dict[str, Any]:
+    """An edge as plain values."""
+    return {
+        "source": edge.source,
+        "target": edge.target,
+        "kind": edge.kind,
+        "weight": edge.weight,
+        "confidence": edge.confidence,
+        "tags": list(edge.tags),
+        "origin": edge.origin,
+    }
+
+
+def _graphml(facts: Sequence[Fact], edges: Sequence[Edge], rated: Mapping[str, Importance]) -> Iterator[str]:
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
+    for name, on, kind in _ATTRIBUTES:
+        yield f'<key id="{on}.{name}" for="{on}" attr.name="{name}" attr.type="{kind}"/>\n'
+    yield '<graph edgedefault="directed">\n'
+    for fact in facts:
+        yield f"<node id={quoteattr(fact.id)}>{_data('node', _node_values(fact, rated.get(fact.id)))}</node>\n"
+    for number, edge in enumerate(edges):
+        ends = f"source={quoteattr(edge.source)} target={quoteattr(edge.target)}"
+        yield f'<edge id="e{number}" {ends}>{_data("edge", _edge_values(edge))}</edge>\n'
+    yield "</graph>\n</graphml>\n"
+
+
+_ATTRIBUTES = (
+    *(
+        (name, "node", "string")
+        for name in ("text", "subject", "category", "tags", "scope", "session", "speaker", "at")
+    ),
+    ("pagerank", "node", "double"),
+    ("community", "node", "int"),
+    *((name, "edge", "string") for name in ("kind", "tags", "origin")),
+    ("weight", "edge", "double"),
+    ("confidence", "edge", "double"),
+)
+
+
+def _node_values(fact: Fact, rated: Importance | None) -> dict[str, object]:
+    return {
+        "text": fact.text,
+        "subject": fact.subject,
+        "category": fact.category,
+        "tags": ",".join(fact.tags) or None,
+        "scope": fact.scope,
+        "session": fact.session,
+        "speaker": fact.speaker,
+        "at": fact.at.isoformat() if fact.at else None,
+        "pagerank": rated.pagerank if rated else None,
+        "community": rated.community if rated else None,
+    }
+
+
+def _edge_values(edge: Edge) -> dict[str, object]:
+    values = {"kind": edge.kind, "tags": ",".join(edge.tags) or None, "origin": edge.origin}
+    return {**values, "weight": edge.weight, "confidence": edge.confidence}
+
+
+def _data(on: str, values: Mapping[str, object]) -> str:
+    said = ((name, value) for name, value in values.items() if value is not None)
+    return "".join(f'<data key="{on}.{name}">{escape(_xml_safe(str(value)))}</data>' for name, value in said)
+
+
+def _xml_safe(text: str) -> str:
+    """XML knows no control characters but tab and line ends."""
+    return "".join(letter for letter in text if letter >= " " or letter in "\t\n\r")
+
+
+def _line(values: Mapping[str, object]) -> str:
+    return json.dumps(values, ensure_ascii=False) + "\n"
+
+
+def _read_lines(path: Path) -> list[dict[str, Any]]:
+    with _file_errors(path):
+        text = path.read_text(encoding="utf-8")
+    lines = [_parsed(line, number, path) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    head = lines[0] if lines else {}
+    if head.get("is") != "export" or head.get("format") != FORMAT or head.get("version", VERSION + 1) > VERSION:
+        raise InvalidInput(
+            f"{path} is not an export that this cofire can read.", way_out="Make one with: cofire export FILE"
+        )
+    return lines
+
+
+def _parsed(line: str, number: int, path: Path) -> dict[str, Any]:
+    try:
+        values = json.loads(line)
+    except ValueError as error:
+        raise InvalidInput(
+            f"Line {number} of {path} is not JSON: {error}.", way_out="Mend the line, or export anew."
+        ) from error
+    if not isinstance(values, dict) or values.get("is") not in {"export", "fact", "edge"}:
+        raise InvalidInput(f"Line {number} of {path} is no fact and no edge.", way_out="Mend the line, or export anew.")
+    return values
+
+
+def _given(line: Mapping[str, Any]) -> dict[str, Any]:
+    return {label: line.get(label) for label in accepting.GIVEN if line.get(label) is not None}
+
+
+def _edge(line: Mapping[str, Any], ids: Mapping[str, str]) -> Edge | None:
+    if line.get("source") not in ids or line.get("target") not in ids:
+        return None
+    tags: Iterable[str] = line.get("tags") or ()
+    ends = (ids[line["source"]], ids[line["target"]])
+    return Edge(*ends, line["kind"], line.get("weight"), line.get("confidence"), tuple(tags), line.get("origin") or "")
+
+
+def _file_errors(path: Path) -> Any:
+    return map_exceptions(
+        {FileNotFoundError: StoreNotOpened, UnicodeDecodeError: InvalidInput, OSError: StoreNotOpened},
+        problem=f"The file {path} cannot be used: {{error}}.",
+        way_out="Check the path and its permissions.",
+    )

@@ -1,0 +1,70 @@
+"""Finding causes: a text that says why leads from the fact that tells the cause to the fact that tells the effect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import numpy as np
+
+from cofire.asks import Asking, Matching, Scan, Statistics, Weigh
+from cofire.dynamics import bm25
+from cofire.graph_settings import CAUSAL_EDGES, MULTI_GRAPH
+from cofire.model import Edge, Fact, NewEdge, Where
+from cofire.reading.base import Cause, Reading
+from cofire.reading.words import words
+from cofire.settings import KEYWORD_B, KEYWORD_K1, Settings
+from cofire.stores.base import Evidence, WordCue, WordStatistics
+
+TOLD = 0.5
+LOOKED_AT = 5
+
+
+def causal_edges(
+    batch: Sequence[Fact], readings: Sequence[Reading], now: datetime, settings: Settings
+) -> Asking[tuple[NewEdge, ...]]:
+    """For each text with a causal cue, an edge from the fact that tells the cause, where there is one."""
+    if not (settings[MULTI_GRAPH] and settings[CAUSAL_EDGES]):
+        return ()
+    made = []
+    for fact, reading in zip(batch, readings, strict=True):
+        for cause in reading.causes:
+            edge = yield from _edge(fact, cause, now, settings)
+            made += [NewEdge(edge, "reinforce", own=True)] if edge else []
+    return tuple(made)
+
+
+def _edge(fact: Fact, cause: Cause, now: datetime, settings: Settings) -> Asking[Edge | None]:
+    """A cause left unsaid ("therefore …") is the turn before; one that is said is the fact that tells it best."""
+    if not cause.cause.strip():
+        source = yield from _turn_before(fact, now)
+        told = 1.0
+    else:
+        source, told = yield from _told_best(fact, cause.cause, now, settings)
+    if source is None:
+        return None
+    return Edge(source, fact.id, "causes", 1.0, round(cause.strength * told, 6), (), f"cue: {cause.cue}")
+
+
+def _turn_before(fact: Fact, now: datetime) -> Asking[str | None]:
+    if fact.session is None or not fact.position:
+        return None
+    where = Where(now, (fact.scope,), sessions=frozenset([fact.session]), archived=True)
+    turns: list[Fact] = yield Scan(where, LOOKED_AT, fact.id)
+    return next((turn.id for turn in turns if turn.position == fact.position - 1), None)
+
+
+def _told_best(fact: Fact, said: str, now: datetime, settings: Settings) -> Asking[tuple[str | None, float]]:
+    """The other fact that holds most of the words of the cause, if it holds at least half of their weight."""
+    found = tuple(dict.fromkeys(words(said)))
+    statistics: WordStatistics = yield Statistics((fact.scope,), found)
+    weights = tuple(bm25.rarity(statistics.facts, holding) for holding in statistics.holding)
+    cue = WordCue(found, weights, statistics.mean_length, settings[KEYWORD_K1], settings[KEYWORD_B])
+    ids: list[str] = yield Matching(cue, LOOKED_AT + 1, Where(now, (fact.scope,)))
+    others = [id for id in ids if id != fact.id]
+    if not others:
+        return None, 0.0
+    evidence: Evidence = yield Weigh(others, found)
+    held = (evidence.counts > 0) @ np.array(weights) / (sum(weights) or 1.0)
+    best = int(np.argmax(held))
+    return (evidence.ids[best], float(held[best])) if held[best] >= TOLD else (None, 0.0)

@@ -1,0 +1,104 @@
+"""Ingest: conversations and documents go in, each turn or paragraph a fact. What memory knows already is left as it is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from os import PathLike
+from typing import TypeVar, cast
+
+from cofire.asks import Asking, Emit, Recognise, World
+from cofire.ingesting.files import LARGEST
+from cofire.ingesting.gathering import Messages, gather
+from cofire.ingesting.harvest import Found, Opened, Skipped
+from cofire.model import Fact
+from cofire.settings import BATCH, Settings
+from cofire.verbs import accepting
+from cofire.verbs.remember import Common, Progress, remember_all
+
+T = TypeVar("T")
+
+
+class Keywords(Common, total=False):
+    """What may be said of all that is ingested; `system` takes in the system's messages too."""
+
+    system: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """What came of it: the id of each piece in order, how many were new or known, the files read, and what was left out and why."""
+
+    ids: tuple[str, ...] = ()
+    fresh: int = 0
+    known: int = 0
+    files: tuple[str, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Gather:
+    """The next of what is to be ingested. An ask, since it reads files: whoever awaits is not held up."""
+
+    found: Iterator[Found]
+    count: int
+
+    def put(self, world: World) -> list[Found]:
+        return list(islice(self.found, self.count))
+
+
+def ingest(given: Messages | str | PathLike[str], keywords: Keywords, settings: Settings) -> Asking[Ingested]:
+    """Remember messages, or what a file or a folder holds, batch by batch. The keywords hold where the input is silent."""
+    found = gather(
+        given,
+        _about(keywords, settings),
+        system=bool(keywords.get("system")),
+        largest=LARGEST,
+        accept=lambda fact: accepting.fact(fact, settings),
+    )
+    ids, files, skipped, fresh = list[str](), list[str](), Counter[tuple[str, str]](), 0
+    while batch := (yield Gather(found, settings[BATCH])):
+        stored, new = yield from _remember([one for one in batch if isinstance(one, Fact)], settings)
+        ids += stored
+        fresh += new
+        files += [one.name for one in batch if isinstance(one, Opened)]
+        skipped.update((one.where, one.reason) for one in batch if isinstance(one, Skipped))
+        yield Emit(Progress("ingest", len(ids), None))
+    return Ingested(tuple(ids), fresh, len(ids) - fresh, tuple(files), _told(skipped))
+
+
+def _about(keywords: Keywords, settings: Settings) -> Fact:
+    """The keywords as a fact that has no text yet, checked before anything is read."""
+    said = {label: value for label, value in keywords.items() if value is not None and label != "system"}
+    return accepting.fact({**said, "text": "-"}, settings)
+
+
+def _remember(facts: list[Fact], settings: Settings) -> Asking[tuple[list[str], int]]:
+    """The ids of facts, and how many of them are new. Known ones are not told again: reading a file twice is no reinforcement."""
+    ids: dict[bytes, str] = dict((yield Recognise([fact.hash for fact in facts])))
+    fresh = {fact.hash: fact for fact in facts if fact.hash not in ids}
+    made = yield from _unheard(remember_all(list(fresh.values()), {}, settings))
+    ids.update(zip(fresh, made, strict=True))
+    return [ids[fact.hash] for fact in facts], len(fresh)
+
+
+def _unheard(verb: Asking[T]) -> Asking[T]:
+    """A verb within a verb, whose own progress is not told: it knows only its part."""
+    try:
+        ask = next(verb)
+        while True:
+            try:
+                answer = None if isinstance(ask, Emit) else (yield ask)
+            except Exception as error:  # noqa: BLE001 - the inner verb decides what an error means
+                ask = verb.throw(error)
+            else:
+                ask = verb.send(answer)
+    except StopIteration as end:
+        return cast(T, end.value)
+
+
+def _told(skipped: Counter[tuple[str, str]]) -> tuple[Skipped, ...]:
+    """What was left out; the same thing at the same place is told once, with its count."""
+    return tuple(Skipped(where, reason, count) for (where, reason), count in skipped.items())

@@ -1,0 +1,63 @@
+"""Naming: when a fact about something arrives, older facts that speak of it in small letters come to mention it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from cofire.asks import Asking, Matching, Read, Size, Statistics, Together
+from cofire.dynamics import bm25
+from cofire.graph_settings import ENTITY_EDGES, MULTI_GRAPH
+from cofire.model import Fact, Mentioned, Where
+from cofire.reading.base import Reading
+from cofire.reading.subjects import ngrams
+from cofire.reading.words import words
+from cofire.settings import KEYWORD_B, KEYWORD_K1, Settings
+from cofire.stores.base import StoreSize, WordCue, WordStatistics
+
+LOOKED_AT = 30
+LEAST_STRENGTH = 0.8
+
+
+def later_mentions(
+    batch: Sequence[Fact], readings: Sequence[Reading], now: datetime, settings: Settings
+) -> Asking[dict[str, tuple[Mentioned, ...]]]:
+    """Mentions that become visible only now that their subject is known, by the id of the fact that makes them."""
+    if not (settings[MULTI_GRAPH] and settings[ENTITY_EDGES]):
+        return {}
+    wanted = {
+        (fact.scope, subject.name): fact.id
+        for fact, reading in zip(batch, readings, strict=True)
+        for subject in reading.subjects
+        if subject.strength >= LEAST_STRENGTH
+    }
+    found = _within(batch, wanted)
+    size: StoreSize = yield Size()
+    if size.facts > len(batch):
+        for (scope, name), owner in wanted.items():
+            for id in (yield from _speaking_of(scope, name, owner, now, settings)):
+                found.setdefault(id, {})[name] = Mentioned(name, (), 1.0)
+    return {id: tuple(names.values()) for id, names in found.items()}
+
+
+def _within(batch: Sequence[Fact], wanted: Mapping[tuple[str, str], str]) -> dict[str, dict[str, Mentioned]]:
+    """Facts of the batch itself that speak of a subject that came after them."""
+    found: dict[str, dict[str, Mentioned]] = {}
+    for fact in batch:
+        for name in ngrams(fact.text):
+            if wanted.get((fact.scope, name), fact.id) != fact.id:
+                found.setdefault(fact.id, {})[name] = Mentioned(name, (), 1.0)
+    return found
+
+
+def _speaking_of(scope: str, name: str, owner: str, now: datetime, settings: Settings) -> Asking[list[str]]:
+    """Facts whose text holds the name as a run of words, capital or not."""
+    held = tuple(dict.fromkeys(words(name)))
+    statistics: WordStatistics = yield Statistics((scope,), held)
+    if not held or not all(statistics.holding) or min(statistics.holding) > LOOKED_AT:
+        return []
+    weights = tuple(bm25.rarity(statistics.facts, holding) for holding in statistics.holding)
+    cue = WordCue(held, weights, statistics.mean_length, settings[KEYWORD_K1], settings[KEYWORD_B])
+    (ids,) = yield Together([Matching(cue, LOOKED_AT, Where(now, (scope,)))])
+    facts: list[Fact | None] = yield Read([id for id in ids if id != owner])
+    return [fact.id for fact in facts if fact is not None and name in ngrams(fact.text)]

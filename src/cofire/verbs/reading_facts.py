@@ -1,0 +1,58 @@
+"""Reading facts: what their texts mention and are about, in the form in which it is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from cofire.asks import Asking, Understand
+from cofire.graph_settings import ENTITY_EDGES, MULTI_GRAPH, PROPOSE_TAGS
+from cofire.model import About, Fact, Mentioned, NewFact
+from cofire.reading.base import Reading
+from cofire.reading.subjects import ngrams
+from cofire.reading.words import counts, words
+from cofire.settings import Settings
+
+
+def understood(facts: Sequence[Fact], settings: Settings) -> Asking[list[NewFact]]:
+    """Facts with their words, and with the names in them unless the graph is switched off."""
+    readings: Sequence[Reading] = yield Understand(facts)
+    return [new_fact(fact, reading, settings) for fact, reading in zip(facts, readings, strict=True)]
+
+
+def new_fact(fact: Fact, reading: Reading, settings: Settings) -> NewFact:
+    """A fact as it will be stored, the gaps in what was said of it filled from its text."""
+    marked = replace(
+        fact,
+        category=fact.category or reading.category,
+        tags=fact.tags or (tuple(sorted(reading.tags)) if settings[PROPOSE_TAGS] else ()),
+    )
+    if not (settings[MULTI_GRAPH] and settings[ENTITY_EDGES]):
+        return NewFact(marked, word_counts(marked))
+    mentions = mentioned(reading)
+    known = {one.name for one in mentions}
+    perhaps = tuple(name for name in ngrams(fact.text) if name not in known)
+    return NewFact(marked, word_counts(marked), None, mentions, about(reading), perhaps)
+
+
+def mentioned(reading: Reading) -> tuple[Mentioned, ...]:
+    """Each name once, with all its sentences and its best confidence."""
+    found: dict[str, tuple[set[int], float]] = {}
+    for one in reading.mentions:
+        sentences, confidence = found.get(one.name, (set(), 0.0))
+        found[one.name] = sentences | {one.sentence}, max(confidence, one.confidence)
+    return tuple(Mentioned(name, tuple(sorted(at)), confidence) for name, (at, confidence) in found.items())
+
+
+def about(reading: Reading) -> tuple[About, ...]:
+    strongest: dict[str, float] = {}
+    for one in reading.subjects:
+        strongest[one.name] = max(strongest.get(one.name, 0.0), one.strength)
+    return tuple(About(name, strength) for name, strength in strongest.items())
+
+
+def word_counts(fact: Fact) -> dict[str, int]:
+    """The words a fact is found by: its subject's, its text's and its tags'."""
+    found = counts(fact.reading)
+    found.update({word for tag in fact.tags for word in words(tag)} - set(found))
+    return dict(found)

@@ -1,0 +1,48 @@
+"""`cofire demo`: the first thing a newcomer sees."""
+
+from __future__ import annotations
+
+import pytest
+
+from cofire.doors.cli import story
+from tests.doors.calling import Store, call
+
+
+@pytest.fixture
+def with_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COFIRE_EMBEDDER_NAME", "bundled")
+
+
+@pytest.mark.usefixtures("with_meaning")
+def test_demo_tells_its_story_and_touches_no_store(store: Store) -> None:
+    ran = call("demo")
+    assert (ran.code, ran.err) == (0, "")
+    for part in [*(fact["text"] for fact in story.FACTS), *(question for question, _ in story.QUESTIONS)]:
+        assert part in ran.out
+    assert "words and meaning" in ran.out
+    assert "Asked again, memory no longer knows it" in ran.out
+    assert "cofire remember" in ran.out
+    assert not store.path.exists()
+
+
+@pytest.mark.usefixtures("with_meaning")
+def test_demo_finds_what_its_questions_are_about() -> None:
+    first, second, third = call("demo", "--json").json["recalls"]
+    texts = " ".join(hit["text"] for hit in first["hits"])
+    assert all(name in texts for name in ("PostgreSQL 15", "pooling is configured via PgBouncer", "transaction mode"))
+    assert any("on call" in hit["text"] for hit in second["hits"])
+    assert {hit["speaker"] for hit in third["hits"]} == {"Tomás"}
+
+
+def test_demo_works_by_words_alone() -> None:
+    ran = call("demo")
+    assert ran.code == 0
+    assert "words only" in ran.out
+
+
+def test_demo_goes_on_when_the_embedder_does_not_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COFIRE_EMBEDDER_NAME", "ollama:nobody@http://127.0.0.1:9")
+    ran = call("demo")
+    assert ran.code == 0
+    assert "The demo goes on without an embedder" in ran.err
+    assert "words only" in ran.out

@@ -1,0 +1,75 @@
+"""`cofire doctor`: what is well, what is not, and the way out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cofire
+from tests.doors.calling import Store, call
+
+
+def findings(*arguments: str) -> dict[str, dict[str, Any]]:
+    ran = call("doctor", "--json", *arguments)
+    assert ran.code in (0, 1), ran.err
+    return {one["about"]: one for one in json.loads(ran.out)["findings"]}
+
+
+def test_healthy_memory_is_well_in_every_respect(store: Store) -> None:
+    store.holds("Tea is at four.")
+    ran = call("doctor")
+    assert ran.code == 0
+    assert [line.split()[0] for line in ran.out.splitlines()] == ["ok"] * len(ran.out.splitlines())
+    found = findings()
+    assert found["cofire"]["says"] == cofire.__version__
+    assert "schema 1, 1 fact" in found["store"]["says"]
+    assert "words alone" in found["embedder"]["says"]
+    assert {"Python", "SQLite", "integrity", "disk", "settings file"} <= set(found)
+
+
+def test_doctor_makes_no_store(store: Store) -> None:
+    assert "not there yet" in findings()["store"]["says"]
+    assert not store.path.exists()
+
+
+def test_settings_that_are_changed_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    call("config", "set", "keyword.k1", "1.2")
+    assert findings()["settings"]["says"] == "keyword.k1 from the file; embedder.name from the environment"
+
+
+def test_embedder_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COFIRE_EMBEDDER_NAME", "bundled")
+    assert "bundled works" in findings()["embedder"]["says"]
+
+
+def test_embedder_that_does_not_work_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COFIRE_EMBEDDER_NAME", "ollama:nobody@http://127.0.0.1:9")
+    assert call("doctor").code == 1
+    found = findings()["embedder"]
+    assert found["state"] == "problem"
+    assert found["way_out"]
+
+
+def test_facts_without_vectors_are_a_warning(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COFIRE_EMBEDDER_NAME", "bundled")
+    call("remember", "Tea is at four.")
+    store.holds("Coffee is at ten.")
+    found = findings()["model"]
+    assert (found["state"], found["way_out"]) == ("warning", "Give them one with: cofire reembed")
+    assert call("doctor").code == 0
+
+
+def test_file_that_is_no_store_is_a_problem_and_the_rest_is_still_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "letter.db").write_text("Dear Ana, " * 1_000, encoding="utf-8")
+    found = findings("--store", str(tmp_path / "letter.db"))
+    assert found["store"]["state"] == "problem"
+    assert found["store"]["way_out"]
+    assert found["disk"]["state"] == "ok"
+
+
+def test_bad_settings_are_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("[keyword]\nk1 = 99\n", encoding="utf-8")
+    assert findings()["settings"]["state"] == "problem"

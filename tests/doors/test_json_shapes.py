@@ -1,0 +1,121 @@
+"""docs/reference/json.md is true: every command answers in the shape that is written there."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cofire.doors.cli.app import app
+from scripts.reference import REFERENCE, commands, get_command
+from tests.doors.calling import Store, call
+
+PAGE = (REFERENCE / "json.md").read_text(encoding="utf-8")
+EXAMPLES = {
+    heading: json.loads(example)
+    for heading, example in re.findall(
+        r"^## (.+?)\n(?:(?!^## ).)*?```json\n(.+?)```", PAGE, flags=re.DOTALL | re.MULTILINE
+    )
+}
+FACT = EXAMPLES["A fact"]
+
+
+@pytest.fixture
+def id(store: Store) -> str:
+    given = {"tags": ["db"], "subject": "PgBouncer", "category": "knowledge", "session": "deploy-42", "speaker": "Ana"}
+    [id] = store.holds(
+        "PgBouncer runs in transaction mode.",
+        **given,
+        source="runbook.md",
+        at="2026-05-08T13:56",
+        metadata={"page": "3"},
+    )
+    return id
+
+
+def shape(value: Any) -> Any:
+    """Names and kinds of a value; of a list, those of what is in it."""
+    if isinstance(value, dict):
+        return {name: shape(inside) for name, inside in value.items()}
+    if isinstance(value, list):
+        return [shape(value[0])] if value else []
+    return type(value).__name__
+
+
+def test_every_command_is_described() -> None:
+    paths = {path for path, _ in commands(get_command(app), "cofire")}
+    assert paths <= set(EXAMPLES)
+
+
+def test_fact_is_as_described(id: str) -> None:
+    [fact] = call("show", id, "--json").json["facts"]
+    assert shape(fact) == shape(FACT)
+
+
+def test_recall_is_as_described(id: str) -> None:
+    found = call("recall", "How does PgBouncer run?", "--json").json
+    found["channels"] = [one for one in found["channels"] if one["name"] == "keyword"]
+    assert shape(found) == shape(EXAMPLES["cofire recall"])
+
+
+@pytest.mark.parametrize("words", ["list", "show ID", "forget ID"])
+def test_facts_are_as_described(words: str, id: str) -> None:
+    told = call(*words.replace("ID", id).split(), "--json").json
+    example = EXAMPLES[f"cofire {words.split(maxsplit=1)[0]}"]
+    assert shape(told) == {**shape(example), "facts": [shape(FACT)]}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "stats",
+        "doctor",
+        "config get keyword.k1",
+        "config set keyword.k1 1.2",
+        "config reset keyword.k1",
+        "config file",
+        "--version",
+    ],
+)
+def test_answer_is_as_described(words: str, id: str) -> None:
+    heading = next(heading for heading in EXAMPLES if f"cofire {words}".startswith(heading))
+    assert shape(call(*words.split(), "--json").json) == shape(EXAMPLES[heading])
+
+
+def test_settings_are_as_described() -> None:
+    told, example = call("config", "list", "--json").json, EXAMPLES["cofire config list"]
+    assert list(told) == list(example)
+    assert example["settings"][0] in told["settings"]
+
+
+def test_remember_is_as_described() -> None:
+    assert shape(call("remember", "Tea is at four.", "--json").json) == shape(EXAMPLES["cofire remember"])
+
+
+def test_backup_and_restore_are_as_described(id: str, tmp_path: Path) -> None:
+    told = call("backup", str(tmp_path / "b.db"), "--json").json
+    assert shape(told) == shape(EXAMPLES["cofire backup"])
+    told = call("restore", str(tmp_path / "b.db"), "--store", str(tmp_path / "new.db"), "--json").json
+    assert shape(told) == shape(EXAMPLES["cofire restore"])
+
+
+def test_reembed_and_demo_are_as_described(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COFIRE_EMBEDDER_NAME", "bundled")
+    assert shape(call("reembed", "--json").json) == shape(EXAMPLES["cofire reembed"])
+    told = call("demo", "--json").json
+    assert list(told) == list(EXAMPLES["cofire demo"])
+    assert shape(told["facts"][0]).keys() == FACT.keys()
+    assert told["recalls"][0].keys() == EXAMPLES["cofire recall"].keys()
+
+
+def test_presets_are_as_described() -> None:
+    told = call("config", "preset", "--json").json
+    assert list(told) == list(EXAMPLES["cofire config preset"])
+    assert EXAMPLES["cofire config preset"]["presets"][0] in told["presets"]
+
+
+def test_errors_are_as_described() -> None:
+    assert shape({"error": call("show", "7", "--json").error}) == shape(EXAMPLES["Errors"])

@@ -1,0 +1,83 @@
+"""`cofire list`, `show` and `stats`: what memory holds."""
+
+from __future__ import annotations
+
+from tests.doors.calling import Store, call
+
+
+def test_list_shows_newest_first_with_ids_to_copy(store: Store) -> None:
+    old, new = store.holds("Tea is at four.", "Coffee is at ten.")
+    shown = call("list").out.splitlines()
+    assert [shown[0], shown[2]] == ["Coffee is at ten.", "Tea is at four."]
+    assert [shown[1].split()[0], shown[3].split()[0]] == [new, old]
+
+
+def test_list_of_an_empty_store_says_how_to_begin(store: Store) -> None:
+    ran = call("list")
+    assert ran.code == 0
+    assert f"The store {store.path} is empty. Begin with: cofire remember" in ran.out
+    assert call("list", "--json").json == {"facts": []}
+
+
+def test_list_says_when_filters_let_nothing_through(store: Store) -> None:
+    store.holds("Tea is at four.")
+    assert call("list", "--tag", "none").out == "No fact passes these filters.\n"
+
+
+def test_list_goes_page_by_page(store: Store) -> None:
+    ids = store.holds(*(f"Note {number}." for number in range(5)))
+    first = call("list", "--limit", "2", "--json").json["facts"]
+    second = call("list", "--limit", "2", "--before", first[-1]["id"], "--json").json["facts"]
+    assert [fact["id"] for fact in first + second] == ids[:0:-1]
+
+
+def test_list_shortens_long_texts_to_a_line(store: Store) -> None:
+    store.holds("tea\n" * 200)
+    text, _ = call("list").out.splitlines()
+    assert text.endswith("…")
+    assert len(text) == 280
+
+
+def test_list_shows_every_scope_unless_told(store: Store) -> None:
+    store.holds("Tea is at four.", scope="a")
+    store.holds("Coffee is at ten.", scope="b")
+    assert len(call("list", "--json").json["facts"]) == 2
+    assert [fact["scope"] for fact in call("list", "--scope", "a", "--json").json["facts"]] == ["a"]
+
+
+def test_show_tells_everything_about_a_fact(store: Store) -> None:
+    [id] = store.holds(
+        "Tea is at four.\nEvery day.", tags=["habit"], speaker="Mei", metadata={"page": 3}, at="2026-05-08"
+    )
+    shown = call("show", id).out
+    for part in ("Tea is at four.\nEvery day.\n", id, "habit", "Mei", "page=3", "2026-05-08T00:00:00+00:00"):
+        assert part in shown
+
+
+def test_show_takes_several_ids_in_their_order(store: Store) -> None:
+    ids = store.holds("Tea is at four.", "Coffee is at ten.")
+    assert [fact["id"] for fact in call("show", *ids, "--json").json["facts"]] == ids
+
+
+def test_show_of_an_unknown_id_is_code_3(store: Store) -> None:
+    [id] = store.holds("Tea is at four.")
+    ran = call("show", id, "7")
+    assert (ran.code, ran.out) == (3, "")
+    assert ran.err == "error: No fact has the id 7.\nList the ids with: cofire list\n"
+
+
+def test_stats_count_facts_and_name_the_store(store: Store) -> None:
+    store.holds("Tea is at four.", "Coffee is at ten.", scope="a")
+    shown = call("stats").out
+    assert str(store.path) in shown
+    assert "a (2)" in shown
+    held = call("stats", "--json").json
+    assert (held["facts"], held["scopes"], held["mode"]) == (2, {"a": 2}, "words only (no embedder)")
+
+
+def test_control_characters_cannot_steer_the_terminal(store: Store) -> None:
+    store.holds("tea\x1b[2J\x07four\u009b1m")
+    for command in (["list"], ["recall", "tea"], ["recall", "tea", "--text"], ["recall", "tea", "--xray"]):
+        shown = call(*command).out
+        assert "tea␛[2J" in shown
+        assert not set(shown) & {"\x1b", "\x07", "\u009b"}

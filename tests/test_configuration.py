@@ -1,0 +1,239 @@
+"""Configuration: the user's file, the environment and the store's record."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from cofire import configuration
+from cofire.configuration import commented_file, from_environment, from_file, gather, reset_in_file, set_in_file
+from cofire.errors import InvalidSetting, StoreNotOpened, UnknownSetting
+from cofire.settings import KEYWORD_B, KEYWORD_K1, KNOBS, from_record, to_record
+
+WRITTEN = """\
+# My settings
+preset = "default"   # as it is
+
+[keyword]
+# how soon repeating stops helping
+k1 = 1.5
+b = 0.5  # longer texts
+
+[recall]
+k = 20
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's settings file, not yet there."""
+    path = tmp_path / "settings" / "config.toml"
+    monkeypatch.setenv(configuration.FILE_VARIABLE, str(path))
+    return path
+
+
+@pytest.fixture
+def written(file: Path) -> Path:
+    file.parent.mkdir()
+    file.write_text(WRITTEN, encoding="utf-8")
+    return file
+
+
+def test_a_file_that_is_not_there_sets_nothing(file: Path) -> None:
+    assert from_file(file) == {}
+
+
+def test_tables_become_dotted_names(written: Path) -> None:
+    assert from_file(written) == {"preset": "default", "keyword.k1": 1.5, "keyword.b": 0.5, "recall.k": 20}
+
+
+def test_dotted_keys_are_as_good_as_tables(file: Path) -> None:
+    file.parent.mkdir()
+    file.write_text("keyword.k1 = 1.5\n", encoding="utf-8")
+    assert from_file(file) == {"keyword.k1": 1.5}
+
+
+@pytest.mark.parametrize("broken", ["k1 = ", "[keyword", "a = 1\na = 2", "\x00"])
+def test_a_broken_file_is_named_with_the_way_out(file: Path, broken: str) -> None:
+    file.parent.mkdir()
+    file.write_text(broken, encoding="utf-8")
+    with pytest.raises(InvalidSetting) as refused:
+        from_file(file)
+    assert str(file) in str(refused.value)
+    assert "COFIRE_CONFIG" in refused.value.way_out
+
+
+def test_a_file_that_is_not_text_is_refused(file: Path) -> None:
+    file.parent.mkdir()
+    file.write_bytes(b"\xff\xfe\x00k")
+    with pytest.raises(InvalidSetting):
+        from_file(file)
+
+
+def test_a_folder_in_place_of_the_file_is_refused(file: Path) -> None:
+    file.mkdir(parents=True)
+    with pytest.raises(StoreNotOpened):
+        from_file(file)
+
+
+@pytest.mark.xfail(reason="the path is put into a text that is formatted afterwards", raises=KeyError)
+def test_a_path_with_braces_is_only_a_path(tmp_path: Path) -> None:
+    path = tmp_path / "{odd}.toml"
+    path.write_text("k1 = ", encoding="utf-8")
+    with pytest.raises(InvalidSetting):
+        from_file(path)
+
+
+def test_setting_a_value_makes_the_file_and_its_folder(file: Path) -> None:
+    assert set_in_file(file, "keyword.k1", "1.5") == 1.5
+    assert from_file(file) == {"keyword.k1": 1.5}
+
+
+def test_setting_a_value_leaves_comments_and_order_alone(written: Path) -> None:
+    set_in_file(written, "keyword.k1", 2.0)
+    assert written.read_text(encoding="utf-8") == WRITTEN.replace("k1 = 1.5", "k1 = 2.0")
+
+
+def test_setting_a_value_adds_it_to_its_table(written: Path) -> None:
+    set_in_file(written, "keyword.enabled", "no")
+    set_in_file(written, "semantic.weight", 1)
+    assert from_file(written)["keyword.enabled"] is False
+    assert from_file(written)["semantic.weight"] == 1.0
+    assert "# how soon repeating stops helping" in written.read_text(encoding="utf-8")
+
+
+def test_a_setting_without_a_table_is_set_above_all_tables(written: Path) -> None:
+    set_in_file(written, "preset", "documented-rrf")
+    assert from_file(written)["preset"] == "documented-rrf"
+
+
+def test_a_setting_written_with_a_dotted_key_is_changed_in_place(file: Path) -> None:
+    file.parent.mkdir()
+    file.write_text("keyword.k1 = 1.5  # mine\n", encoding="utf-8")
+    set_in_file(file, "keyword.k1", 2.0)
+    assert file.read_text(encoding="utf-8") == "keyword.k1 = 2.0  # mine\n"
+
+
+def test_a_value_out_of_range_is_never_written(written: Path) -> None:
+    with pytest.raises(InvalidSetting):
+        set_in_file(written, "keyword.k1", 99)
+    with pytest.raises(UnknownSetting):
+        set_in_file(written, "keyword.k9", 1)
+    assert written.read_text(encoding="utf-8") == WRITTEN
+
+
+def test_nothing_is_written_into_a_broken_file(file: Path) -> None:
+    file.parent.mkdir()
+    file.write_text("k1 = ", encoding="utf-8")
+    with pytest.raises(InvalidSetting):
+        set_in_file(file, "keyword.k1", 1)
+    assert file.read_text(encoding="utf-8") == "k1 = "
+
+
+@pytest.mark.xfail(reason="a value where a table should be is written into as if it were one", raises=TypeError)
+def test_a_value_where_a_table_should_be_is_refused(file: Path) -> None:
+    file.parent.mkdir()
+    file.write_text("keyword = 3\n", encoding="utf-8")
+    with pytest.raises(InvalidSetting):
+        set_in_file(file, "keyword.k1", 1)
+
+
+def test_no_half_written_file_is_left_behind(written: Path) -> None:
+    set_in_file(written, "keyword.k1", 2.0)
+    assert [path.name for path in written.parent.iterdir()] == ["config.toml"]
+
+
+def test_resetting_takes_one_setting_out_and_leaves_the_rest(written: Path) -> None:
+    assert reset_in_file(written, "keyword.b")
+    assert from_file(written) == {"preset": "default", "keyword.k1": 1.5, "recall.k": 20}
+    assert "# how soon repeating stops helping" in written.read_text(encoding="utf-8")
+
+
+def test_resetting_what_is_not_set_tells_so(written: Path, tmp_path: Path) -> None:
+    assert not reset_in_file(written, "semantic.weight")
+    assert not reset_in_file(tmp_path / "nowhere.toml", "semantic.weight")
+    assert written.read_text(encoding="utf-8") == WRITTEN
+
+
+@pytest.mark.xfail(reason="a quoted dotted key is read as a setting but looked for in a table")
+def test_a_setting_under_a_quoted_key_can_be_reset(file: Path) -> None:
+    file.parent.mkdir()
+    file.write_text('"keyword.k1" = 1.5\n', encoding="utf-8")
+    assert from_file(file) == {"keyword.k1": 1.5}
+    assert reset_in_file(file, "keyword.k1")
+    assert from_file(file) == {}
+
+
+def test_the_commented_file_sets_nothing() -> None:
+    assert configuration._flat(tomllib.loads(commented_file())) == []
+
+
+def test_the_commented_file_without_its_marks_says_all_the_defaults() -> None:
+    lines = [line.removeprefix("# ") if re.match(r"# \w+ = ", line) else line for line in commented_file().splitlines()]
+    values = dict(configuration._flat(tomllib.loads("\n".join(lines))))
+    assert values == {name: one.default for name, one in KNOBS.items()}
+
+
+def test_the_commented_file_explains_every_setting() -> None:
+    text = commented_file()
+    assert [name for name, one in KNOBS.items() if f"# {one.help} ({one.allowed})" not in text] == []
+
+
+def test_the_environment_sets_by_variable() -> None:
+    found = from_environment({"COFIRE_KEYWORD_K1": "1.5", "COFIRE_NOTHING": "x", "PATH": "/bin"})
+    assert found == {"keyword.k1": "1.5"}
+
+
+def test_all_layers_are_gathered(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COFIRE_RECALL_K", "30")
+    settings = gather(record=to_record({"keyword.b": 0.9}), call={"keyword.enabled": False})
+    assert (settings[KEYWORD_K1], settings.layer_of(KEYWORD_K1)) == (1.5, "file")
+    assert (settings[KEYWORD_B], settings.layer_of(KEYWORD_B)) == (0.9, "store")
+    assert [settings.layer_of(KNOBS[name]) for name in ("recall.k", "keyword.enabled")] == ["environment", "call"]
+
+
+def test_a_bad_value_in_the_environment_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COFIRE_KEYWORD_K1", "much")
+    with pytest.raises(InvalidSetting, match=r"keyword\.k1"):
+        gather(record=None, call={})
+
+
+@pytest.mark.xfail(reason="the message names the setting, but not whether a file, a variable or the store said so")
+@pytest.mark.parametrize("place", ["file", "environment"])
+def test_a_bad_value_is_refused_with_the_place_it_came_from(
+    file: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    if place == "file":
+        file.parent.mkdir()
+        file.write_text("[keyword]\nk1 = 99\n", encoding="utf-8")
+    else:
+        monkeypatch.setenv("COFIRE_KEYWORD_K1", "99")
+    with pytest.raises(InvalidSetting) as refused:
+        gather(record=None, call={})
+    assert str(file) in str(refused.value) or "COFIRE_KEYWORD_K1" in str(refused.value)
+
+
+def test_the_stores_record_is_the_same_there_and_back() -> None:
+    values = {"recall.k": 7, "keyword.enabled": False, "fusion.method": "rrf"}
+    assert from_record(to_record(values)) == values
+    assert from_record(None) == {}
+
+
+def test_the_record_does_not_depend_on_the_order_of_settings() -> None:
+    assert to_record({"a": 1, "b": 2}) == to_record({"b": 2, "a": 1})
+
+
+def test_the_file_is_where_the_variable_says(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert configuration.file_path() == file
+    monkeypatch.delenv(configuration.FILE_VARIABLE)
+    assert configuration.file_path().name == "config.toml"
+
+
+def test_the_store_is_where_the_variable_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(configuration.STORE_VARIABLE, "team.db")
+    assert configuration.default_store() == "team.db"
+    monkeypatch.setenv(configuration.STORE_VARIABLE, "")
+    assert configuration.default_store().endswith("memory.db")
