@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import pytest
 
@@ -11,7 +12,6 @@ from cofire.presets import PRESETS
 from cofire.settings import (
     ALIASES,
     FUSION,
-    K,
     KEYWORD,
     KEYWORD_B,
     KEYWORD_K1,
@@ -20,6 +20,7 @@ from cofire.settings import (
     PRESET,
     RRF_K,
     SEMANTIC_WEIGHT,
+    K,
     Knob,
     Settings,
     knob,
@@ -163,7 +164,7 @@ def test_without_any_layer_the_defaults_hold() -> None:
     assert {settings.layer_of(one) for one in KNOBS.values()} == {"default"}
 
 
-@pytest.mark.parametrize(("lower", "upper"), list(zip(LAYERS[1:], LAYERS[2:], strict=False)))
+@pytest.mark.parametrize(("lower", "upper"), list(pairwise(LAYERS[1:])))
 def test_each_layer_lies_over_the_one_before(lower: str, upper: str) -> None:
     settings = Settings.layered(**{upper: {"keyword.k1": 2}, lower: {"keyword.k1": 1, "keyword.b": 0.1}})
     assert (settings[KEYWORD_K1], settings.layer_of(KEYWORD_K1)) == (2.0, upper)

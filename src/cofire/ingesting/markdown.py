@@ -23,8 +23,9 @@ _CODE_OR_COMMENT = re.compile(
     r"^[ \t]*(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*(?P=fence)|\Z)|`[^`\n]+`|<!--.*?-->", re.DOTALL | re.MULTILINE
 )
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
-_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
-_INLINE_MARK = re.compile(r"\*\*|__|`|(?<!\w)[*_]|[*_](?!\w)|[ \t]*\{#[^{}]*\}$|[ \t]+#+[ \t]*$")
+_CODE_SPAN = re.compile(r"(`+[^`]+`+)")
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]+\)")
+_INLINE_MARK = re.compile(r"\*\*|__|(?<!\w)[*_]|[*_](?!\w)|[ \t]*\{#[^{}]*\}$|[ \t]+#+[ \t]*$")
 _UNSPACED = "\u2e80"  # from here on scripts put no spaces between words
 
 
@@ -74,11 +75,15 @@ def _block(lines: Lines, at: int, line: int) -> Taken:
 def _heading(title: str, level: int, line: int) -> Block | None:
     """A heading by its plain words; one without words is none.
 
-    >>> _heading("The `cofire` [door](#door) ##", 2, 1).text
-    'The cofire door'
+    >>> _heading("**The** `_door_[x]()` [of](#of) cofire ##", 2, 1).text
+    'The _door_[x]() of cofire'
     """
-    plain = " ".join(_INLINE_MARK.sub("", _LINK.sub(r"\1", _TAG.sub("", title))).split())
-    return Block("heading", line, plain, level=level) if plain else None
+    plain = "".join(
+        part.strip("`") if part.startswith("`") else _INLINE_MARK.sub("", _LINK.sub(r"\1", _TAG.sub("", part)))
+        for part in _CODE_SPAN.split(title.rstrip())
+    )
+    words = " ".join(plain.split())
+    return Block("heading", line, words, level=level) if words else None
 
 
 def _fenced(lines: Lines, at: int, line: int) -> Taken:

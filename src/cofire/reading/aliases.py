@@ -7,7 +7,7 @@ postgresql, postgres, pgsql, psql
 kubernetes, k8s
 javascript, js
 typescript, ts
-python, py, python 3, python3
+python, py
 golang, go lang
 mongodb, mongo
 elasticsearch, elastic search

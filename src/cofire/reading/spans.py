@@ -65,7 +65,7 @@ def opens_sentence(line: Sequence[Piece], at: int) -> bool:
     """Whether only marks stand before a piece, or the end of another sentence."""
     while at > 0 and line[at - 1].shape is Shape.MARK:
         at -= 1
-    return at == 0 or (line[at - 1].stops and line[at - 1].closed[0] in _SENTENCE_ENDS)
+    return at == 0 or (line[at - 1].stops and line[at - 1].closed[:1] in _SENTENCE_ENDS)
 
 
 def leads_name(line: Sequence[Piece], at: int) -> bool:

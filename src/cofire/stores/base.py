@@ -20,20 +20,25 @@ INCOMING_RECORD = "model.incoming"
 
 @dataclass(frozen=True, slots=True)
 class WordCue:
-    """The words of a question with their weights, and the constants of BM25: all that an index needs to propose candidates."""
+    """The words of a question with their weights, and the constants of BM25: all that an index needs to propose candidates.
+
+    A word of a fact's description counts `hint_weight` of a word of its text.
+    """
 
     words: tuple[str, ...]
     weights: tuple[float, ...]
     mean_length: float
     k1: float
     b: float
+    hint_weight: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What scoring needs of some facts, one row each in the order asked for.
 
-    `vectors` are the stored rows (all zeros where a fact has none, as `embedded` tells), `counts` has a column a word.
+    `vectors` are the stored rows (all zeros where a fact has none, as `embedded` tells). `counts` has a column a word, and so
+    have `hints`, which count the words of descriptions.
     """
 
     ids: tuple[str, ...]
@@ -41,6 +46,7 @@ class Evidence:
     embedded: NDArray[np.bool_]
     counts: Floats
     lengths: Floats
+    hints: Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,6 +89,10 @@ class Shelf:
         counts = [[self.counts[id].get(word, 0) for word in words] for id in ids]
         return np.array(counts, dtype=np.float64).reshape(len(ids), len(words))
 
+    def hint_counts(self, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.float64]:
+        counts = [[self.web.hints.get(id, {}).get(word, 0) for word in words] for id in ids]
+        return np.array(counts, dtype=np.float64).reshape(len(ids), len(words))
+
     def lengths(self, ids: Sequence[str]) -> NDArray[np.float64]:
         return np.array([sum(self.counts[id].values()) for id in ids], dtype=np.float64)
 
@@ -131,9 +135,12 @@ class ReferenceStore:
 
     def matching(self, cue: WordCue, k: int, where: Where) -> list[str]:
         shelf = self._open()
-        ids = [fact.id for fact in shelf.seen(where) if not shelf.counts[fact.id].keys().isdisjoint(cue.words)]
+        hints = shelf.web.hints if cue.hint_weight else {}
+        held = {fact.id: {*shelf.counts[fact.id], *hints.get(fact.id, ())} for fact in shelf.seen(where)}
+        ids = [id for id, words in held.items() if not words.isdisjoint(cue.words)]
         resisting = bm25.resistance(shelf.lengths(ids), k1=cue.k1, b=cue.b, mean_length=cue.mean_length)
-        saturated = bm25.saturation(shelf.word_counts(ids, cue.words), resisting[:, None])
+        counts = shelf.word_counts(ids, cue.words) + cue.hint_weight * shelf.hint_counts(ids, cue.words)
+        saturated = bm25.saturation(counts, resisting[:, None])
         return _best(ids, bm25.share(saturated, cue.weights), k)
 
     def weigh(self, ids: Sequence[str], words: Sequence[str]) -> Evidence:
@@ -143,7 +150,8 @@ class ReferenceStore:
         vectors = shelf.rows([shelf.vectors.get(id, nothing) for id in known])
         embedded = np.array([id in shelf.vectors for id in known], dtype=np.bool_)
         counts, lengths = shelf.word_counts(known, words), shelf.lengths(known)
-        return Evidence(tuple(known), vectors, embedded, counts.astype(np.float32), lengths.astype(np.float32))
+        hints = shelf.hint_counts(known, words).astype(np.float32)
+        return Evidence(tuple(known), vectors, embedded, counts.astype(np.float32), lengths.astype(np.float32), hints)
 
     def statistics(self, scopes: Sequence[str], words: Sequence[str]) -> WordStatistics:
         shelf = self._open()

@@ -29,6 +29,7 @@ class Web:
     edges: dict[Key, Edge] = field(default_factory=dict)
     inbox: dict[str, None] = field(default_factory=dict)
     descriptions: dict[str, list[str]] = field(default_factory=dict)
+    hints: dict[str, dict[str, int]] = field(default_factory=dict)
     importance: dict[str, Importance] = field(default_factory=dict)
     hours: dict[str, float] = field(default_factory=dict)
     spans: list[tuple[datetime, datetime]] = field(default_factory=list)
@@ -40,13 +41,22 @@ class Web:
             dict(self.edges),
             dict(self.inbox),
             {id: list(texts) for id, texts in self.descriptions.items()},
+            {id: dict(counts) for id, counts in self.hints.items()},
             dict(self.importance),
             dict(self.hours),
             list(self.spans),
         )
 
     def forget(self, id: str) -> None:
-        for kept in (self.mentions, self.subjects, self.inbox, self.descriptions, self.importance, self.hours):
+        for kept in (
+            self.mentions,
+            self.subjects,
+            self.inbox,
+            self.descriptions,
+            self.hints,
+            self.importance,
+            self.hours,
+        ):
             kept.pop(id, None)
         self.edges = {key: edge for key, edge in self.edges.items() if id not in key[:2]}
 
@@ -98,6 +108,8 @@ def write_graph(web: Web, facts: Facts, change: Change) -> EdgeCounts:
     for one in change.descriptions:
         if one.fact in facts:
             web.descriptions.setdefault(one.fact, []).append(one.text)
+            hints = web.hints.setdefault(one.fact, {})
+            hints.update({word: max(count, hints.get(word, 0)) for word, count in one.counts.items()})
     for id in change.dreamed:
         web.inbox.pop(id, None)
     if change.importance:

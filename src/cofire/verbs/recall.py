@@ -32,6 +32,7 @@ from cofire.recollection import ChannelReport, Heard, Hit, Recollection
 from cofire.settings import (
     CANDIDATES,
     FUSION,
+    HINT_WEIGHT,
     KEYWORD,
     KEYWORD_B,
     KEYWORD_K1,
@@ -124,7 +125,8 @@ def word_cue(found: tuple[str, ...], statistics: WordStatistics, asked: Question
         for word, holding in zip(found, statistics.holding, strict=True)
     ]
     settings = asked.settings
-    return WordCue(found, tuple(weights), statistics.mean_length, settings[KEYWORD_K1], settings[KEYWORD_B])
+    constants = (settings[KEYWORD_K1], settings[KEYWORD_B], settings[HINT_WEIGHT])
+    return WordCue(found, tuple(weights), statistics.mean_length, *constants)
 
 
 def listen(cue: Cue, asked: Question) -> Asking[tuple[list[str], tuple[ChannelReport, ...]]]:
@@ -171,7 +173,8 @@ def keyword_scores(evidence: Evidence, cue: Cue) -> Numbers:
     resisting = bm25.resistance(
         evidence.lengths.astype(np.float64), k1=asked.k1, b=asked.b, mean_length=asked.mean_length
     )
-    return bm25.share(bm25.saturation(evidence.counts.astype(np.float64), resisting[:, None]), asked.weights)
+    counts = (evidence.counts + asked.hint_weight * evidence.hints).astype(np.float64)
+    return bm25.share(bm25.saturation(counts, resisting[:, None]), asked.weights)
 
 
 def cap(hits: Sequence[Hit], budget: int | None) -> tuple[Hit, ...]:

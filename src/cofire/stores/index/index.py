@@ -19,7 +19,7 @@ from cofire.stores.index.moments import FAR, LONG_AGO, stamp
 from cofire.stores.index.neighbourhood import Neighbourhood
 from cofire.stores.index.postings import Postings, Segment
 from cofire.stores.index.signs import Signs
-from cofire.stores.index.terms import Held, Terms, mark, term, unpacked
+from cofire.stores.index.terms import Held, Terms, hint, mark, term, unpacked
 
 Keys = NDArray[np.int64]
 
@@ -105,15 +105,26 @@ class Index:
         """The best by BM25, those as good as the last one included."""
         scores = np.zeros(self.columns.size)
         for word, weight in zip(cue.words, cue.weights, strict=True):
-            positions, counts = self.postings.find(term(word))
+            positions, counts = self._holders(word, cue.hint_weight)
             if len(positions):
                 lengths = self.columns["length"][positions]
                 resisting = bm25.resistance(lengths, k1=cue.k1, b=cue.b, mean_length=cue.mean_length)
-                scores[positions] += weight * bm25.saturation(counts.astype(np.float64), resisting)
+                scores[positions] += weight * bm25.saturation(counts, resisting)
         scores[~among] = 0.0
         scores /= sum(cue.weights) or 1.0
         best = _best(scores, k)
         return Proposed(self.columns["key"][best], scores[best])
+
+    def _holders(self, word: str, hint_weight: float) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Positions that hold a word, in the text or in a description, and how much."""
+        positions, counts = self.postings.find(term(word))
+        hinted, hints = self.postings.find(hint(word)) if hint_weight else (positions[:0], counts[:0])
+        if not len(hinted):
+            return positions, counts.astype(np.float64)
+        both = np.concatenate([positions, hinted])
+        found, row = np.unique(both, return_inverse=True)
+        held = np.bincount(row, np.concatenate([counts.astype(np.float64), hint_weight * hints])).astype(np.float64)
+        return found, held
 
     def holding(self, scope: int) -> tuple[int, int, Terms, NDArray[np.int64]]:
         """For one scope: how many facts, their words all told, and for every word how many facts hold it."""

@@ -28,7 +28,7 @@ from cofire.stores.base import (
     WordCue,
     WordStatistics,
 )
-from cofire.stores.index.terms import Held, term, unpacked
+from cofire.stores.index.terms import Held, hint, term, unpacked
 from cofire.stores.sqlite import counting, graph_reading, kinship, rows, schema, writing
 from cofire.stores.sqlite.connecting import IN_MEMORY, Lines, SqliteOptions, connect
 from cofire.stores.sqlite.faults import translated
@@ -326,15 +326,23 @@ def _vectors(connection: apsw.Connection, keys: Any, dimension: int) -> Vectors:
 def _evidence(
     found: Sequence[tuple[str, int, bytes, bytes, bytes | None]], words: Sequence[str], dimension: int
 ) -> Evidence:
-    terms, counts, owners = unpacked([Held(row[2], row[3]) for row in found])
-    table = np.zeros((len(found), len(words)), np.float32)
-    for column, word in enumerate(words):
-        held = terms == term(word)
-        table[owners[held], column] = counts[held]
+    held = unpacked([Held(row[2], row[3]) for row in found])
+    table = _counted(held, [term(word) for word in words], len(found))
+    hints = _counted(held, [hint(word) for word in words], len(found))
     vectors = np.zeros((len(found), dimension), np.float32)
     embedded = np.array([row[4] is not None for row in found], dtype=np.bool_)
     if embedded.any():
         stored = b"".join([row[4] for row in found if row[4] is not None])
         vectors[embedded] = np.frombuffer(stored, np.float16).reshape(-1, dimension)
     lengths = np.array([row[1] for row in found], dtype=np.float32)
-    return Evidence(tuple(row[0] for row in found), vectors, embedded, table, lengths)
+    return Evidence(tuple(row[0] for row in found), vectors, embedded, table, lengths, hints)
+
+
+def _counted(held: Any, wanted: Sequence[int], rows: int) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """How often each wanted term occurs in each row."""
+    terms, counts, owners = held
+    table = np.zeros((rows, len(wanted)), np.float32)
+    for column, number in enumerate(wanted):
+        found = terms == number
+        table[owners[found], column] = counts[found]
+    return table
