@@ -154,14 +154,24 @@ DAMPING = declare(Knob("pagerank.damping", 0.85, "Chance that a walk goes on.", 
 BRIDGES = declare(
     Knob("dream.bridges", 10, "Weak edges a dream may lay between communities.", "000", low=0, high=1_000, kept=True)
 )
-DREAM_AFTER = declare(
+DREAM_AFTER_FACTS = declare(
     Knob(
         "dream.after_facts",
         0,
-        "Waiting facts after which remembering dreams by itself; 0 is never.",
+        "Waiting facts after which an open memory dreams by itself in the background; 0 is never.",
         "cofire",
         low=0,
         high=10_000_000,
+    )
+)
+DREAM_AFTER_MINUTES = declare(
+    Knob(
+        "dream.after_minutes",
+        0.0,
+        "Minutes that facts wait before an open memory dreams by itself in the background; 0 is never.",
+        "cofire",
+        low=0,
+        high=100_000,
     )
 )
 IDLE_MINUTES = declare(

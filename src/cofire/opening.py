@@ -9,16 +9,18 @@ from typing import Any, TypeVar
 
 from cofire.asks import Asking, Recorded, World, run
 from cofire.configuration import default_store, gather
+from cofire.dreaming import BackgroundDreamer
 from cofire.embedders.base import Embedder
 from cofire.embedders.choosing import embedder_for
 from cofire.errors import StoreNotOpened
-from cofire.graph_settings import READER
+from cofire.graph_settings import DREAM_AFTER_FACTS, DREAM_AFTER_MINUTES, READER
 from cofire.ids import Minter
 from cofire.model import Record
 from cofire.reading.choosing import reader_for as choose_reader
 from cofire.settings import BUSY_SECONDS, EMBEDDER, INDEX, RECORD, SYNCHRONOUS, Settings
 from cofire.stores.base import Store
 from cofire.stores.sqlite.store import SqliteOptions, SqliteStore
+from cofire.verbs.dream import dream
 from cofire.verbs.model_of_store import check_model
 
 T = TypeVar("T")
@@ -36,6 +38,7 @@ class Opened:
     world: World
     call: Mapping[str, object]
     _layered: dict[bytes | None, Settings] = field(default_factory=dict)
+    _dreamers: list[BackgroundDreamer] = field(default_factory=list)
 
     def settings(self, record: Record | None) -> Settings:
         """All settings, given the store's own. File and environment are read once."""
@@ -49,7 +52,24 @@ class Opened:
         record: Record | None = yield Recorded(RECORD)
         return (yield from verb(self.settings(record)))
 
+    def dream_in_background(self) -> None:
+        """Begin to dream by itself, if the settings say when."""
+        settings = self.settings(self.world.store.record(RECORD))
+        if not settings[DREAM_AFTER_FACTS] and not settings[DREAM_AFTER_MINUTES]:
+            return
+        dreamer = BackgroundDreamer(
+            waiting=lambda: self.world.store.size().waiting,
+            dream=lambda: run(self.informed(lambda now: dream(None, now)), self.world),
+            clock=self.world.clock,
+            after_facts=settings[DREAM_AFTER_FACTS],
+            after_minutes=settings[DREAM_AFTER_MINUTES],
+        )
+        self._dreamers.append(dreamer)
+        dreamer.start()
+
     def close(self) -> None:
+        for dreamer in self._dreamers:
+            dreamer.close()
         self.world.store.close()
         if self.world.embedder is not None:
             self.world.embedder.close()
@@ -81,7 +101,9 @@ class Place:
         world = World(store, embedder, self.clock or _utc_now, _MINTER.mint, choose_reader(settings[READER]))
         if not self.reembedding:
             run(check_model(), world)
-        return Opened(world, self.settings)
+        opened = Opened(world, self.settings)
+        opened.dream_in_background()
+        return opened
 
 
 def open_store(place: Any, settings: Settings) -> Store:

@@ -65,9 +65,7 @@ tags = st.sets(st.sampled_from(["a", "A", "b", "B", "c", "straße", "STRASSE"]))
 
 
 def score(cosine: float, tags: float, category: float, temporal: float) -> float:
-    return composite(
-        cosine=cosine, tags=tags, category=category, temporal=temporal, weights=DOCUMENTED, guard=GUARD
-    )
+    return composite(cosine=cosine, tags=tags, category=category, temporal=temporal, weights=DOCUMENTED, guard=GUARD)
 
 
 @pytest.mark.parametrize("row", GOLDEN, ids=lambda row: row.where)
@@ -78,7 +76,9 @@ def test_score_is_that_of_the_documented_formula(row: Golden) -> None:
 
 
 def test_many_scores_are_the_same_as_one_by_one() -> None:
-    category = category_matches(np.zeros(len(GOLDEN), int), np.array([not r.same_category for r in GOLDEN]), cross=CROSS)
+    category = category_matches(
+        np.zeros(len(GOLDEN), int), np.array([not r.same_category for r in GOLDEN]), cross=CROSS
+    )
     apart = np.array([row.hours_apart for row in GOLDEN])
     scores = composite_scores(
         cosine=np.array([row.cosine for row in GOLDEN]),
@@ -141,11 +141,11 @@ def test_nothing_helps_under_the_guard(cosine: float, tags: float, category: flo
     assert score(cosine, tags, category, temporal) == 0.0
 
 
-@given(tags, tags, hours, hours, st.sampled_from("xy"), st.sampled_from("xy"))
-def test_signals_are_symmetric(one: set[str], other: set[str], early: float, late: float, x: str, y: str) -> None:
+@given(tags, tags, hours, hours)
+def test_signals_are_symmetric(one: set[str], other: set[str], early: float, late: float) -> None:
     assert jaccard(one, other) == jaccard(other, one)
     assert temporal_proximity(early, late, sigma=SIGMA) == temporal_proximity(late, early, sigma=SIGMA)
-    assert category_match(x, y, cross=CROSS) == category_match(y, x, cross=CROSS)
+    assert category_match("fact", "event", cross=CROSS) == category_match("event", "fact", cross=CROSS)
 
 
 @given(tags, tags)

@@ -21,6 +21,7 @@ MAY_KNOW = {
     "model": {"errors"},
     "presets": {"errors", "model"},
     "guide": {"errors"},
+    "dreaming": {"errors"},
     "kinds": set(),
     "knobs": {"errors"},
     "graph_settings": {"knobs"},
@@ -33,7 +34,7 @@ MAY_KNOW = {
     "embedders": {"errors", "model", "embedders.base", "embedders.calibration"},
     "stores.base": {"errors", "model", "dynamics", "reading", "embedders.base"},
     "stores": {"kinds", "errors", "model", "dynamics", "reading", "embedders.base", "stores.base"},
-    "asks": {"errors", "model", "embedders.base", "stores.base"},
+    "asks": {"errors", "model", "embedders.base", "reading", "stores.base"},
     "xray": {"errors", "model", "reading"},
     "recollection": {"errors", "model", "xray"},
     "verbs": {
@@ -41,7 +42,7 @@ MAY_KNOW = {
         *("embedders.base", "embedders.calibration", "stores.base", "asks"),
     },
     "opening": {
-        *("errors", "ids", "model", "settings", "configuration"),
+        *("errors", "ids", "model", "settings", "graph_settings", "configuration", "dreaming", "reading"),
         *("embedders.base", "embedders", "stores.base", "stores", "asks", "verbs"),
     },
     "memory": {

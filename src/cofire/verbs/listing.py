@@ -24,6 +24,7 @@ class Stats:
     mode: str
     model: str | None
     without_vector: int
+    advice: str
 
 
 def facts(ids: Iterable[str] | str | None, filters: Filters, limit: int, before: str | None) -> Asking[list[Fact]]:
@@ -60,4 +61,14 @@ def stats() -> Asking[Stats]:
     resident: Resident | None = yield WhichModel()
     stored = yield from stored_model()
     mode = "words only (no embedder)" if resident is None else "words and meaning"
-    return Stats(size, mode, stored.model.name if stored else None, size.facts - size.embedded)
+    lacking = size.facts - size.embedded
+    return Stats(size, mode, stored.model.name if stored else None, lacking, advice(size, lacking, resident is not None))
+
+
+def advice(size: StoreSize, lacking: int, has_embedder: bool) -> str:
+    """What would do the memory good now, or nothing."""
+    if lacking and has_embedder:
+        return f"{lacking:,} facts have no vector yet: run reembed."
+    if size.waiting:
+        return f"{size.waiting:,} facts wait to be connected: dream when you have a moment."
+    return ""

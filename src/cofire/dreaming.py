@@ -1,0 +1,68 @@
+"""Dreaming in the background: a long-running process consolidates by itself when enough facts wait, or wait long enough."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from threading import Event, Thread
+
+from cofire.errors import CofireError
+
+LOOK_EVERY_SECONDS = 1.0
+
+_log = logging.getLogger("cofire")
+
+
+class BackgroundDreamer:
+    """A thread that looks at the inbox now and then, and dreams when it is due. A dream that fails is logged and tried again."""
+
+    def __init__(
+        self,
+        *,
+        waiting: Callable[[], int],
+        dream: Callable[[], object],
+        clock: Callable[[], datetime],
+        after_facts: int,
+        after_minutes: float,
+    ) -> None:
+        self._waiting, self._dream, self._clock = waiting, dream, clock
+        self._after_facts, self._after = after_facts, timedelta(minutes=after_minutes)
+        self._since: datetime | None = None
+        self._stop = Event()
+        self._thread = Thread(target=self._watch, name="cofire dreams", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def look(self) -> bool:
+        """Dream if it is due; tells whether it was."""
+        waiting = self._waiting()
+        if not waiting:
+            self._since = None
+            return False
+        self._since = self._since or self._clock()
+        if not self._is_due(waiting):
+            return False
+        self._dream()
+        self._since = None
+        return True
+
+    def close(self) -> None:
+        """Stop looking; a dream that is under way is finished first."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _is_due(self, waiting: int) -> bool:
+        enough = bool(self._after_facts) and waiting >= self._after_facts
+        assert self._since is not None, "something is waiting since some moment"
+        long_enough = bool(self._after) and self._clock() - self._since >= self._after
+        return enough or long_enough
+
+    def _watch(self) -> None:
+        while not self._stop.wait(LOOK_EVERY_SECONDS):
+            try:
+                self.look()
+            except CofireError as error:
+                _log.warning("A dream in the background failed: %s", error)
