@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -132,15 +133,44 @@ def embedder() -> HashedWords:
     return HashedWords()
 
 
+class Lent:
+    """A store that outlives the memories it is lent to."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.store, name)
+
+    def close(self) -> None:
+        """Whoever lent it closes it."""
+
+
+Opening = Callable[..., Memory]
+
+
 @pytest.fixture
-def memory(store: Store, embedder: HashedWords, clock: Clock) -> Iterator[Memory]:
+def open_memory(store: Store, clock: Clock) -> Opening:
+    """Open a memory on the test's store, as often as wanted, with an embedder unless the test says otherwise.
+
+    The reference keeps no graph, so nothing is linked there.
+    """
+    graphless = {"multi_graph.enabled": False} if isinstance(store, ReferenceStore) else {}
+
+    def opened(embedder: Any = "hashed words", settings: Mapping[str, object] | None = None, **others: Any) -> Memory:
+        chosen = HashedWords() if embedder == "hashed words" else embedder
+        return Memory(Lent(store), embedder=chosen, settings={**graphless, **(settings or {})}, clock=clock, **others)
+
+    return opened
+
+
+@pytest.fixture
+def memory(open_memory: Opening, embedder: HashedWords) -> Memory:
     """A memory with an embedder, on every store."""
-    with Memory(store, embedder=embedder, clock=clock) as opened:
-        yield opened
+    return open_memory(embedder)
 
 
 @pytest.fixture
-def wordy(store: Store, clock: Clock) -> Iterator[Memory]:
+def wordy(open_memory: Opening) -> Memory:
     """A memory without an embedder, on every store."""
-    with Memory(store, embedder=None, clock=clock) as opened:
-        yield opened
+    return open_memory(None)

@@ -71,7 +71,7 @@ def world() -> World:
 def asking(*asks: Any) -> Asking[list[Any]]:
     answers = []
     for ask in asks:
-        answers.append((yield ask))
+        answers.append((yield ask))  # noqa: PERF401 a comprehension cannot yield
     return answers
 
 

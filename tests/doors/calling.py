@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,40 +79,52 @@ def call_process(*arguments: str, given: bytes = b"", **environment: str) -> Ran
     return Ran(ran.returncode, ran.stdout.decode(), ran.stderr.decode())
 
 
-def start_process(*arguments: str, **streams: Any) -> subprocess.Popen[bytes]:
+def start_process(
+    *arguments: str, environment: dict[str, str] | None = None, **streams: Any
+) -> subprocess.Popen[bytes]:
     """Begin a call in a process of its own."""
-    return subprocess.Popen([*PROGRAM, *arguments], env=_environment({}), **streams)
+    return subprocess.Popen([*PROGRAM, *arguments], env=_environment(environment or {}), **streams)
 
 
 def call_at_terminal(*arguments: str, typed: str = "", **environment: str) -> Ran:
     """Call the command line in a process that sits at a terminal; what it writes is seen together."""
+    process, terminal = _start_at_terminal(arguments, environment)
+    os.write(terminal, typed.encode())
+    return _ended(process, terminal, _read(terminal))
+
+
+def interrupt_at_terminal(*arguments: str, when: str) -> Ran:
+    """The same, stopped by SIGINT as soon as it says something."""
+    process, terminal = _start_at_terminal(arguments, {})
+    seen = _read(terminal, until=when)
+    process.send_signal(signal.SIGINT)
+    return _ended(process, terminal, seen + _read(terminal))
+
+
+def _start_at_terminal(arguments: Sequence[str], environment: dict[str, str]) -> tuple[subprocess.Popen[bytes], int]:
     ours, theirs = pty.openpty()
-    with subprocess.Popen(
-        [*PROGRAM, *arguments],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env=_environment(environment),
-        start_new_session=True,
-    ) as process:
-        os.close(theirs)
-        os.write(ours, typed.encode())
-        seen = _read_all(ours)
-        os.close(ours)
-        code = process.wait(timeout=60)
-    return Ran(code, seen.replace("\r\n", "\n"), "")
+    process = start_process(*arguments, environment=environment, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    return process, ours
 
 
-def _read_all(terminal: int) -> str:
+def _ended(process: subprocess.Popen[bytes], terminal: int, seen: bytes) -> Ran:
+    os.close(terminal)
+    return Ran(process.wait(timeout=60), seen.decode().replace("\r\n", "\n"), "")
+
+
+def _read(terminal: int, until: str | None = None) -> bytes:
+    """What is written to a terminal, until some words are seen or nobody holds the other end."""
     seen = b""
-    while True:
+    while until is None or until.encode() not in seen:
         try:
             piece = os.read(terminal, 65536)
-        except OSError:  # how Linux says that nobody holds the other end any more
-            return seen.decode()
+        except OSError:  # how Linux says that the other end is closed
+            return seen
         if not piece:
-            return seen.decode()
+            return seen
         seen += piece
+    return seen
 
 
 def _environment(changes: dict[str, str]) -> dict[str, str]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.doors.calling import PROGRAM, Store, call_at_terminal, call_process, start_process
+from tests.doors.calling import PROGRAM, Store, call_at_terminal, call_process, interrupt_at_terminal, start_process
 
 HEAVY = {"apsw", "numpy", "onnxruntime"}
 
@@ -76,17 +73,10 @@ def test_closed_streams_do_no_harm(closed: str) -> None:
 
 
 def test_ctrl_c_ends_it_in_a_word() -> None:
-    ours, theirs = pty.openpty()
-    with start_process("remember", "-", stdin=theirs, stdout=subprocess.DEVNULL, stderr=theirs) as process:
-        assert b"Type what to remember" in os.read(ours, 65536)
-        process.send_signal(signal.SIGINT)
-        process.wait(timeout=60)
-        os.close(theirs)
-        seen = os.read(ours, 65536)
-    os.close(ours)
-    assert process.returncode == 130
-    assert b"Stopped." in seen
-    assert b"Traceback" not in seen
+    ran = interrupt_at_terminal("remember", "-", when="Type what to remember")
+    assert ran.code == 130
+    assert "Stopped.\n" in ran.out
+    assert "Traceback" not in ran.out
 
 
 def test_pipe_carries_no_colours_and_no_bars(tmp_path: Path) -> None:

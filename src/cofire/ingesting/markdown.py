@@ -80,7 +80,7 @@ def _heading(title: str, level: int, line: int) -> Block | None:
     """
     plain = "".join(
         part.strip("`") if part.startswith("`") else _INLINE_MARK.sub("", _LINK.sub(r"\1", _TAG.sub("", part)))
-        for part in _CODE_SPAN.split(title.rstrip())
+        for part in _CODE_SPAN.split(" ".join(title.split()))
     )
     words = " ".join(plain.split())
     return Block("heading", line, words, level=level) if words else None
@@ -92,7 +92,7 @@ def _fenced(lines: Lines, at: int, line: int) -> Taken:
 
 
 def _fence_end(lines: Lines, at: int) -> int:
-    """The line after the fence that closes what opens here; the end of the text where none does."""
+    """The line after the fence that closes what opens here; the end of the text where none does, the next line where none opens."""
     fence = fence_after(lines[at], None)
     end = at + 1
     while end < len(lines) and fence is not None:
@@ -136,18 +136,22 @@ def _items(lines: Lines, at: int) -> tuple[list[int], int]:
     """Where the items of a list start, and the line after it. What is indented belongs to the item above, as does a line that goes on."""
     starts = [at]
     end = at + 1
-    while end < len(lines):
-        if _RULE.fullmatch(lines[end]):
+    while (here := _next_words(lines, end)) < len(lines):
+        if _RULE.fullmatch(lines[here]):
             break
-        if _ITEM.fullmatch(lines[end]) and not _is_nested(lines[end], lines[starts[-1]]):
-            starts.append(end)
-        elif _WITHIN_ITEM.match(lines[end]) and fence_after(lines[end], None) is not None:
-            end = _fence_end(lines, end)
-            continue
-        elif not _goes_on(lines, end):
+        if _ITEM.fullmatch(lines[here]) and not _is_nested(lines[here], lines[starts[-1]]):
+            starts.append(here)
+        elif not _WITHIN_ITEM.match(lines[here]) and (here > end or _opens_block(lines, here)):
             break
-        end += 1
+        end = _fence_end(lines, here)
     return starts, end
+
+
+def _next_words(lines: Lines, at: int) -> int:
+    """The first line from here on that is not blank."""
+    while at < len(lines) and not lines[at].strip():
+        at += 1
+    return at
 
 
 def _is_nested(line: str, above: str) -> bool:
@@ -157,16 +161,6 @@ def _is_nested(line: str, above: str) -> bool:
 
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
-
-
-def _goes_on(lines: Lines, at: int) -> bool:
-    """Whether a line still belongs to a list: indented, blank before something that does, or the rest of a sentence."""
-    if not lines[at].strip():
-        following = next((lines[place] for place in range(at + 1, len(lines)) if lines[place].strip()), "")
-        return bool(_WITHIN_ITEM.match(following) or (_ITEM.fullmatch(following) and not _RULE.fullmatch(following)))
-    if _WITHIN_ITEM.match(lines[at]):
-        return True
-    return bool(lines[at - 1].strip()) and not _opens_block(lines, at)
 
 
 def _opens_block(lines: Lines, at: int) -> bool:

@@ -14,7 +14,8 @@ A_SENTENCE = 12
 A_FACT = 64
 
 # "World Health Organization (WHO)": the letters in brackets stand for the words before them.
-_DEFINED = re.compile(r"((?:[\w'’.&-]+\s+){1,8})\((?:the |an? |or )?[\"“']?([A-Z][A-Za-z0-9&.-]{1,9})[\"”']?\)")
+_DEFINED = re.compile(r"\((?:the |an? |or )?[\"“']?([A-Z][A-Za-z0-9&.-]{1,9})[\"”']?\)")
+_LOOK_BACK = 120
 _WHOLE = frozenset(("path", "url", "email", "flag", "version"))
 _LIKE_A_PERSON = range(2, 5)
 
@@ -107,8 +108,9 @@ def definitions(sentences: Iterable[str]) -> Called:
         normal(letters): meant
         for sentence in sentences
         if "(" in sentence
-        for before, letters in _DEFINED.findall(sentence)
-        if (meant := _words_of(letters, before.split()))
+        for found in _DEFINED.finditer(sentence)
+        for letters in found.groups()
+        if (meant := _words_of(letters, sentence[max(0, found.start() - _LOOK_BACK) : found.start()].split()))
     }
 
 

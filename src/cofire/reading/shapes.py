@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -47,15 +46,20 @@ class Piece:
     possessive: bool
 
     @property
+    def is_plain(self) -> bool:
+        """Nothing that a name could begin with."""
+        return self.shape is Shape.WORD or self.shape is Shape.JOINT or self.shape is Shape.MARK
+
+    @property
     def inner(self) -> str:
         """As it stands inside a name: "St." and "King's" keep what the bare core has lost."""
         return self.core + ("'s" if self.possessive else "") + ("." if self.closed[:1] == "." else "")
 
 
-_PIECE = re.compile(r"[^\s—–]+")
-_LONGEST = 80
-_OPENING = re.compile(r"(?:[\"'“”‘’«(\[{<*`]|\.{2,})*")
-_CLOSING = re.compile(r"[.,;:!?)\]}>\"'“”‘’»*`…(\[{]*$")
+# The bound keeps what is remembered of pieces small.
+_PIECE = re.compile(r"[^\s—–]{1,400}")
+_OPENING = "\"'“”‘’«([{<*`"
+_CLOSING = ".,;:!?)]}>\"'“”‘’»*`…([{"
 _ABBREVIATED = frozenset("st dr mr mrs ms prof rev gen col lt sgt capt sen rep gov ft mt hon fr no".split())
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://\S+|www\.\S+")
@@ -89,38 +93,30 @@ def pieces(sentence: str) -> list[Piece]:
     >>> [(piece.core, piece.shape.value) for piece in pieces("Ana's PgBouncer uses max_conn.")]
     [('Ana', 'capital'), ('PgBouncer', 'camel'), ('uses', 'word'), ('max_conn', 'code')]
     """
-    return list(_pieces(sentence))
+    return [look(chunk) for chunk in _PIECE.findall(sentence)]
 
 
-def _pieces(sentence: str) -> Iterator[Piece]:
-    for chunk in _PIECE.findall(sentence):
-        yield look(chunk) if len(chunk) <= _LONGEST else _long_piece(chunk)
-
-
-def _long_piece(chunk: str) -> Piece:
-    """Nobody's name: an address, or letters without a space."""
-    shape = Shape.URL if _URL.match(chunk) else Shape.MARK
-    return Piece(chunk, chunk.lower(), shape, "", "", True, False)
-
-
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=50_000)
 def look(chunk: str) -> Piece:
     """A piece as it looks by itself.
 
     >>> look("(J.").shape.value, look("src/app.py,").shape.value, look("and/or").shape.value, look("COVID-19").shape.value
     ('initial', 'path', 'word', 'acronym')
     """
-    opened = _OPENING.match(chunk)[0]  # type: ignore[index]  # it matches the empty text too
-    inside = chunk[len(opened) :]
-    closed = _CLOSING.search(inside)[0]  # type: ignore[index]
-    core = inside[: len(inside) - len(closed)]
+    inside = _without_opening(chunk)
+    core = inside.rstrip(_CLOSING)
+    opened, closed = chunk[: len(chunk) - len(inside)], inside[len(core) :]
     called = _called(core, closed, opened)
     if called is not None:
         return called
     core, possessive = _without_possessive(core.replace("’", "'"))
     shape = _shape(core, closed)
-    stops = _stops(core, closed, shape)
-    return Piece(core, core.lower(), shape, opened, closed, stops, possessive)
+    return Piece(core, core.lower(), shape, opened, closed, _stops(core, closed, shape), possessive)
+
+
+def _without_opening(chunk: str) -> str:
+    inside = chunk.lstrip(_OPENING)
+    return inside.lstrip(".") if inside.startswith("..") and not inside.startswith("../") else inside
 
 
 def _called(core: str, closed: str, opened: str) -> Piece | None:

@@ -27,6 +27,7 @@ _ALSO = re.compile(
     r"(?:also known as|better known as|best known as|known as|commonly called|also called|abbreviated(?: as| to)?|nicknamed|a\.k\.a\.|aka)"
     r"\s+(?:the\s+)?[\"“'‘`]{0,2}((?:[A-Z][\w.'’&-]*\s?){1,5})"
 )
+_ALSO_CUES = ("known", "called", "abbreviated", "nicknamed", "a.k.a", "aka")
 _DETERMINERS = frozenset("the a an my our your his her their this that these those".split())
 
 
@@ -53,7 +54,8 @@ def _surfaces(fact: Fact, text: str) -> Iterator[tuple[str, float]]:
     beginning = text[:_BEGINNING]
     if first := lead(beginning):
         yield first, LEAD
-    yield from ((also, ALSO) for also in _ALSO.findall(beginning))
+    if any(cue in beginning for cue in _ALSO_CUES):
+        yield from ((also, ALSO) for also in _ALSO.findall(beginning))
     yield from ((letters, ALSO) for letters in _abbreviations(fact, first, beginning))
 
 

@@ -4,41 +4,61 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from cofire.model import Link
 
+# A name that more facts hold is too common to link those that merely mention it.
 MOST_NAMED = 100
+# Of those that hold one name, so many are linked at most: the surest first, then by content, so that no age is favoured.
+MOST_LINKED = 30
 BACKWARD = 0.5
 SHARED = 0.3
 
-# A name with its counts, how surely the fact at hand holds it, the other fact, and how that one holds it.
-Named = tuple[str, int, int, float, str, float | None, float | None]
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A name that a fact holds: how strongly it is about it or how surely it mentions it, and how many facts hold it so.
+
+    `about` and `mentioning` are other facts of the scope that hold it, with their strength and confidence.
+    """
+
+    name: str
+    by: float
+    count: int
+    about: tuple[tuple[str, float], ...]
+    mentioning: tuple[tuple[str, float], ...]
+
+    @property
+    def spread(self) -> float:
+        """What is specific conducts more than what everybody mentions: 1/√n."""
+        return 1 / math.sqrt(max(1, self.count))
 
 
-def through_names(id: str, mentioned: Iterable[Named], about: Iterable[Named]) -> list[Link]:
+def through_names(id: str, mentioned: Iterable[Held], subjects: Iterable[Held]) -> list[Link]:
     """Links of a fact through the names it mentions and the names it is about; the best one to each other fact and name.
 
-    From a fact that mentions X to a fact about X the link is full, 1/√n among n that hold the name; back it is half; between
-    two that merely mention X it is weaker. What is specific conducts more than what everybody mentions.
+    From a fact that mentions X to a fact about X the link is full; back it is half; between two that merely mention X, or are
+    both about it, it is weaker.
     """
-    best: dict[tuple[str, str], Link] = {}
-    for name, subjects, mentions, sure, other, strength, confidence in mentioned:
-        spread = 1 / math.sqrt(max(1, subjects + mentions))
-        if strength is not None:
-            _keep(best, Link(id, other, "about", spread * strength, sure, (), "names", name))
-        elif confidence is not None:
-            _keep(best, Link(id, other, "entity", SHARED * spread, min(sure, confidence), (), "names", name))
-    for name, subjects, mentions, strong, other, strength, confidence in about:
-        spread = 1 / math.sqrt(max(1, subjects + mentions))
-        if confidence is not None:
-            _keep(best, Link(other, id, "about", BACKWARD * spread * strong, confidence, (), "names", name))
-        elif strength is not None:
-            _keep(best, Link(id, other, "entity", SHARED * spread * strong * strength, 1.0, (), "names", name))
+    best: dict[tuple[str, str, str], Link] = {}
+    for held in mentioned:
+        for other, strength in held.about:
+            _keep(best, Link(id, other, "about", held.spread * strength, held.by, (), "names", held.name))
+        for other, sure in held.mentioning:
+            _keep(best, Link(id, other, "entity", SHARED * held.spread, min(held.by, sure), (), "names", held.name))
+    for held in subjects:
+        for other, sure in held.mentioning:
+            _keep(best, Link(other, id, "about", BACKWARD * held.spread * held.by, sure, (), "names", held.name))
+        for other, strength in held.about:
+            _keep(
+                best, Link(id, other, "entity", SHARED * held.spread * held.by * strength, 1.0, (), "names", held.name)
+            )
     return list(best.values())
 
 
-def _keep(best: dict[tuple[str, str], Link], link: Link) -> None:
-    pair = (min(link.source, link.target) + max(link.source, link.target), link.via or "")
+def _keep(best: dict[tuple[str, str, str], Link], link: Link) -> None:
+    pair = (min(link.source, link.target), max(link.source, link.target), link.via or "")
     known = best.get(pair)
     if known is None or (link.weight or 0.0) > (known.weight or 0.0):
         best[pair] = link

@@ -13,7 +13,7 @@ from cofire.errors import InvalidInput, NotFound
 from cofire.kinds import kind_of
 from cofire.model import Change, Edge, EdgeCounts, Fact, Importance, Link, Mentioned, NewEdge, NewFact
 from cofire.stores.base import EdgeFilter, Network, Profile
-from cofire.stores.linking import MOST_NAMED, Named, through_names
+from cofire.stores.linking import MOST_LINKED, MOST_NAMED, Held, through_names
 
 Facts = Mapping[str, Fact]
 Key = tuple[str, str, str]
@@ -127,11 +127,11 @@ def edges(web: Web, facts: Facts, wanted: EdgeFilter, limit: int) -> list[Edge]:
 def links(web: Web, facts: Facts, id: str, limit: int) -> list[Link]:
     stored = edges(web, facts, EdgeFilter(ids=frozenset([id])), limit)
     found = [Link(one.source, one.target, one.kind, one.weight, one.confidence, one.tags, one.origin) for one in stored]
-    mine, about = web.mentions.get(id, {}), web.subjects.get(id, {})
+    mentioned, subjects = web.mentions.get(id, {}), web.subjects.get(id, {})
     found += through_names(
         id,
-        [row for name, one in mine.items() for row in _holders(web, facts, id, name, one.confidence)],
-        [row for name, strength in about.items() for row in _holders(web, facts, id, name, strength)],
+        [_held(web, facts, id, name, one.confidence, common=False) for name, one in sorted(mentioned.items())],
+        [_held(web, facts, id, name, strength, common=True) for name, strength in sorted(subjects.items())],
     )
     return sorted(found, key=lambda one: (-(one.weight or 0.0), one.kind, one.source, one.target, one.via or ""))[
         :limit
@@ -211,26 +211,23 @@ def _is_wanted(edge: Edge, facts: Facts, wanted: EdgeFilter) -> bool:
     )
 
 
-def _holders(web: Web, facts: Facts, id: str, name: str, sure: float) -> list[Named]:
-    """Other facts of the scope that mention a name or are about it, unless there are too many."""
-    scope = facts[id].scope
-    about = {one for one, named in web.subjects.items() if name in named and facts[one].scope == scope}
-    mentioning = {one for one, named in web.mentions.items() if name in named and facts[one].scope == scope}
-    if len(about) + len(mentioning) > MOST_NAMED:
-        return []
-    return [
-        (
-            name,
-            len(about),
-            len(mentioning),
-            sure,
-            other,
-            web.subjects.get(other, {}).get(name),
-            web.mentions[other][name].confidence if other in mentioning else None,
-        )
-        for other in sorted((about | mentioning) - {id})
-        if not facts[other].archived
+def _held(web: Web, facts: Facts, id: str, name: str, by: float, *, common: bool) -> Held:
+    """A name with the others of the scope that hold it, the surest first, then by content."""
+    about = {one: named[name] for one, named in web.subjects.items() if name in named}
+    mentioning = {one: named[name].confidence for one, named in web.mentions.items() if name in named}
+    inside = [
+        {one: by for one, by in held.items() if facts[one].scope == facts[id].scope} for held in (about, mentioning)
     ]
+    count = sum(map(len, inside))
+    listed = [
+        tuple(sorted(_others(held, facts, id), key=lambda one: (-one[1], facts[one[0]].hash))[:MOST_LINKED])
+        for held in inside
+    ]
+    return Held(name, by, count, listed[0], listed[1] if common or count <= MOST_NAMED else ())
+
+
+def _others(held: Mapping[str, float], facts: Facts, id: str) -> list[tuple[str, float]]:
+    return [(one, by) for one, by in held.items() if one != id and not facts[one].archived]
 
 
 def _directions(edge: Edge) -> list[tuple[str, str, float]]:

@@ -58,12 +58,13 @@ class Line:
 
     @contextmanager
     def writing(self) -> Iterator[apsw.Connection]:
-        """All that is written inside is kept, or none of it."""
+        """All that is written inside is kept, or none of it; kept at the end, unless that was done inside."""
         with self.lock:
             self.connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self.connection
-                self.connection.execute("COMMIT")
+                if self.connection.in_transaction:
+                    self.connection.execute("COMMIT")
             except BaseException:
                 if self.connection.in_transaction:
                     self.connection.execute("ROLLBACK")

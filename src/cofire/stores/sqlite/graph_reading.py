@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cofire.kinds import kind_of
 from cofire.model import Edge, Fact, Importance, Link
 from cofire.stores.base import EdgeFilter, Network, Profile
-from cofire.stores.linking import MOST_NAMED, through_names
+from cofire.stores.linking import MOST_LINKED, MOST_NAMED, Held, through_names
 from cofire.stores.sqlite import rows
 
 _EDGES = """
@@ -63,34 +63,36 @@ def links(connection: apsw.Connection, id: str, limit: int) -> list[Link]:
     """Stored edges and links through names, seen from one fact."""
     stored = edges(connection, EdgeFilter(ids=frozenset([id])), limit)
     found = [Link(one.source, one.target, one.kind, one.weight, one.confidence, one.tags, one.origin) for one in stored]
-    mentioned: Any = connection.execute(_NAMED_BY, (id, MOST_NAMED)).fetchall()
-    about: Any = connection.execute(_ABOUT_ME, (id, MOST_NAMED)).fetchall()
-    found += through_names(id, mentioned, about)
+    found += through_names(
+        id,
+        [_held(connection, id, row, common=False) for row in connection.execute(_MENTIONED, (id,))],
+        [_held(connection, id, row, common=True) for row in connection.execute(_SUBJECTS, (id,))],
+    )
     return sorted(found, key=lambda one: (-(one.weight or 0.0), one.kind, one.source, one.target, one.via or ""))[
         :limit
     ]
 
 
-# Names that the fact mentions: who else is about them, and who else mentions them.
-_NAMED_BY = """
-SELECT n.name, n.about, n.mentioned, m.confidence, other.id, s.strength, o.confidence FROM facts f
-JOIN mentions m ON m.fact = f.key JOIN names n ON n.key = m.name
-JOIN (SELECT name, fact FROM subjects UNION SELECT name, fact FROM mentions) linked ON linked.name = n.key AND linked.fact <> f.key
-JOIN facts other ON other.key = linked.fact
-LEFT JOIN subjects s ON s.name = n.key AND s.fact = linked.fact
-LEFT JOIN mentions o ON o.name = n.key AND o.fact = linked.fact
-WHERE f.id = ?1 AND n.mentioned + n.about <= ?2 AND NOT other.archived
+_MENTIONED = """
+SELECT n.key, n.name, m.confidence, n.mentioned + n.about FROM facts f JOIN mentions m ON m.fact = f.key
+JOIN names n ON n.key = m.name WHERE f.id = ? ORDER BY n.name
 """
-# Names that the fact is about: who mentions them, or is about them too.
-_ABOUT_ME = """
-SELECT n.name, n.about, n.mentioned, me.strength, other.id, s.strength, o.confidence FROM facts f
-JOIN subjects me ON me.fact = f.key JOIN names n ON n.key = me.name
-JOIN (SELECT name, fact FROM subjects UNION SELECT name, fact FROM mentions) linked ON linked.name = n.key AND linked.fact <> f.key
-JOIN facts other ON other.key = linked.fact
-LEFT JOIN subjects s ON s.name = n.key AND s.fact = linked.fact
-LEFT JOIN mentions o ON o.name = n.key AND o.fact = linked.fact
-WHERE f.id = ?1 AND n.mentioned + n.about <= ?2 AND NOT other.archived
+_SUBJECTS = """
+SELECT n.key, n.name, s.strength, n.mentioned + n.about FROM facts f JOIN subjects s ON s.fact = f.key
+JOIN names n ON n.key = s.name WHERE f.id = ? ORDER BY n.name
 """
+_HOLDERS = """
+SELECT f.id, h.{1} FROM {0} h JOIN facts f ON f.key = h.fact
+WHERE h.name = ? AND f.id <> ? AND NOT f.archived ORDER BY h.{1} DESC, f.hash LIMIT ?
+"""
+
+
+def _held(connection: apsw.Connection, id: str, row: Any, *, common: bool) -> Held:
+    """A name with the others that hold it. Those that merely mention it count where it is rare, or where the fact is about it."""
+    key, name, by, count = row
+    about: Any = connection.execute(_HOLDERS.format("subjects", "strength"), (key, id, MOST_LINKED))
+    mentioning: Any = connection.execute(_HOLDERS.format("mentions", "confidence"), (key, id, MOST_LINKED))
+    return Held(name, by, count, tuple(about), tuple(mentioning) if common or count <= MOST_NAMED else ())
 
 
 def waiting(connection: apsw.Connection, scopes: Sequence[str] | None, limit: int) -> list[Fact]:

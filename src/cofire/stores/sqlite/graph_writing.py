@@ -125,7 +125,7 @@ def _write_edge(
     if known is None:
         connection.execute(_INSERT.format(table), (source, target, edge.kind, *_values(edge), stamp(now), version))
         return "new"
-    return _meet(connection, table, known, new, version, now)
+    return _meet(connection, known, new, version, now)
 
 
 def _missing_end(new: NewEdge, ends: Mapping[str, tuple[int, int]]) -> str:
@@ -136,9 +136,10 @@ def _missing_end(new: NewEdge, ends: Mapping[str, tuple[int, int]]) -> str:
     raise NotFound(f"No fact has the id {missing}.", way_out="List the ids with: cofire list")
 
 
-def _meet(connection: apsw.Connection, table: str, known: Any, new: NewEdge, version: int, now: datetime) -> str:
+def _meet(connection: apsw.Connection, known: Any, new: NewEdge, version: int, now: datetime) -> str:
     """The edge is there already: do what its mode says."""
     key, weight, confidence, tags, origin = known
+    table = kind_of(new.edge.kind).table
     if new.mode == "error":
         raise InvalidInput(
             f"{new.edge.source} and {new.edge.target} are connected by {new.edge.kind} already.",

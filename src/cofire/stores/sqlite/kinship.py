@@ -35,19 +35,20 @@ def kin(connection: apsw.Connection, model: StoredModel | None, ids: Sequence[st
     sql = "SELECT f.scope, f.key FROM carray(?) c CROSS JOIN facts f ON f.id = c.value ORDER BY f.scope"
     wanted = np.array(connection.execute(sql, (apsw.carray(tuple(ids)),)).fetchall(), np.int64).reshape(-1, 2)
     parts = [
-        _scope_kin(connection, model, int(scope), wanted[wanted[:, 0] == scope, 1], k, sharing)
-        for scope in np.unique(wanted[:, 0])
+        _scope_kin(connection, model, wanted[wanted[:, 0] == scope], k, sharing) for scope in np.unique(wanted[:, 0])
     ]
     return _joined(parts)
 
 
-def _scope_kin(connection: apsw.Connection, model: StoredModel, scope: int, keys: Any, k: int, sharing: int) -> Kin:
+def _scope_kin(connection: apsw.Connection, model: StoredModel, asked: Any, k: int, sharing: int) -> Kin:
+    """Kin within one scope; `asked` has its key and a fact's in every row."""
+    scope, keys = int(asked[0, 0]), asked[:, 1]
     rows: list[Any] = connection.execute(_SCOPE, (scope,)).fetchall()
     held = np.array([row[0] for row in rows], np.int64)
     seen = _seen([row[2] for row in rows], model)
     wanted = np.flatnonzero(np.isin(held, keys))
     near = nearest_pairs(seen, wanted, k, exact_up_to=EXACT_UP_TO)
-    shared = _sharing(connection, scope, held, keys, seen, sharing)
+    shared = _alike(held, seen, _sharing(connection, scope, keys, sharing))
     return Kin(
         tuple(row[1] for row in rows),
         np.concatenate([near.left, shared.left]),
@@ -61,24 +62,25 @@ def _seen(vectors: list[bytes], model: StoredModel) -> Vectors:
     return centred(stored, model.mean)
 
 
-def _sharing(
-    connection: apsw.Connection, scope: int, held: NDArray[np.int64], keys: Any, seen: Vectors, most: int
-) -> Pairs:
-    """Facts with a rare tag in common: those that share the most tags, then the newest."""
-    found: Any = connection.execute(
-        _SHARING, (apsw.carray(np.ascontiguousarray(keys)), scope, RARE_TAG + 1, RARE_TAG + 1)
-    )
+def _sharing(connection: apsw.Connection, scope: int, keys: Any, most: int) -> list[tuple[int, int]]:
+    """Pairs of facts with a rare tag in common: those that share the most tags, then the newest."""
+    listed = apsw.carray(np.ascontiguousarray(keys))
+    found: Any = connection.execute(_SHARING, (listed, scope, RARE_TAG + 1, RARE_TAG + 1))
     pairs, taken = [], dict[int, int]()
     for mine, theirs in found:
         taken[mine] = taken.get(mine, 0) + 1
         if taken[mine] <= most:
             pairs.append((mine, theirs))
+    return pairs
+
+
+def _alike(held: NDArray[np.int64], seen: Vectors, pairs: list[tuple[int, int]]) -> Pairs:
+    """Pairs of keys as pairs of rows with their cosines; those without a vector are left out."""
     table = np.array(pairs, np.int64).reshape(-1, 2)
     table = table[np.isin(table, held).all(axis=1)]
     order = np.argsort(held)
     left, right = (order[np.searchsorted(held[order], table[:, side])] for side in (0, 1))
-    cosines = np.einsum("ij,ij->i", seen[left], seen[right]).astype(np.float32)
-    return Pairs(left, right, cosines)
+    return Pairs(left, right, np.einsum("ij,ij->i", seen[left], seen[right]).astype(np.float32))
 
 
 def _joined(parts: list[Kin]) -> Kin:

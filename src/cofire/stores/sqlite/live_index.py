@@ -41,10 +41,15 @@ class LiveIndex:
             self._follow(connection)
             yield self._index
 
-    def drop(self) -> None:
-        """What was followed may not have happened; read anew next time."""
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep others away while the index runs ahead of what is kept; should it not be kept after all, it is read anew."""
         with self._lock:
-            self._epoch = ""
+            try:
+                yield
+            except BaseException:
+                self._epoch = ""
+                raise
 
     def admitted(self, where: Where) -> Mask:
         """Which positions pass a filter."""

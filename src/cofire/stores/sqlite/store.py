@@ -64,10 +64,10 @@ class SqliteStore:
             ) from error
 
     def write(self, change: Change, expects: Mapping[str, int]) -> Written:
+        if change.recount:
+            return self._write_and_count(change, expects)
         with self._writing() as connection:
-            if not change.recount:
-                return writing.apply(connection, change, expects)
-            return self._write_and_count(connection, change, expects)
+            return writing.apply(connection, change, expects)
 
     def recognise(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
         with self._glancing() as connection:
@@ -203,20 +203,18 @@ class SqliteStore:
         if lines is not None:
             lines.close()
 
-    def _write_and_count(self, connection: apsw.Connection, change: Change, expects: Mapping[str, int]) -> Written:
-        """Counting looks at the index as of this transaction; should it not be kept, the index is read anew."""
-        try:
+    def _write_and_count(self, change: Change, expects: Mapping[str, int]) -> Written:
+        """Counting looks at the index as of this transaction. Nobody else may look until it is kept; if it is not, all is read anew."""
+        with self._writing() as connection, self._live.alone():
             written = writing.apply(connection, change, expects)
             with self._live.at(connection) as index:
                 for scope in change.recount:
                     counting.recount(connection, index, writing.scope_key(connection, scope), change.sample)
                 if snapshot_is_due(connection):
                     save_snapshot(connection, index)
-        except BaseException:
-            self._live.drop()
-            raise
-        sizes = {name: writing.size(connection, writing.scope_key(connection, name)) for name in written.sizes}
-        return replace(written, sizes=sizes)
+            sizes = {name: writing.size(connection, writing.scope_key(connection, name)) for name in written.sizes}
+            connection.execute("COMMIT")
+            return replace(written, sizes=sizes)
 
     def _best_ids(self, connection: apsw.Connection, keys: Any, scores: Any, k: int) -> list[str]:
         """Best first; of equals the newer first. Rounded, so that the last bit of a sum decides nothing."""

@@ -1,0 +1,192 @@
+"""Chat messages: whoever wrote the log, speaker, words, time and session are found."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+
+from cofire.errors import InvalidInput
+from cofire.ingesting.turns import EMPTY, SYSTEM, WORDLESS
+from cofire.model import Fact
+from tests.ingesting.telling import facts, skipped, texts
+
+NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
+
+
+def only(message: dict[str, Any], **about: Any) -> Fact:
+    (fact,) = facts([message], Fact("", **about))
+    return fact
+
+
+def test_a_message_is_a_fact_of_what_was_said() -> None:
+    fact = only({"role": "user", "content": "Tea at four."})
+    assert (fact.text, fact.speaker, fact.metadata) == ("Tea at four.", "user", {})
+
+
+@pytest.mark.parametrize("label", ["speaker", "author", "name", "user", "sender", "from", "username"])
+def test_the_speaker_goes_by_many_labels(label: str) -> None:
+    assert only({label: "Ana", "text": "Hello."}).speaker == "Ana"
+
+
+def test_a_name_goes_before_the_role_which_is_kept() -> None:
+    fact = only({"role": "user", "name": "Ana", "content": "Hello."})
+    assert (fact.speaker, fact.metadata) == ("Ana", {"role": "user"})
+
+
+def test_an_author_may_be_a_mapping() -> None:
+    assert only({"author": {"id": 7, "name": "Ana"}, "content": "Hello."}).speaker == "Ana"
+    assert only({"author": {"role": "assistant", "name": None}, "content": "Hello."}).speaker == "assistant"
+
+
+@pytest.mark.parametrize(
+    ("said", "role"),
+    [
+        ({"sender": "human"}, "user"),
+        ({"role": "model"}, "assistant"),
+        ({"type": "ai"}, "assistant"),
+        ({"from": "gpt"}, "assistant"),
+    ],
+)
+def test_roles_have_one_name(said: dict[str, str], role: str) -> None:
+    assert only({**said, "text": "Hello."}).speaker == role
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        1714564800,
+        1714564800.0,
+        "1714564800",
+        "1714564800.000",
+        1714564800000,
+        "2024-05-01T12:00:00Z",
+        "2024-05-01 14:00+02:00",
+        "2024-05-01T12:00",
+        NOON,
+    ],
+)
+def test_times_are_seconds_milliseconds_or_iso(given: object) -> None:
+    assert only({"role": "user", "content": "Hello.", "timestamp": given}).at == NOON
+
+
+@pytest.mark.parametrize("label", ["timestamp", "created_at", "ts", "date", "time", "create_time", "at"])
+def test_the_time_goes_by_many_labels(label: str) -> None:
+    assert only({"speaker": "Ana", "content": "Hello.", label: "2024-05-01T12:00Z"}).at == NOON
+
+
+def test_a_date_is_a_time() -> None:
+    assert only({"role": "user", "content": "Hello.", "date": date(2024, 5, 1)}).at == datetime(2024, 5, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("given", [None, "", 0])
+def test_no_time_is_none(given: object) -> None:
+    assert only({"role": "user", "content": "Hello.", "timestamp": given}).at is None
+
+
+@pytest.mark.parametrize("given", ["yesterday", 12, True, {"at": 1}, 1e30, float("nan")])
+def test_what_is_no_time_is_refused_with_its_message(given: object) -> None:
+    with pytest.raises(InvalidInput, match=r"Message 2: .* is no time"):
+        facts([{"role": "user", "content": "Hi."}, {"role": "user", "content": "Hello.", "timestamp": given}])
+
+
+@pytest.mark.parametrize("label", ["session", "session_id", "conversation_id", "thread"])
+def test_a_message_may_name_its_session(label: str) -> None:
+    assert only({"role": "user", "content": "Hello.", label: "monday"}, session="another").session == "monday"
+
+
+def test_keywords_hold_where_the_message_is_silent() -> None:
+    fact = only({"role": "user", "content": "Hello."}, session="monday", at=NOON, tags=("chat",), speaker="Ana")
+    assert (fact.session, fact.at, fact.tags, fact.speaker) == ("monday", NOON, ("chat",), "user")
+
+
+def test_of_content_blocks_the_text_is_taken() -> None:
+    content = [
+        {"type": "thinking", "thinking": "Let me see."},
+        {"type": "text", "text": "I look it up."},
+        {"type": "tool_use", "name": "search", "input": {"query": "tea"}},
+        {"type": "text", "text": "It is at four."},
+    ]
+    assert texts([{"role": "assistant", "content": content}]) == ["I look it up.\n\nIt is at four."]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "assistant", "content": [{"type": "tool_use", "name": "ls", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "content": "a b c"}]},
+        {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:…"}}]},
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]},
+        {"role": "tool", "content": "a long dump"},
+        {"role": "model", "parts": [{"functionCall": {"name": "ls"}}]},
+    ],
+)
+def test_tool_traffic_and_pictures_are_no_words(message: dict[str, Any]) -> None:
+    assert facts([message]) == []
+    assert skipped([message]) == [("messages", WORDLESS)]
+
+
+@pytest.mark.parametrize("content", ["", "  \n", None, []])
+def test_an_empty_message_is_skipped(content: object) -> None:
+    assert skipped([{"role": "user", "content": content}]) == [("messages", EMPTY)]
+
+
+def test_the_systems_words_are_left_out_unless_wanted() -> None:
+    messages = [{"role": "system", "content": "Be kind."}, {"role": "developer", "content": "Be brief."}]
+    assert skipped(messages) == [("messages", SYSTEM)] * 2
+    assert texts(messages, system=True) == ["Be kind.", "Be brief."]
+
+
+def test_a_long_message_is_split_by_paragraph_in_order() -> None:
+    paragraphs = [f"{number} " + "word " * 100 for number in range(5)]
+    found = facts([{"role": "user", "content": "\n\n".join(paragraphs), "ts": 1714564800, "session": "s"}])
+    assert "\n\n".join(fact.text for fact in found).split() == " ".join(paragraphs).split()
+    assert all(len(fact.text) <= 1_200 for fact in found)
+    assert [fact.metadata for fact in found] == [{"part": number, "parts": 3} for number in (1, 2, 3)]
+    assert {(fact.at, fact.session, fact.speaker) for fact in found} == {(NOON, "s", "user")}
+
+
+def test_code_in_a_long_message_stays_whole() -> None:
+    code = "```python\n" + "x = 1\n\n" * 150 + "```"
+    found = texts([{"role": "assistant", "content": f"{'Words. ' * 150}\n\nRun:\n{code}\n\nDone."}])
+    assert sum(code in text for text in found) == 1
+
+
+def test_what_nothing_can_write_is_shown_as_missing() -> None:
+    assert texts([{"role": "user", "content": "a\x00b\ud83d"}]) == ["a\ufffdb\ufffd"]
+
+
+def test_line_ends_are_plain() -> None:
+    assert texts([{"role": "user", "content": "a\r\nb\rc\r\n"}]) == ["a\nb\nc"]
+
+
+@pytest.mark.parametrize("message", [{}, {"content": "Nobody said it."}, {"role": "admin"}, "a text", None, 7, ["a"]])
+def test_what_is_no_message_is_refused_with_its_place(message: object) -> None:
+    with pytest.raises(InvalidInput, match="Message 1: No conversation is recognised") as error:
+        facts([message])
+    assert "role" in error.value.way_out
+
+
+@pytest.mark.parametrize("given", [7, None, b"bytes", object()])
+def test_what_holds_no_messages_is_refused(given: object) -> None:
+    with pytest.raises(InvalidInput, match="Nothing can be ingested"):
+        facts(given)
+
+
+def test_wrong_content_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="content of a message cannot be int"):
+        facts([{"role": "user", "content": 7}])
+
+
+def test_messages_are_read_as_they_come() -> None:
+    def endless() -> Any:
+        while True:
+            yield {"role": "user", "content": "Again."}
+
+    from itertools import islice
+
+    from cofire.ingesting.gathering import gather
+
+    found = gather(endless(), Fact(""), system=False, largest=1, accept=lambda fact: fact)
+    assert len(list(islice(found, 3))) == 3

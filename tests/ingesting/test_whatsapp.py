@@ -1,0 +1,75 @@
+"""WhatsApp's text exports, from phones of several countries."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from cofire.ingesting.turns import MEDIA, NOTICE
+from tests.ingesting.telling import read, read_skipped
+
+
+@pytest.mark.parametrize(
+    "stamp",
+    [
+        "12/31/23, 10:15\u202fPM - ",
+        "12/31/23, 10:15 pm - ",
+        "31/12/2023, 22:15 - ",
+        "31.12.23, 22:15 - ",
+        "[31.12.23, 22:15:00] ",
+        "\u200e[12/31/23, 10:15:00 PM] ",
+        "[31.12.2023 klo 22.15.00] ",
+        "2023-12-31, 22:15 - ",
+        "[2023/12/31, 22:15:00] ",
+    ],
+)
+def test_dates_of_many_countries_are_the_same_moment(stamp: str) -> None:
+    (fact,) = read(f"{stamp}Ana: Happy new year!\n", ".txt")
+    assert (fact.speaker, fact.text, fact.at) == ("Ana", "Happy new year!", datetime(2023, 12, 31, 22, 15, tzinfo=UTC))
+
+
+def test_midnight_and_noon_on_a_clock_of_twelve_hours() -> None:
+    found = read("1/31/23, 12:05 AM - Ana: Night.\n1/31/23, 12:05 PM - Ana: Day.", ".txt")
+    assert [fact.at.hour for fact in found if fact.at] == [0, 12]
+
+
+def test_the_order_of_the_date_is_the_one_in_which_the_chat_goes_forward() -> None:
+    found = read("01/02/24, 09:00 - Ana: One.\n05/02/24, 09:00 - Ben: Two.\n01/03/24, 09:00 - Ana: Three.", ".txt")
+    assert [fact.at.month for fact in found if fact.at] == [2, 2, 3]
+
+
+def test_a_date_that_is_none_decides_the_order() -> None:
+    found = read("01/02/24, 09:00 - Ana: One.\n01/13/24, 09:00 - Ben: Two.", ".txt")
+    assert [fact.at.isoformat()[:10] for fact in found if fact.at] == ["2024-01-02", "2024-01-13"]
+
+
+def test_where_both_orders_do_the_clock_decides() -> None:
+    by_24, by_12 = read("03/04/24, 09:00 - Ana: One.", ".txt"), read("03/04/24, 9:00 AM - Ana: One.", ".txt")
+    assert [fact.at.month for fact in (*by_24, *by_12) if fact.at] == [4, 3]
+
+
+def test_a_message_has_all_its_lines() -> None:
+    (first, second) = read("31.12.23, 22:15 - Ana: Buy:\n- tea\n\n- cake: two\n31.12.23, 22:16 - Ben: Yes.\n", ".txt")
+    assert first.text == "Buy:\n- tea\n\n- cake: two"
+    assert second.text == "Yes."
+
+
+def test_notices_and_media_are_no_words() -> None:
+    chat = (
+        "31.12.23, 22:15 - Messages and calls are end-to-end encrypted.\n"
+        "31.12.23, 22:15 - Ana: <Media omitted>\n"
+        "31.12.23, 22:15 - Ana: IMG-20231231-WA0001.jpg (file attached)\n"
+        "[31.12.23, 22:15:10] Ana: \u200eimage omitted\n"
+    )
+    assert read(chat, ".txt") == []
+    assert read_skipped(chat, ".txt") == [NOTICE, MEDIA, MEDIA, MEDIA]
+
+
+def test_a_remark_in_brackets_is_words() -> None:
+    assert [fact.text for fact in read("31.12.23, 22:15 - Ana: Ok (maybe)", ".txt")] == ["Ok (maybe)"]
+
+
+def test_the_mark_of_an_edited_message_is_cut_off() -> None:
+    (fact,) = read("31.12.23, 22:15 - Ana: Tea at five. \u200e<This message was edited>", ".txt")
+    assert fact.text == "Tea at five."
