@@ -17,7 +17,7 @@ from cofire.embedders.base import Embedder, Resident, Role, Vectors
 from cofire.errors import Conflict
 from cofire.model import Change, Fact, Where
 from cofire.reading.base import Reader, Reading
-from cofire.stores.base import EdgeFilter, Store, WordCue
+from cofire.stores.base import Store, WordCue
 
 T = TypeVar("T")
 
@@ -178,99 +178,6 @@ class Recorded:
 
     def put(self, world: World) -> Any:
         return world.store.record(self.name)
-
-
-@dataclass(frozen=True, slots=True)
-class Edges:
-    """Stored edges."""
-
-    wanted: EdgeFilter
-    limit: int
-
-    def put(self, world: World) -> Any:
-        return world.store.edges(self.wanted, self.limit)
-
-
-@dataclass(frozen=True, slots=True)
-class Links:
-    """All that a fact is linked with, and what the links go through."""
-
-    id: str
-    limit: int
-
-    def put(self, world: World) -> Any:
-        return world.store.links(self.id, self.limit)
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """Facts that wait in the inbox for a dream."""
-
-    scopes: Sequence[str] | None
-    limit: int
-
-    def put(self, world: World) -> Any:
-        return world.store.waiting(self.scopes, self.limit)
-
-
-@dataclass(frozen=True, slots=True)
-class FindKin:
-    """Pairs of facts that may belong together."""
-
-    ids: Sequence[str]
-    k: int
-    sharing: int
-
-    def put(self, world: World) -> Any:
-        return world.store.kin(self.ids, self.k, self.sharing)
-
-
-@dataclass(frozen=True, slots=True)
-class Profiles:
-    """What the edge score looks at in facts, in one reading."""
-
-    ids: Sequence[str]
-
-    def put(self, world: World) -> Any:
-        return world.store.profiles(self.ids)
-
-
-@dataclass(frozen=True, slots=True)
-class TheNetwork:
-    """The graph of a scope as arrays."""
-
-    scope: str
-
-    def put(self, world: World) -> Any:
-        return world.store.network(self.scope)
-
-
-@dataclass(frozen=True, slots=True)
-class ActiveHours:
-    """How long has the memory been in use?"""
-
-    def put(self, world: World) -> Any:
-        return world.store.active_hours()
-
-
-@dataclass(frozen=True, slots=True)
-class Rated:
-    """PageRank and community of facts."""
-
-    ids: Sequence[str]
-
-    def put(self, world: World) -> Any:
-        return world.store.importance(self.ids)
-
-
-@dataclass(frozen=True, slots=True)
-class Described:
-    """How a fact was described over time."""
-
-    id: str
-
-    def put(self, world: World) -> Any:
-        return world.store.descriptions(self.id)
 
 
 @dataclass(frozen=True, slots=True)

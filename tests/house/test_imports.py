@@ -35,11 +35,12 @@ MAY_KNOW = {
     "stores.base": {"errors", "model", "dynamics", "reading", "embedders.base"},
     "stores": {"kinds", "errors", "model", "dynamics", "reading", "embedders.base", "stores.base"},
     "asks": {"errors", "model", "embedders.base", "reading", "stores.base"},
+    "graph_asks": {"asks", "stores.base"},
     "xray": {"errors", "model", "reading"},
     "recollection": {"errors", "model", "xray"},
     "verbs": {
         *("errors", "kinds", "model", "presets", "settings", "graph_settings", "dynamics", "reading", "recollection", "xray"),
-        *("embedders.base", "embedders.calibration", "stores.base", "asks"),
+        *("embedders.base", "embedders.calibration", "stores.base", "asks", "graph_asks"),
     },
     "opening": {
         *("errors", "ids", "model", "settings", "graph_settings", "configuration", "dreaming", "reading"),

@@ -43,6 +43,10 @@ _ENDINGS = (
     *("ing", "ed", "ly", "tion", "tions", "ness", "ment", "ments", "able", "ible", "ful"),
     *("ity", "ities", "ance", "ence", "ship", "ings", "ism"),
 )
+_DIRECTIONS = frozenset("north south east west northern southern eastern western central latin native pre post".split())
+_OBJECTS = frozenset(
+    "your my the a an this that these those it you me them us our their his her any some all more both each".split()
+)
 _PLURAL_VERBS = frozenset("are were have can could should must will would may might do need".split())
 _NAMES_AFTER_ALL = frozenset(("who", "it", "us"))
 
@@ -143,7 +147,7 @@ def _unquoted(line: Sequence[Piece]) -> Iterator[Name]:
 
 def _named(found: Stretch) -> Iterator[Name]:
     if len(found.pieces) > 1:
-        if not is_shouting(found) and not _is_season(found):
+        if not (is_shouting(found) or _is_season(found) or _is_demonym(found)):
             yield Name(found.surface, "name", joined=found.joined)
         return
     piece = found.pieces[0]
@@ -155,6 +159,12 @@ def _is_season(found: Stretch) -> bool:
     """ "Summer 2023" is a time."""
     first, *rest = found.pieces
     return first.low in SEASONS and all(piece.shape is Shape.NUMBER for piece in rest)
+
+
+def _is_demonym(found: Stretch) -> bool:
+    """ "West German", "South Korean": where somebody is from."""
+    *before, last = found.pieces
+    return last.low in DEMONYMS and all(piece.low in _DIRECTIONS or piece.shape is Shape.NUMBER for piece in before)
 
 
 def _stands_alone(piece: Piece) -> bool:
@@ -185,7 +195,7 @@ def _is_plain(piece: Piece, after: Piece | None) -> bool:
     [True, True, False]
     """
     low = piece.low
-    if low in ORDINARY or len(low) < 3 or low.endswith(_ENDINGS):
+    if low in ORDINARY or len(low) < 3 or low.endswith(_ENDINGS) or (after is not None and after.low in _OBJECTS):
         return True
     if low[-1] != "s":
         return False

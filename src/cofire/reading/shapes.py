@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from cofire.reading.vocabulary import JOINING
+from cofire.reading.vocabulary import JOINING, ORDINARY
 
 
 class Shape(StrEnum):
@@ -57,7 +57,7 @@ class Piece:
 
 
 # The bound keeps what is remembered of pieces small.
-_PIECE = re.compile(r"[^\s—–]{1,400}")
+_PIECE = re.compile(r"[^\s—–]{1,400}|[—–]{1,400}")
 _OPENING = "\"'“”‘’«([{<*`"
 _CLOSING = ".,;:!?)]}>\"'“”‘’»*`…([{"
 _ABBREVIATED = frozenset("st dr mr mrs ms prof rev gen col lt sgt capt sen rep gov ft mt hon fr no".split())
@@ -74,7 +74,7 @@ _FOLDERS = re.compile(r"[\w.@-]+(?:/[\w.@-]+)+/?")
 _NAMED_JS = frozenset("node vue next react express three d3 chart nuxt ember backbone socket moment discord p5".split())
 _FLAG = re.compile(r"--[A-Za-z][\w-]*(?:=\S+)?|-[A-Za-z]")
 _VERSION = re.compile(r"v\d+(?:\.\d+)*(?:[-.]?(?:rc|alpha|beta|post|dev|a|b)\.?\d*)?|\d+\.\d+\.\d+(?:\.\d+)*(?:[-.]?(?:rc|alpha|beta|post|dev|a|b)\.?\d*)?")
-_NUMBER = re.compile(r"\d[\d.,]*")
+_NUMBER = re.compile(r"\d[\d.,]*|\d+(?:st|nd|rd|th)")
 _SNAKE = re.compile(r"\w*[^\W_]_+[^\W_]\w*|_+[^\W\d_]\w*")
 _DOTTED = re.compile(r"[a-z_]\w*(?:\.[A-Za-z_]\w*)*\.(?:[a-z_]\w+|\w*_\w*)")
 _SCOPED = re.compile(r"\w+(?:::\w+)+")
@@ -82,7 +82,13 @@ _CALL = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)*\([^()]*")
 _DOTTED_INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
 _ABBREVIATED_LATIN = frozenset("e.g i.e a.m p.m a.k.a w.r.t n.b".split())
 _SYMBOLED = frozenset(("c++", "c#", "f#", ".net", "g++", "asp.net", "notepad++"))
+_QUALIFIED = frozenset("based born style led owned wide like trained funded made language speaking area native bound only".split())
+_PREFIXED = frozenset(
+    """well co self non anti post pre mid multi semi half long short high low ex re sub super inter trans pro mini mega ultra
+    first second third one two three four five six seven eight nine ten twenty late early top under over full part all""".split()
+)
 _CONTRACTED = re.compile(r".*(?:n't|'(?:m|ve|ll|d|re))")
+_APOSTROPHED = re.compile(r"(?:[A-Z]|[dl]'[A-Z]).*")
 _LETTER_DIGIT = re.compile(r"[^\W\d_]+\d+\w*")
 _BRANDED = re.compile(r"[a-z]{1,2}[A-Z][a-z]+\w*|mac[A-Z]{2}")
 
@@ -110,6 +116,8 @@ def look(chunk: str) -> Piece:
     if called is not None:
         return called
     core, possessive = _without_possessive(core.replace("’", "'"))
+    if (place := _qualifying(core)) is not None:
+        return Piece(place, place.lower(), Shape.CAPITAL, opened, closed, True, False)
     shape = _shape(core, closed)
     return Piece(core, core.lower(), shape, opened, closed, _stops(core, closed, shape), possessive)
 
@@ -134,8 +142,16 @@ def _without_possessive(core: str) -> tuple[str, bool]:
     return core, False
 
 
+def _qualifying(core: str) -> str | None:
+    """The name in "Boston-based", which ends there."""
+    first, hyphen, rest = core.partition("-")
+    return first if hyphen and rest in _QUALIFIED and len(first) > 2 and first.istitle() else None
+
+
 def _stops(core: str, closed: str, shape: Shape) -> bool:
     if not closed:
+        return False
+    if closed in ("'", "’") and core[-1:] == "s":
         return False
     if closed == ".":
         return not (shape is Shape.INITIAL or core.lower() in _ABBREVIATED or _DOTTED_INITIALS.fullmatch(core))
@@ -145,11 +161,11 @@ def _stops(core: str, closed: str, shape: Shape) -> bool:
 def _shape(core: str, closed: str) -> Shape:
     if not core:
         return Shape.MARK
-    if core.lower() in JOINING:
-        return Shape.JOINT if core == core.lower() else Shape.CAPITAL
+    if core in JOINING:
+        return Shape.JOINT
     if core.isalpha():
         return _letters(core, closed)
-    return _mixed(core)
+    return _mixed(core) if any(map(str.isalnum, core)) else Shape.MARK
 
 
 def _letters(core: str, closed: str) -> Shape:
@@ -227,7 +243,7 @@ def _worded(core: str) -> Shape:
     if "_" in core:
         return Shape.CODE if _SNAKE.fullmatch(core) else Shape.WORD
     if "'" in core:
-        return Shape.CAPITAL if core[0].isupper() and not _CONTRACTED.fullmatch(core) else Shape.WORD
+        return Shape.CAPITAL if _APOSTROPHED.fullmatch(core) and not _CONTRACTED.fullmatch(core) else Shape.WORD
     if "-" in core:
         return _hyphened(core)
     if "&" in core:
@@ -240,13 +256,15 @@ def _worded(core: str) -> Shape:
 
 
 def _hyphened(core: str) -> Shape:
-    first, *rest = (part for part in core.split("-") if part) if core.strip("-") else ("",)
-    if first.isupper() and len(first) > 1 and all(part.isdigit() or part.isupper() for part in rest):
+    """Cores with hyphens: "Jean-Luc", "Taek-woon" and "COVID-19" are names, "utf-8" is code, "Well-known" is a word."""
+    first, *rest = core.strip("-").split("-")
+    last = rest[-1] if rest else ""
+    if not first or not last or first.lower() in _PREFIXED:
+        return Shape.WORD
+    if first.isupper() and (last.isdigit() or (len(first) > 1 and last.isupper())):
         return Shape.ACRONYM
-    if rest and first.isupper() and rest[-1].isdigit():
-        return Shape.ACRONYM
-    if len(first) > 1 and first[0].isupper() and rest and rest[-1][0].isupper():
-        return Shape.CAPITAL
-    if any(letter.isdigit() for letter in core) and any(letter.isalpha() for letter in first):
+    if first[0].isupper() and len(first) > 1 and last.isalpha():
+        return Shape.CAPITAL if last[0].isupper() or first.lower() not in ORDINARY else Shape.WORD
+    if first.isalpha() and (last.isdigit() or (any(map(str.isdigit, core)) and not core.islower())):
         return Shape.CODE
     return Shape.WORD

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from cofire.reading.shapes import Piece, Shape
 from cofire.reading.vocabulary import (
     AFTER_JOINING,
+    DEMONYMS,
     HEADS,
     MONTHS,
     OPENERS,
+    ORDINARY,
+    ROLES,
     SEASONS,
     SHOUTED,
     TIME_WORDS,
@@ -69,11 +72,14 @@ def opens_sentence(line: Sequence[Piece], at: int) -> bool:
 
 
 def leads_name(line: Sequence[Piece], at: int) -> bool:
-    """ "the 1998 World Cup": a year between an article, or nothing, and two capitals."""
-    if line[at].closed or len(line[at].core) != 4 or at + 2 >= len(line) or line[at + 1].stops:
+    """ "the 1998 World Cup", "20th Century Fox", "1st Earl of Kent": a year or place in a row before a name of its own."""
+    if line[at].closed or at + 2 >= len(line) or line[at + 1].stops or line[at + 1].shape not in NAMING:
         return False
-    starts = at == 0 or line[at - 1].low in _DETERMINERS
-    return starts and all(line[at + ahead].shape in NAMING for ahead in (1, 2))
+    after = line[at + 2].shape
+    if line[at].core.isdigit():
+        starts = at == 0 or line[at - 1].low in _DETERMINERS
+        return starts and len(line[at].core) == 4 and after in NAMING
+    return line[at].core[-1].isalpha() and (after in NAMING or after is Shape.JOINT)
 
 
 def _reach(line: Sequence[Piece], start: int) -> int:
@@ -127,7 +133,7 @@ def _numbers_name(line: Sequence[Piece], at: int) -> bool:
     number, before = line[at], line[at - 1]
     if before.shape is Shape.INITIAL or before.possessive or before.low in TIME_WORDS or before.low in SEASONS:
         return False
-    if before.low in OPENERS or "," in number.core:
+    if before.low in OPENERS or "," in number.core or number.core[-1].isalpha():
         return False
     if number.closed or at + 1 == len(line) or "." in number.core:
         return True
@@ -139,7 +145,7 @@ def _cut_at_possessives(line: Sequence[Piece], start: int, end: int) -> Iterator
     """ "Google's Sundar Pichai" is two names, "Schindler's List" one."""
     first = start
     for at in range(start, end - 1):
-        if line[at].possessive and not (at + 2 == end and line[at + 1].low in HEADS):
+        if line[at].possessive and not (line[at + 1].low in HEADS or line[at].low in ORDINARY or line[at].low in ROLES):
             yield first, at + 1
             first = at + 1
     yield first, end
@@ -149,7 +155,7 @@ def _trimmed(line: Sequence[Piece], start: int, end: int, *, opens: bool) -> tup
     """Without openers in front (any at the start of a sentence, articles elsewhere) and without times at the ends."""
     while start < end and _is_cut_in_front(line, start, end, opens=opens):
         start += 1
-    while end > start and _is_cut_behind(line[end - 1]):
+    while end > start and _is_cut_behind(line, end - 1):
         end -= 1
     return (start, end) if 0 < end - start <= LONGEST else None
 
@@ -171,8 +177,11 @@ def _is_date(line: Sequence[Piece], at: int, end: int) -> bool:
     return alone or (at > 0 and line[at - 1].low in _BEFORE_MONTH)
 
 
-def _is_cut_behind(piece: Piece) -> bool:
-    return piece.shape is Shape.JOINT or piece.low in WEEKDAYS
+def _is_cut_behind(line: Sequence[Piece], at: int) -> bool:
+    piece = line[at]
+    if piece.shape is Shape.JOINT or piece.low in WEEKDAYS:
+        return True
+    return piece.low in MONTHS and at + 1 < len(line) and line[at + 1].shape is Shape.NUMBER
 
 
 def _joined_with_next(line: Sequence[Piece], start: int, end: int) -> Iterator[Stretch]:
@@ -183,7 +192,7 @@ def _joined_with_next(line: Sequence[Piece], start: int, end: int) -> Iterator[S
     if after.shape is not Shape.CAPITAL or after.opened or line[start].low in OPENERS or line[start].low in TIME_WORDS:
         return
     last = _reach(line, end + 1)
-    if last - start <= _LONGEST_JOINED and after.low not in TIME_WORDS:
+    if last - start <= _LONGEST_JOINED and not any(piece.low in TIME_WORDS or piece.low in DEMONYMS for piece in line[start:last]):
         yield Stretch(line[start:last], joined=True)
 
 

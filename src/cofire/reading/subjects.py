@@ -24,10 +24,10 @@ _VERB = re.compile(
 )
 _LEAD = re.compile(r"\W{0,4}((?:[^\s(,;:]+\s+){0,7}?[^\s(,;:]+?)\s*(\(|,|\s(?=(?:is|was|are|were|has|had|refers|means|stands|denotes|describes|became|runs|uses|lives|works|belongs|consists)\s))")
 _ALSO = re.compile(
-    r"(?:also known as|better known as|best known as|known as|commonly called|also called|abbreviated(?: as| to)?|nicknamed|a\.k\.a\.|aka)"
-    r"\s+(?:the\s+)?[\"“'‘`]{0,2}((?:[A-Z][\w.'’&-]*\s?){1,5})"
+    r"(?:known (?:simply )?(?:as|by (?:his|her|their) \w* ?name)|commonly called|also (?:called|stylized as)|abbreviated(?: as| to)?|nicknamed"
+    r"|a\.k\.a\.|aka)\s*(?:the\s+)?[\"“'‘`]{0,2}\s?((?:[A-Z][\w.'’&-]*\s?){1,5})"
 )
-_ALSO_CUES = ("known", "called", "abbreviated", "nicknamed", "a.k.a", "aka")
+_ALSO_CUES = ("known", "called", "stylized", "abbreviated", "nicknamed", "a.k.a", "aka")
 _DETERMINERS = frozenset("the a an my our your his her their this that these those".split())
 
 
@@ -85,7 +85,7 @@ def lead(text: str) -> str:
     found = _LEAD.match(text)
     if not found:
         return ""
-    words, mark = found[1], found[2]
+    words, mark = found[1].partition(" or ")[0], found[2]
     if not _is_nameable(words):
         return ""
     if mark.strip() and not _states(text[found.end(1) :], is_name=_has_capital(words)):

@@ -243,8 +243,8 @@ SHOUTED = frozenset(
 
 # A single-word possession that makes the whole one name: "Schindler's List", "St. Maurice's Abbey".
 HEADS = frozenset(
-    """abbey academy arms bay bridge castle cathedral chapel choice church club college court cove creek cross daughter day
+    """abbey academy arms association bay bridge castle cathedral chapel choice church club college court cove creek cross daughter day disease
     dream eve farm field gate green hall harbour head heath hill hospital house island islands lake lane law list mill museum
-    palace park point restaurant revenge ride road school square stadium station store street theatre theorem tower university valley
+    palace park point restaurant revenge ride road school square stadium station store street syndrome theatre theorem tower university valley
     village wake way wharf world""".split()
 )

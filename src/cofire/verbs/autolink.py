@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from cofire.asks import Asking, Described, Nearest, Read, Together, Weigh, Write
+from cofire.asks import Asking, Nearest, Read, Together, Weigh, Write
 from cofire.dynamics import likeness
 from cofire.embedders.base import StoredModel, Vectors
+from cofire.graph_asks import Described
 from cofire.graph_settings import (
     AUTO_LINK,
     AUTO_LINK_BATCH,

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from cofire.asks import Asking, Described, Edges, Links, Now, Rated, Write
+from cofire.asks import Asking, Now, Write
 from cofire.errors import InvalidInput, InvalidQuestion
+from cofire.graph_asks import Described, Edges, Links, Rated
 from cofire.graph_settings import IDLE_MINUTES
 from cofire.kinds import is_symmetric
 from cofire.model import Change, Edge, Fact, Importance, Link, NewEdge

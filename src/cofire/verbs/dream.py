@@ -10,27 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from cofire.asks import (
-    ActiveHours,
-    Asking,
-    Edges,
-    Emit,
-    FindKin,
-    Now,
-    Profiles,
-    Read,
-    Recorded,
-    Size,
-    TheNetwork,
-    Understand,
-    Waiting,
-    Write,
-    again_on_conflict,
-)
+from cofire.asks import Asking, Emit, Now, Read, Recorded, Size, Understand, Write, again_on_conflict
 from cofire.dynamics.bridging import bridges
 from cofire.dynamics.communities import communities
 from cofire.dynamics.pagerank import pagerank
 from cofire.errors import InvalidQuestion
+from cofire.graph_asks import ActiveHours, Edges, FindKin, Profiles, TheNetwork, Waiting
 from cofire.graph_settings import (
     AUTO_LINK,
     AUTO_LINK_MOST,

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from cofire.asks import Asking, Edges, Emit, Now, Rated, Scan, Size, Write
+from cofire.asks import Asking, Emit, Now, Scan, Size, Write
 from cofire.errors import InvalidInput, StoreNotOpened, map_exceptions
+from cofire.graph_asks import Edges, Rated
 from cofire.graph_settings import IDLE_MINUTES
 from cofire.model import Change, Edge, Fact, Importance, NewEdge
 from cofire.settings import Settings

@@ -62,7 +62,9 @@ def stats() -> Asking[Stats]:
     stored = yield from stored_model()
     mode = "words only (no embedder)" if resident is None else "words and meaning"
     lacking = size.facts - size.embedded
-    return Stats(size, mode, stored.model.name if stored else None, lacking, advice(size, lacking, resident is not None))
+    return Stats(
+        size, mode, stored.model.name if stored else None, lacking, advice(size, lacking, resident is not None)
+    )
 
 
 def advice(size: StoreSize, lacking: int, has_embedder: bool) -> str:

@@ -10,7 +10,7 @@ from cofire.dynamics import bm25
 from cofire.graph_settings import ENTITY_EDGES, MULTI_GRAPH
 from cofire.model import Fact, Mentioned, Where
 from cofire.reading.base import Reading
-from cofire.reading.wordruns import ngrams
+from cofire.reading.ngrams import ngrams
 from cofire.reading.words import words
 from cofire.settings import KEYWORD_B, KEYWORD_K1, Settings
 from cofire.stores.base import StoreSize, WordCue, WordStatistics

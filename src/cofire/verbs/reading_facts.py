@@ -9,7 +9,7 @@ from cofire.asks import Asking, Understand
 from cofire.graph_settings import ENTITY_EDGES, MULTI_GRAPH, PROPOSE_TAGS
 from cofire.model import About, Fact, Mentioned, NewFact
 from cofire.reading.base import Reading
-from cofire.reading.wordruns import ngrams
+from cofire.reading.ngrams import ngrams
 from cofire.reading.words import counts, words
 from cofire.settings import Settings
 
