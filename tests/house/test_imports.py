@@ -29,6 +29,7 @@ MAY_KNOW = {
     "configuration": {"errors", "model", "presets", "settings"},
     "dynamics": {"errors", "model", "reading"},
     "reading": {"errors", "model", "dynamics"},
+    "ingesting": {"errors", "model"},
     "embedders.base": {"errors", "model"},
     "embedders.calibration": set(),
     "embedders": {"errors", "model", "embedders.base", "embedders.calibration"},
@@ -40,7 +41,7 @@ MAY_KNOW = {
     "recollection": {"errors", "model", "xray"},
     "verbs": {
         *("errors", "kinds", "model", "presets", "settings", "graph_settings", "dynamics", "reading", "recollection", "xray"),
-        *("embedders.base", "embedders.calibration", "stores.base", "asks", "graph_asks"),
+        *("embedders.base", "embedders.calibration", "stores.base", "asks", "graph_asks", "ingesting"),
     },
     "opening": {
         *("errors", "ids", "model", "settings", "graph_settings", "configuration", "dreaming", "reading"),

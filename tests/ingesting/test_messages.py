@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
+from itertools import islice
 from typing import Any
 
 import pytest
+from hypothesis import given as for_all
+from hypothesis import strategies as st
 
 from cofire.errors import InvalidInput
+from cofire.ingesting.gathering import gather
 from cofire.ingesting.turns import EMPTY, SYSTEM, WORDLESS
 from cofire.model import Fact
 from tests.ingesting.telling import facts, skipped, texts
 
+LABELS = """role author name user sender type content text parts ts timestamp session mapping current_node message messages chat_messages
+    choices conversations system sessionId isMeta subtype user_profile metadata recipient content_type parent children""".split()
+LEAVES = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["user", "text", "a", "2024-05-01", ""])
+)
+ANYTHING = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(LABELS), inner, max_size=5),
+    max_leaves=12,
+)
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
 
@@ -184,9 +198,15 @@ def test_messages_are_read_as_they_come() -> None:
         while True:
             yield {"role": "user", "content": "Again."}
 
-    from itertools import islice
-
-    from cofire.ingesting.gathering import gather
-
     found = gather(endless(), Fact(""), system=False, largest=1, accept=lambda fact: fact)
     assert len(list(islice(found, 3))) == 3
+
+
+@for_all(st.lists(ANYTHING, max_size=3) | st.dictionaries(st.sampled_from(LABELS), ANYTHING, max_size=6))
+def test_whatever_is_given_is_read_or_refused_in_words(anything: Any) -> None:
+    try:
+        found = facts(anything)
+    except InvalidInput as error:
+        assert error.way_out
+    else:
+        assert all(fact.text.strip() for fact in found)

@@ -25,13 +25,13 @@ from cofire.ingesting.turns import NOTICE, SYSTEM, WORDLESS, Turn, Unsaid, clean
 
 Told = Turn | Unsaid
 
-_CHATGPT_WORDS = {"text", "multimodal_text"}
+_CHATGPT_WORDS = ("text", "multimodal_text")
 _CHATGPT_CITATION = re.compile("\ue200[^\ue201]*\ue201|【[^】]*†[^】]*】")
 _CLAUDE_CODE_MARKS = ("sessionId", "parentUuid", "isSidechain", "leafUuid", "messageId")
 _CLAUDE_CODE_ASIDE = ("isMeta", "isSidechain", "isCompactSummary", "isApiErrorMessage", "isVisibleInTranscriptOnly")
 _CLAUDE_CODE_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 _CLAUDE_CODE_NOISE = re.compile(r"<(?:command|local-command|bash|user-memory|task)-|\[Request interrupted|Caveat: ")
-_SLACK_SPOKEN = {None, "bot_message", "thread_broadcast", "file_share", "me_message"}
+_SLACK_SPOKEN = (None, "bot_message", "thread_broadcast", "file_share", "me_message")
 _SLACK_LINK = re.compile(r"<([^<>|]+)(?:\|([^<>]*))?>")
 
 
