@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from pathlib import Path
@@ -151,15 +151,11 @@ Opening = Callable[..., Memory]
 
 @pytest.fixture
 def open_memory(store: Store, clock: Clock) -> Opening:
-    """Open a memory on the test's store, as often as wanted, with an embedder unless the test says otherwise.
+    """Open a memory on the test's store, as often as wanted, with an embedder unless the test says otherwise."""
 
-    The reference keeps no graph, so nothing is linked there.
-    """
-    graphless = {"multi_graph.enabled": False} if isinstance(store, ReferenceStore) else {}
-
-    def opened(embedder: Any = "hashed words", settings: Mapping[str, object] | None = None, **others: Any) -> Memory:
+    def opened(embedder: Any = "hashed words", **others: Any) -> Memory:
         chosen = HashedWords() if embedder == "hashed words" else embedder
-        return Memory(Lent(store), embedder=chosen, settings={**graphless, **(settings or {})}, clock=clock, **others)
+        return Memory(Lent(store), embedder=chosen, clock=clock, **others)
 
     return opened
 

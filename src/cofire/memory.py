@@ -11,6 +11,7 @@ from typing import Any, Self, TypeVar, Unpack, overload
 from cofire.asks import Asking, arun, run
 from cofire.embedders.base import Embedder
 from cofire.guide import guide
+from cofire.ingesting.gathering import Messages
 from cofire.model import Edge, Fact, Link
 from cofire.opening import FROM_SETTINGS, Opened, Place
 from cofire.recollection import Recollection
@@ -23,6 +24,7 @@ from cofire.verbs.connect import Drawn, Portrait, connect, edges, neighbours, po
 from cofire.verbs.dream import Dreamed, dream
 from cofire.verbs.exporting import Exported, Loaded, export, load
 from cofire.verbs.forget import Forgotten, forget
+from cofire.verbs.ingest import Ingested, Keywords, ingest
 from cofire.verbs.listing import Stats, facts, stats
 from cofire.verbs.recall import recall
 from cofire.verbs.reembed import reembed
@@ -65,6 +67,11 @@ class Memory:
     def remember(self, given: Any, *, progress: Listen = None, **common: Unpack[Common]) -> str | list[str]:
         """Store one fact and return its id, or several and return theirs. The keywords hold for every fact given."""
         return self._run(lambda settings: remember(given, common, settings), progress)
+
+    @spelled_out
+    def ingest(self, given: Messages | Path, *, progress: Listen = None, **keywords: Unpack[Keywords]) -> Ingested:
+        """Remember conversations and documents: messages, a file or a folder. What is known already is left as it is."""
+        return self._run(lambda settings: ingest(given, keywords, settings), progress)
 
     @spelled_out
     def recall(self, query: str, **asked: Unpack[Asked]) -> Recollection:
@@ -212,6 +219,13 @@ class AsyncMemory:
     async def remember(self, given: Any, *, progress: Listen = None, **common: Unpack[Common]) -> str | list[str]:
         """Store one fact and return its id, or several and return theirs. The keywords hold for every fact given."""
         return await self._run(lambda settings: remember(given, common, settings), progress)
+
+    @spelled_out
+    async def ingest(
+        self, given: Messages | Path, *, progress: Listen = None, **keywords: Unpack[Keywords]
+    ) -> Ingested:
+        """Remember conversations and documents: messages, a file or a folder. What is known already is left as it is."""
+        return await self._run(lambda settings: ingest(given, keywords, settings), progress)
 
     @spelled_out
     async def recall(self, query: str, **asked: Unpack[Asked]) -> Recollection:

@@ -56,6 +56,7 @@ def test_an_address_after_the_model_is_where_it_is_asked(
         ("bundle", "bundled"),
         ("Ollama:x", "ollama:MODEL"),
         ("open-ai:x", "openai:MODEL"),
+        ("OPENAI:x", "openai:MODEL"),
         ("sentence_transformers:x", "sentence-transformers:MODEL"),
         ("fastembedd:x", "fastembed:MODEL"),
     ],

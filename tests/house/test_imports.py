@@ -40,7 +40,18 @@ MAY_KNOW = {
     "xray": {"errors", "model", "reading"},
     "recollection": {"errors", "model", "xray"},
     "verbs": {
-        *("errors", "kinds", "model", "presets", "settings", "graph_settings", "dynamics", "reading", "recollection", "xray"),
+        *(
+            "errors",
+            "kinds",
+            "model",
+            "presets",
+            "settings",
+            "graph_settings",
+            "dynamics",
+            "reading",
+            "recollection",
+            "xray",
+        ),
         *("embedders.base", "embedders.calibration", "stores.base", "asks", "graph_asks", "ingesting"),
     },
     "opening": {
@@ -49,11 +60,22 @@ MAY_KNOW = {
     },
     "memory": {
         *("errors", "model", "presets", "settings", "configuration", "recollection", "xray"),
-        *("embedders.base", "stores.base", "asks", "verbs", "opening", "spelling", "guide"),
+        *("embedders.base", "stores.base", "asks", "verbs", "opening", "spelling", "guide", "ingesting"),
     },
     "restoring": {"errors", "settings", "configuration", "opening", "stores"},
     "cofire": {"errors", "model", "settings", "recollection", "memory"},
-    "doors": {"errors", "model", "presets", "settings", "configuration", "recollection", "xray", "memory", "restoring", "cofire"},
+    "doors": {
+        "errors",
+        "model",
+        "presets",
+        "settings",
+        "configuration",
+        "recollection",
+        "xray",
+        "memory",
+        "restoring",
+        "cofire",
+    },
     "__main__": {"doors"},
 }
 

@@ -186,7 +186,7 @@ def test_front_matter_gives_title_time_and_tags() -> None:
     first, second = read(f"{front}Hot.\n\n# Cake\n\nSweet.", ".md", Fact("", tags=("notes",)))
     assert (first.subject, first.at) == ("Tea, at home", datetime(2024, 5, 1, tzinfo=UTC))
     assert first.tags == ("notes", "Habit", "home")
-    assert (second.subject, second.metadata) == ("Cake", {"trail": ["Cake"], "title": "Tea, at home", "line": 9})
+    assert (second.subject, second.metadata) == ("Cake", {"trail": ["Cake"], "title": "Tea, at home", "line": 11})
 
 
 def test_tags_may_be_listed_below() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from cofire.errors import StoreClosed, StoreError
 from cofire.model import Change
-from cofire.stores.base import Store
+from cofire.stores.base import EdgeFilter, Store
 from cofire.stores.reference import ReferenceStore
 from tests.conftest import sqlite_store
 from tests.stores.making import MODEL, NOW, Pen, asked, cue, everywhere, vector
@@ -145,6 +145,15 @@ CALLS: dict[str, Callable[[Store], object]] = {
     "statistics": lambda store: store.statistics(["default"], ["tea"]),
     "record": lambda store: store.record("model"),
     "unembedded": lambda store: store.unembedded(MODEL.encode(), 1),
+    "edges": lambda store: store.edges(EdgeFilter(), 1),
+    "links": lambda store: store.links("id", 1),
+    "waiting": lambda store: store.waiting(None, 1),
+    "kin": lambda store: store.kin(["id"], 1, 1),
+    "profiles": lambda store: store.profiles(["id"]),
+    "network": lambda store: store.network("default"),
+    "importance": lambda store: store.importance(["id"]),
+    "descriptions": lambda store: store.descriptions("id"),
+    "active_hours": lambda store: store.active_hours(),
     "size": lambda store: store.size(),
     "together": lambda store: store.together([]),
     "backup": lambda store: store.backup("nowhere.db"),
@@ -159,8 +168,8 @@ def test_a_closed_store_says_so(store: Store, call: str) -> None:
         CALLS[call](store)
 
 
-def test_every_method_of_the_reference_is_tried_on_a_closed_store() -> None:
-    assert {name for name in vars(ReferenceStore) if not name.startswith("_")} == {*CALLS, "close"}
+def test_every_method_is_tried_on_a_closed_store() -> None:
+    assert {name for name in vars(Store) if not name.startswith("_")} == {*CALLS, "close"}
 
 
 def test_closing_twice_is_harmless(store: Store) -> None:

@@ -49,7 +49,7 @@ def evidence(ids: list[str]) -> Evidence:
     """Facts that all hold the word once; the first is nearest to (1, 0)."""
     rows = np.array([[1.0, place / 10] for place in range(len(ids))], np.float32).reshape(len(ids), 2)
     ones = np.ones((len(ids), 1), np.float32)
-    return Evidence(tuple(ids), rows, np.ones(len(ids), np.bool_), ones, ones[:, 0])
+    return Evidence(tuple(ids), rows, np.ones(len(ids), np.bool_), ones, ones[:, 0], hints=np.zeros_like(ones))
 
 
 def hearing(**others: Any) -> Answers:

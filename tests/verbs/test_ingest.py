@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,8 @@ def take_in(memory: Memory, given: Any, progress: Any = None, **keywords: Any) -
 
 
 def guide(folder: Path) -> Path:
-    path = folder / "guide.md"
+    path = folder / "docs" / "guide.md"
+    path.parent.mkdir()
     path.write_text(GUIDE, encoding="utf-8")
     return path
 
@@ -78,9 +80,9 @@ def test_a_document_is_recalled_by_its_headings(wordy: Memory, tmp_path: Path) -
 
 def test_the_second_time_nothing_is_new_and_nothing_is_reinforced(wordy: Memory, tmp_path: Path) -> None:
     guide(tmp_path)
-    first = [take_in(wordy, CHAT, session="s"), take_in(wordy, tmp_path)]
+    first = [take_in(wordy, CHAT, session="s"), take_in(wordy, tmp_path / "docs")]
     before = wordy.facts()
-    again = [take_in(wordy, CHAT, session="s"), take_in(wordy, tmp_path)]
+    again = [take_in(wordy, CHAT, session="s"), take_in(wordy, tmp_path / "docs")]
     assert [one.ids for one in again] == [one.ids for one in first]
     assert [(one.fresh, one.known) for one in again] == [(0, 2), (0, 2)]
     assert wordy.facts() == before
@@ -127,8 +129,8 @@ def test_a_file_is_taken_in_whole_or_not_at_all(wordy: Memory, tmp_path: Path) -
 
 def test_a_fact_that_memory_refuses_skips_its_file(wordy: Memory, tmp_path: Path) -> None:
     guide(tmp_path)
-    (tmp_path / "chat.json").write_text(f'[{{"speaker": "{"A" * 2_000}", "text": "Hi."}}]', encoding="utf-8")
-    taken = take_in(wordy, tmp_path)
+    (tmp_path / "docs" / "chat.json").write_text(f'[{{"speaker": "{"A" * 2_000}", "text": "Hi."}}]', encoding="utf-8")
+    taken = take_in(wordy, tmp_path / "docs")
     assert taken.fresh == 2
     assert [one.reason for one in taken.skipped] == ["speaker has 2,000 characters."]
 
@@ -144,6 +146,11 @@ def test_nothing_given_is_nothing_ingested(wordy: Memory) -> None:
     assert take_in(wordy, []) == Ingested()
 
 
+def test_where_nothing_was_said_nothing_is_remembered(wordy: Memory) -> None:
+    taken = take_in(wordy, CHAT[3:])
+    assert (taken.ids, taken.fresh, len(taken.skipped)) == ((), 0, 1)
+
+
 def test_whoever_awaits_is_not_held_up_by_reading(tmp_path: Path) -> None:
     guide(tmp_path)
     readers: list[str] = []
@@ -154,8 +161,7 @@ def test_whoever_awaits_is_not_held_up_by_reading(tmp_path: Path) -> None:
 
     async def main() -> list[Ingested]:
         async with AsyncMemory(":memory:", embedder=None) as memory:
-            given: list[Any] = [messages(), tmp_path]
-            return [await memory._run(lambda settings, one=one: ingest(one, {}, settings)) for one in given]  # type: ignore[misc]
+            return [await memory._run(partial(ingest, given, {})) for given in (messages(), tmp_path / "docs")]
 
     assert [taken.fresh for taken in asyncio.run(main())] == [2, 2]
     assert readers != [threading.main_thread().name]

@@ -38,10 +38,7 @@ class Foreign(ABC):
     @property
     def model(self) -> Model:
         """Asks for one vector where the dimension is not known yet."""
-        if self._dimension is None:
-            self.embed([_ANY_TEXT], "fact")
-        assert self._dimension is not None
-        return Model(self._name, self._dimension)
+        return Model(self._name, self._dimension or self.embed([_ANY_TEXT], "fact").shape[1])
 
     @property
     def mean(self) -> None:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from time import sleep
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
@@ -182,6 +181,9 @@ def retry_after(header: str | None) -> float | None:
         return None
     if header.strip().isdecimal():
         return float(header)
+    # A costly import for a rare form: every command loads this module.
+    from email.utils import parsedate_to_datetime
+
     try:
         return max(0.0, (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds())
     except (ValueError, TypeError):

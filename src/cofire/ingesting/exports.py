@@ -30,7 +30,9 @@ _CHATGPT_CITATION = re.compile("\ue200[^\ue201]*\ue201|【[^】]*†[^】]*】")
 _CLAUDE_CODE_MARKS = ("sessionId", "parentUuid", "isSidechain", "leafUuid", "messageId")
 _CLAUDE_CODE_ASIDE = ("isMeta", "isSidechain", "isCompactSummary", "isApiErrorMessage", "isVisibleInTranscriptOnly")
 _CLAUDE_CODE_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
-_CLAUDE_CODE_NOISE = re.compile(r"<(?:command|local-command|bash|user-memory|task)-|\[Request interrupted|Caveat: ")
+_CLAUDE_CODE_NOISE = re.compile(
+    r"<(?:command|local-command|bash|task)-|\[Request interrupted|Caveat: The messages below"
+)
 _SLACK_SPOKEN = (None, "bot_message", "thread_broadcast", "file_share", "me_message")
 _SLACK_LINK = re.compile(r"<([^<>|]+)(?:\|([^<>]*))?>")
 

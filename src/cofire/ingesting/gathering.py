@@ -20,6 +20,7 @@ Messages = Iterable[Mapping[str, Any]] | Mapping[str, Any]
 Accept = Callable[[Fact], Fact]
 
 MESSAGES = "messages"
+NO_TEXT = "It holds no text."
 
 
 def gather(given: object, about: Fact, *, system: bool, largest: int, accept: Accept) -> Iterator[Found]:
@@ -61,10 +62,12 @@ def _of_file(path: Path, about: Fact, *, system: bool, largest: int, accept: Acc
     """All that a file tells, or nothing of it: it is read to its end before anything is remembered."""
     name = path.as_posix()
     text = text_of(path, largest=largest)
+    if not text.strip():
+        return [Skipped(name, NO_TEXT)]
     known = replace(about, source=about.source or name, session=about.session or name)
     pieces = kinds.read(text, known, suffix=path.suffix.lower(), stem=path.stem, where=name, system=system)
-    found = [accept(piece) if isinstance(piece, Fact) else piece for piece in pieces] if text.strip() else []
-    return [Opened(name), *found] if found else [Skipped(name, "It holds no text.")]
+    found = [accept(piece) if isinstance(piece, Fact) else piece for piece in pieces]
+    return [Opened(name), *found] if found else [Skipped(name, NO_TEXT)]
 
 
 def _existing(path: str) -> Path:

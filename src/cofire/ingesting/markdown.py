@@ -46,8 +46,11 @@ def without_comments(text: str) -> str:
     >>> without_comments("a <!-- b\\n c --> d\\n```\\n<!-- e -->\\n```")
     'a \\n d\\n```\\n<!-- e -->\\n```'
     """
-    end = text.rfind("-->") + 3
-    return text if end < 3 else _CODE_OR_COMMENT.sub(_uncommented, text[:end]) + text[end:]
+    last = text.rfind("-->")
+    if last < 0:
+        return text
+    end = text.find("\n", last) + 1 or len(text)
+    return _CODE_OR_COMMENT.sub(_uncommented, text[:end]) + text[end:]
 
 
 def _uncommented(found: re.Match[str]) -> str:

@@ -10,7 +10,7 @@ from cofire.reading.base import BY_RULE, FULL, PARTIAL, Mention, Subject
 from cofire.reading.names import Name
 from cofire.reading.resolving import forms, normal, parts
 
-A_SENTENCE = 8
+A_SENTENCE = 16
 A_FACT = 64
 
 # "World Health Organization (WHO)": the letters in brackets stand for the words before them.

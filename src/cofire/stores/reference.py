@@ -1,4 +1,4 @@
-"""The reference store: the Store protocol in plain dictionaries, as its living definition. No index, no file, no graph yet."""
+"""The reference store: the Store protocol in plain dictionaries, as its living definition. No index, no file."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from cofire.settings import CANDIDATES, Settings
 from cofire.stores.base import Evidence
 from cofire.verbs.connect import oriented
 
-DEVIATIONS = 5.0
+DEVIATIONS, HIGHEST = 5.0, 0.9
 LONGEST_DESCRIPTION = 400
 
 
@@ -43,7 +43,7 @@ class Linked:
 def threshold(model: StoredModel, settings: Settings) -> float:
     """From which centred cosine facts are linked: as set, else five deviations beyond what two chance texts of the model have."""
     mean, deviation = model.resting
-    return settings[AUTO_LINK_THRESHOLD] or mean + DEVIATIONS * deviation
+    return settings[AUTO_LINK_THRESHOLD] or min(HIGHEST, mean + DEVIATIONS * deviation)
 
 
 def links_now(count: int, settings: Settings) -> bool:

@@ -77,6 +77,8 @@ def _about(keywords: Keywords, settings: Settings) -> Fact:
 
 def _remember(facts: list[Fact], settings: Settings) -> Asking[tuple[list[str], int]]:
     """The ids of facts, and how many of them are new. Known ones are not told again: reading a file twice is no reinforcement."""
+    if not facts:
+        return [], 0
     ids: dict[bytes, str] = dict((yield Recognise([fact.hash for fact in facts])))
     fresh = {fact.hash: fact for fact in facts if fact.hash not in ids}
     made = yield from _unheard(remember_all(list(fresh.values()), {}, settings))

@@ -63,7 +63,7 @@ def show_pairs(pairs: Mapping[str, str], *, indent: int = 0) -> None:
 def mark_line(fact: Fact) -> Text:
     """The id of a fact and what is said of it besides its text."""
     scope = f"scope {fact.scope}" if fact.scope != DEFAULT_SCOPE else None
-    marks = [_day(fact.time), fact.speaker, fact.subject, fact.category, *(f"#{tag}" for tag in fact.tags), scope]
+    marks = [_day(fact.time), fact.speaker, fact.subject, *(f"#{tag}" for tag in fact.tags), scope]
     said = _BETWEEN.join(mark for mark in marks if mark)
     return Text.assemble(styled(fact.id, "cyan"), styled(f"  {said}", "dim"))
 

@@ -10,7 +10,7 @@ import cofire
 from cofire import xray
 from cofire.doors.cli.calling import Call
 from cofire.doors.cli.filters import Filters
-from cofire.doors.cli.layout import counted, show_listed, show_pairs, show_whole
+from cofire.doors.cli.layout import show_listed, show_pairs, show_whole
 from cofire.doors.cli.screen import note, show, show_json
 from cofire.model import Fact
 
@@ -70,9 +70,11 @@ def stats_json(memory: cofire.Memory) -> dict[str, Any]:
         "archived": held.size.archived,
         "scopes": dict(held.size.scopes),
         "edges": held.size.edges,
+        "waiting": held.size.waiting,
         "mode": held.mode,
         "model": held.model,
         "without_vector": held.without_vector,
+        "advice": held.advice,
         "details": dict(held.size.details),
     }
 
@@ -83,12 +85,11 @@ def _in_words(held: dict[str, Any]) -> dict[str, str]:
         "size": f"{held['bytes'] / 1_000_000:,.2f} MB",
         "facts": f"{held['facts']:,}" + (f", {held['archived']:,} of them archived" if held["archived"] else ""),
         "scopes": ", ".join(f"{name} ({size:,})" for name, size in held["scopes"].items()) or "none yet",
+        "edges": f"{held['edges']:,}",
         "search": held["mode"],
         "model": held["model"] or "none yet",
     }
-    if held["without_vector"] and held["model"]:
-        pairs["no vector"] = f"{counted(held['without_vector'], 'fact')}; give them one with: cofire reembed"
-    return pairs
+    return pairs | ({"advice": held["advice"]} if held["advice"] else {})
 
 
 def _emptiness(call: Call, *, filtered: bool) -> str:

@@ -1,0 +1,122 @@
+"""A store as JSONL that comes back the same, and as GraphML that other programs open."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from cofire import Memory
+from cofire.errors import InvalidInput, StoreNotOpened
+from tests.conftest import Opening
+
+AT = datetime(2025, 5, 8, 13, 56, tzinfo=UTC)
+
+
+@pytest.fixture
+def full(memory: Memory) -> Memory:
+    a = memory.remember(
+        "Ana moved to Łódź & <loves> it.", tags=["home", "city"], at=AT, speaker="Ana", session="s", metadata={"n": 1}
+    )
+    b = memory.remember("She found a flat.", session="s", source="chat.json", category="event", subject="Flat")
+    memory.remember("Elsewhere.", scope="other", valid_until=datetime(2030, 1, 1, tzinfo=UTC))
+    memory.connect(a, b, kind="causes", weight=0.7, confidence=0.6, tags=["move"])
+    memory.dream()
+    return memory
+
+
+def told(memory: Memory) -> set[tuple]:
+    return {
+        (fact.text, fact.tags, fact.category, fact.subject, fact.at, fact.session, fact.speaker, fact.scope, fact.source,
+         json.dumps(fact.metadata), fact.valid_until)
+        for fact in memory.facts()
+    }  # fmt: skip
+
+
+def drawn(memory: Memory) -> set[tuple]:
+    text = {fact.id: fact.text for fact in memory.facts()}
+    return {
+        (
+            frozenset((text[edge.source], text[edge.target])),
+            edge.kind,
+            edge.weight,
+            edge.confidence,
+            edge.tags,
+            edge.origin,
+        )
+        for edge in memory.edges()
+    }
+
+
+def test_an_export_comes_back_the_same(full: Memory, tmp_path: Path) -> None:
+    done = full.export(tmp_path / "all.jsonl")
+    other = Memory(":memory:", embedder=None)
+    loaded = other.load(tmp_path / "all.jsonl")
+    assert (done.facts, loaded.facts) == (3, 3)
+    assert told(other) == told(full)
+    assert drawn(other) == drawn(full)
+
+
+def test_loading_twice_stores_nothing_twice(full: Memory, tmp_path: Path) -> None:
+    full.export(tmp_path / "all.jsonl")
+    edges = drawn(full)
+    full.load(tmp_path / "all.jsonl")
+    assert len(full.facts()) == 3
+    assert drawn(full) == edges
+
+
+def test_a_filter_exports_a_part_with_the_edges_inside_it(full: Memory, tmp_path: Path) -> None:
+    assert full.export(tmp_path / "part.jsonl", scope="other").facts == 1
+    assert "Elsewhere" in (tmp_path / "part.jsonl").read_text(encoding="utf-8")
+    assert '"is": "edge"' not in (tmp_path / "part.jsonl").read_text(encoding="utf-8")
+
+
+def test_graphml_is_xml_with_every_fact_and_edge(full: Memory, tmp_path: Path) -> None:
+    done = full.export(tmp_path / "graph.graphml")
+    root = ElementTree.parse(tmp_path / "graph.graphml").getroot()
+    space = "{http://graphml.graphdrawing.org/xmlns}"
+    assert len(root.findall(f".//{space}node")) == done.facts == 3
+    assert len(root.findall(f".//{space}edge")) == done.edges == len(full.edges())
+    assert any(item.text == "Ana moved to Łódź & <loves> it." for item in root.iter(f"{space}data"))
+
+
+def test_networkx_opens_the_graphml(full: Memory, tmp_path: Path) -> None:
+    networkx = pytest.importorskip("networkx")
+    full.export(tmp_path / "graph.graphml")
+    graph = networkx.read_graphml(tmp_path / "graph.graphml")
+    assert set(graph.nodes) == {fact.id for fact in full.facts()}
+    kinds = {values["kind"] for *_, values in graph.edges(data=True)}
+    assert "causes" in kinds
+    assert all(0 <= values["weight"] <= 1 for *_, values in graph.edges(data=True))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "not json\n", '{"is": "fact"}\n', '{"is": "export", "format": "cofire", "version": 99}\n', "[]\n"]
+)
+def test_a_file_that_is_no_export_is_refused_and_nothing_is_stored(
+    open_memory: Opening, tmp_path: Path, text: str
+) -> None:
+    memory = open_memory(None)
+    (tmp_path / "bad.jsonl").write_text(text)
+    with pytest.raises(InvalidInput):
+        memory.load(tmp_path / "bad.jsonl")
+    assert memory.facts() == []
+
+
+def test_a_broken_line_is_named(full: Memory, tmp_path: Path) -> None:
+    path = tmp_path / "all.jsonl"
+    full.export(path)
+    path.write_text(path.read_text(encoding="utf-8") + "{broken\n", encoding="utf-8")
+    with pytest.raises(InvalidInput, match=f"Line {len(path.read_text(encoding='utf-8').splitlines())}"):
+        full.load(path)
+
+
+def test_a_missing_folder_is_said_and_no_half_file_stays(full: Memory, tmp_path: Path) -> None:
+    with pytest.raises(StoreNotOpened, match="nowhere"):
+        full.export(tmp_path / "nowhere" / "all.jsonl")
+    with pytest.raises(StoreNotOpened):
+        full.load(tmp_path / "missing.jsonl")
+    assert list(tmp_path.glob("*.unfinished")) == []

@@ -1,0 +1,306 @@
+"""The graph part of the store contract: names, edges, inbox, kin, importance, descriptions and the active-hours clock."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import numpy as np
+import pytest
+
+from cofire.errors import InvalidInput, NotFound
+from cofire.model import About, Description, Edge, Importance, Mentioned, NewEdge, NewFact
+from cofire.stores.base import EdgeFilter, Store
+from tests.stores.making import NOW, Pen, cue, everywhere, vector
+
+EVERY = EdgeFilter()
+
+
+def named(pen: Pen, text: str, *, mentions: tuple[str, ...] = (), about: tuple[str, ...] = (), **parts) -> NewFact:
+    plain = pen.new(text, **parts)
+    return NewFact(
+        plain.fact,
+        plain.counts,
+        None,
+        tuple(Mentioned(name, (0,), 1.0) for name in mentions),
+        tuple(About(name, 1.0) for name in about),
+    )
+
+
+def between(store: Store, *kinds: str) -> list[tuple[str, str]]:
+    return [(edge.source, edge.target) for edge in store.edges(EdgeFilter(kinds=frozenset(kinds)), 100)]
+
+
+def test_turns_of_a_session_are_linked_by_distance(store: Store, pen: Pen) -> None:
+    first, second, third, fourth = (
+        pen.write(pen.new(f"turn {number}", session="s"), reach=2).facts[0].id for number in range(4)
+    )
+    weights = {(edge.source, edge.target): edge.weight for edge in store.edges(EVERY, 100)}
+    assert weights == {
+        (first, second): 1.0,
+        (second, third): 1.0,
+        (third, fourth): 1.0,
+        (first, third): 0.5,
+        (second, fourth): 0.5,
+    }
+
+
+def test_turns_of_one_change_are_linked_too(store: Store, pen: Pen) -> None:
+    written = pen.write(pen.new("one", session="s"), pen.new("two", session="s"), reach=3)
+    assert between(store, "follows") == [(written.facts[0].id, written.facts[1].id)]
+    assert written.edges.new == 1
+
+
+def test_another_session_or_scope_is_not_followed(store: Store, pen: Pen) -> None:
+    pen.write(
+        pen.new("one", session="s"), pen.new("two", session="t"), pen.new("three", session="s", scope="x"), reach=3
+    )
+    assert store.edges(EVERY, 100) == []
+
+
+def test_following_edges_carry_the_tags_both_turns_have(store: Store, pen: Pen) -> None:
+    pen.write(pen.new("one", session="s", tags=("a", "b")), pen.new("two", session="s", tags=("b", "c")), reach=1)
+    assert store.edges(EVERY, 1)[0].tags == ("b",)
+
+
+def test_the_same_fact_again_writes_no_edge_again(store: Store, pen: Pen) -> None:
+    pen.write(pen.new("one", session="s"), pen.new("two", session="s"), reach=3)
+    again = pen.write(pen.new("one", session="s"), pen.new("two", session="s"), reach=3)
+    assert again.edges.new == 0
+    assert len(store.edges(EVERY, 100)) == 1
+
+
+def test_a_mention_leads_to_the_fact_about_it_whichever_came_first(store: Store, pen: Pen) -> None:
+    early = pen.write(named(pen, "PgBouncer is used", mentions=("pgbouncer",))).facts[0].id
+    about = pen.write(named(pen, "a pooler", about=("pgbouncer",))).facts[0].id
+    late = pen.write(named(pen, "PgBouncer restarted", mentions=("pgbouncer",))).facts[0].id
+    for teller in (early, late):
+        link = next(one for one in store.links(teller, 10) if one.target == about)
+        assert (link.kind, link.via, link.source) == ("about", "pgbouncer", teller)
+        assert link.weight == pytest.approx(1 / np.sqrt(3))
+
+
+def test_the_way_back_from_a_subject_is_half_as_strong(store: Store, pen: Pen) -> None:
+    teller = pen.write(named(pen, "one", mentions=("x",))).facts[0].id
+    about = pen.write(named(pen, "two", about=("x",))).facts[0].id
+    there = next(one for one in store.links(teller, 10) if one.target == about).weight
+    back = next(one for one in store.links(about, 10) if one.source == teller).weight
+    assert back == pytest.approx(there / 2)
+
+
+def test_three_hundred_facts_on_one_name_are_three_hundred_mentions_and_no_clique(store: Store, pen: Pen) -> None:
+    pen.write(*(named(pen, f"fact {number}", mentions=("hub",)) for number in range(300)))
+    about = pen.write(named(pen, "the hub", about=("hub",), mentions=())).facts[0].id
+    size = store.size()
+    assert (size.mentions, size.edges) == (300, 0)
+    teller = pen.all()[-1].id
+    assert [link.target for link in store.links(teller, 1_000)] == [about]
+    assert len(store.links(about, 1_000)) == 30
+
+
+def test_a_rare_name_links_more_strongly_than_a_common_one(store: Store, pen: Pen) -> None:
+    teller = pen.write(named(pen, "both", mentions=("rare", "common"))).facts[0].id
+    pen.write(*(named(pen, f"c{number}", mentions=("common",)) for number in range(8)))
+    pen.write(named(pen, "r", about=("rare",)), named(pen, "c", about=("common",)))
+    weights = {link.via: link.weight for link in store.links(teller, 100) if link.kind == "about"}
+    assert weights["rare"] > 2 * weights["common"]
+
+
+def test_names_of_another_scope_do_not_link(store: Store, pen: Pen) -> None:
+    teller = pen.write(named(pen, "one", mentions=("x",))).facts[0].id
+    pen.write(named(pen, "two", about=("x",), scope="elsewhere"))
+    assert store.links(teller, 10) == []
+
+
+def test_perhaps_a_name_is_mentioned_if_somebody_is_about_it(store: Store, pen: Pen) -> None:
+    about = pen.write(named(pen, "pooling guide", about=("connection pooling",))).facts[0].id
+    plain = pen.new("we rely on connection pooling here")
+    perhaps = NewFact(plain.fact, plain.counts, perhaps=("connection pooling", "nobody knows this"))
+    teller = pen.write(perhaps).facts[0].id
+    assert [(link.target, link.via) for link in store.links(teller, 10)] == [(about, "connection pooling")]
+    assert store.size().mentions == 1
+
+
+def test_mentions_found_later_are_added_to_facts_that_are_there(store: Store, pen: Pen) -> None:
+    teller = pen.tell("speaks of x")
+    about = pen.write(named(pen, "two", about=("x",))).facts[0].id
+    pen.write(mentions={teller: (Mentioned("x", (), 1.0),), "unknown": (Mentioned("x", (), 1.0),)})
+    assert [link.target for link in store.links(teller, 10)] == [about]
+
+
+def test_forgetting_a_fact_takes_its_names_and_edges_away(store: Store, pen: Pen) -> None:
+    kept = pen.write(named(pen, "one", mentions=("x",))).facts[0].id
+    gone = pen.write(named(pen, "two", about=("x",))).facts[0].id
+    pen.write(edges=(NewEdge(Edge(kept, gone, "supports")),))
+    pen.forget(gone)
+    assert store.links(kept, 10) == []
+    assert (store.size().edges, store.size().mentions) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("mode", "weight", "confidence", "counts"),
+    [("reinforce", 0.5, 0.65, (0, 1)), ("update", 0.9, 0.9, (0, 1)), ("skip", 0.5, 0.6, (0, 0))],
+)
+def test_an_edge_that_is_there_already_meets_its_mode(
+    store: Store, pen: Pen, mode: str, weight: float, confidence: float, counts: tuple[int, int]
+) -> None:
+    a, b = pen.tell("one"), pen.tell("two")
+    pen.write(edges=(NewEdge(Edge(a, b, "supports", 0.5, 0.6)),))
+    written = pen.write(edges=(NewEdge(Edge(a, b, "supports", 0.9, 0.9), mode),))
+    (edge,) = store.edges(EVERY, 10)
+    assert (edge.weight, edge.confidence) == (pytest.approx(weight), pytest.approx(confidence))
+    assert (written.edges.new, written.edges.changed) == counts
+
+
+def test_confidence_grows_to_one_and_no_further(store: Store, pen: Pen) -> None:
+    a, b = pen.tell("one"), pen.tell("two")
+    for _ in range(3):
+        pen.write(edges=(NewEdge(Edge(a, b, "supports", 0.5, 0.95)),))
+    assert store.edges(EVERY, 10)[0].confidence == 1.0
+
+
+def test_mode_error_refuses_the_whole_change(store: Store, pen: Pen) -> None:
+    a, b, c = pen.tell("one"), pen.tell("two"), pen.tell("three")
+    pen.write(edges=(NewEdge(Edge(a, b, "supports")),))
+    with pytest.raises(InvalidInput):
+        pen.write(edges=(NewEdge(Edge(a, c, "supports")), NewEdge(Edge(a, b, "supports"), "error")))
+    assert between(store, "supports") == [(a, b)]
+
+
+def test_an_edge_to_an_unknown_fact_is_refused_unless_it_is_memorys_own(store: Store, pen: Pen) -> None:
+    a = pen.tell("one")
+    with pytest.raises(NotFound):
+        pen.write(edges=(NewEdge(Edge(a, "nobody", "supports")),))
+    assert pen.write(edges=(NewEdge(Edge(a, "nobody", "similar"), own=True),)).edges.new == 0
+
+
+def test_edges_do_not_cross_scopes(store: Store, pen: Pen) -> None:
+    a, b = pen.tell("one"), pen.tell("two", scope="elsewhere")
+    with pytest.raises(InvalidInput):
+        pen.write(edges=(NewEdge(Edge(a, b, "supports")),))
+
+
+def test_edges_are_listed_by_scope_kind_fact_and_origin_strongest_first(store: Store, pen: Pen) -> None:
+    a, b, c = pen.tell("one"), pen.tell("two"), pen.tell("three")
+    x, y = pen.tell("four", scope="x"), pen.tell("five", scope="x")
+    weak, strong = Edge(a, b, "supports", 0.2, origin="me"), Edge(b, c, "similar", 0.8)
+    other = Edge(x, y, "supports", 0.5)
+    pen.write(edges=tuple(NewEdge(edge) for edge in (weak, strong, other)))
+    assert [edge.weight for edge in store.edges(EVERY, 10)] == [0.8, 0.5, 0.2]
+    assert store.edges(EVERY, 1) == [strong]
+    assert store.edges(EdgeFilter(scopes=("x",)), 10) == [other]
+    assert store.edges(EdgeFilter(kinds=frozenset(["supports"]), scopes=("default",)), 10) == [weak]
+    assert store.edges(EdgeFilter(ids=frozenset([c])), 10) == [strong]
+    assert store.edges(EdgeFilter(origin="me"), 10) == [weak]
+    assert store.edges(EdgeFilter(ids=frozenset()), 10) == []
+
+
+def test_ended_edges_are_gone_and_counted(store: Store, pen: Pen) -> None:
+    a, b = pen.tell("one"), pen.tell("two")
+    pen.write(edges=(NewEdge(Edge(a, b, "similar", 0.5)),))
+    written = pen.write(ended=(Edge(a, b, "similar"), Edge(b, a, "similar")))
+    assert written.edges.ended == 1
+    assert store.edges(EVERY, 10) == []
+
+
+def test_facts_wait_in_the_inbox_until_they_are_dreamed(store: Store, pen: Pen) -> None:
+    first, second, third = pen.tell("one"), pen.tell("two", scope="x"), pen.tell("three")
+    assert [fact.id for fact in store.waiting(None, 10)] == [first, second, third]
+    assert [fact.id for fact in store.waiting(["x"], 10)] == [second]
+    assert [fact.id for fact in store.waiting(None, 2)] == [first, second]
+    pen.write(dreamed=(first, third))
+    assert [fact.id for fact in store.waiting(None, 10)] == [second]
+    assert store.size().waiting == 1
+
+
+def test_kin_are_the_nearest_of_the_scope(store: Store, pen: Pen) -> None:
+    pen.settle()
+    near, nearer = pen.tell("a", vector(0.9, 1, 0.5, 0)), pen.tell("b", vector(0.9, 1, 0.1, 0))
+    pen.tell("far", vector(0.9, -1, 0, 0))
+    pen.tell("elsewhere", vector(0.9, 1, 0, 0), scope="x")
+    pen.tell("bare")
+    me = pen.tell("me", vector(0.9, 1, 0, 0))
+    kin = store.kin([me], 2, 0)
+    found = {kin.ids[right]: float(cosine) for right, cosine in zip(kin.right, kin.cosines, strict=True)}
+    assert {kin.ids[left] for left in kin.left} == {me}
+    assert set(found) == {near, nearer}
+    assert found[nearer] > found[near]
+
+
+def test_facts_with_a_rare_tag_in_common_are_kin_at_any_distance(store: Store, pen: Pen) -> None:
+    pen.settle()
+    far = pen.tell("far", vector(0.9, -1, 0, 0), tags=("t",))
+    pen.tell("near", vector(0.9, 1, 0.1, 0))
+    me = pen.tell("me", vector(0.9, 1, 0, 0), tags=("t",))
+    kin = store.kin([me], 1, 1)
+    assert far in {kin.ids[right] for right in kin.right}
+    assert far not in {store.kin([me], 1, 0).ids[right] for right in store.kin([me], 1, 0).right}
+
+
+def test_there_are_no_kin_without_a_model(store: Store, pen: Pen) -> None:
+    assert len(store.kin([pen.tell("one")], 3, 3).left) == 0
+
+
+def test_profiles_tell_tags_category_and_the_hour_of_the_last_telling(store: Store, pen: Pen) -> None:
+    early = pen.write(pen.new("one", tags=("b", "a"), category="event"), now=NOW, idle_minutes=30.0).facts[0].id
+    late = pen.write(pen.new("two"), now=NOW + timedelta(minutes=15), idle_minutes=30.0).facts[0].id
+    profiles = {one.id: one for one in store.profiles([early, late, "unknown"])}
+    assert set(profiles) == {early, late}
+    assert (profiles[early].tags, profiles[early].category) == (frozenset("ab"), "event")
+    assert (profiles[early].hours, profiles[late].hours) == (0.0, pytest.approx(0.25))
+
+
+def test_the_clock_runs_only_while_the_memory_is_used(store: Store, pen: Pen) -> None:
+    for minutes in (0, 20, 40, 5_000, 5_010):
+        pen.write(now=NOW + timedelta(minutes=minutes), idle_minutes=30.0)
+    assert store.active_hours() == pytest.approx(50 / 60)
+    pen.write(now=NOW + timedelta(days=400))
+    assert store.active_hours() == pytest.approx(50 / 60)
+
+
+def test_the_network_holds_what_conducts_in_its_directions(store: Store, pen: Pen) -> None:
+    a, b, c, d = (pen.tell(text) for text in ("one", "two", "three", "four"))
+    pen.write(
+        edges=(
+            NewEdge(Edge(a, b, "supports", 0.5, 0.5)),
+            NewEdge(Edge(b, c, "causes", 1.0, 0.5)),
+            NewEdge(Edge(c, d, "contradicts", 1.0, 1.0)),
+        )
+    )
+    network = store.network("default")
+    pairs = {
+        (network.ids[source], network.ids[target]): float(weight)
+        for source, target, weight in zip(network.source, network.target, network.weight, strict=True)
+    }
+    assert pairs == {(a, b): 0.25, (b, a): 0.25, (b, c): 0.5}
+
+
+def test_the_network_knows_who_mentions_whom(store: Store, pen: Pen) -> None:
+    teller = pen.write(named(pen, "one", mentions=("x",))).facts[0].id
+    about = pen.write(named(pen, "two", about=("x",))).facts[0].id
+    network = store.network("default")
+    pairs = {
+        (network.ids[source], network.ids[target]): float(weight)
+        for source, target, weight in zip(network.source, network.target, network.weight, strict=True)
+    }
+    assert pairs[(teller, about)] == pytest.approx(2 * pairs[(about, teller)])
+
+
+def test_importance_is_replaced_scope_by_scope(store: Store, pen: Pen) -> None:
+    a, b, x = pen.tell("one"), pen.tell("two"), pen.tell("three", scope="x")
+    pen.write(importance=(Importance(a, 0.6, 0), Importance(b, 0.4, 1)))
+    pen.write(importance=(Importance(x, 1.0, 0),))
+    pen.write(importance=(Importance(a, 1.0, 5),))
+    assert store.importance([a, b, x]) == {a: Importance(a, 1.0, 5), x: Importance(x, 1.0, 0)}
+
+
+def test_descriptions_are_kept_as_history_and_lead_to_the_fact_by_words(store: Store, pen: Pen) -> None:
+    id = pen.tell("the pool")
+    pen.write(descriptions=(Description(id, "Goes with: serverless", {"serverless": 1}),))
+    pen.write(descriptions=(Description(id, "Goes with: lambda", {"lambda": 1}), Description("nobody", "x", {"x": 1})))
+    assert store.descriptions(id) == ["Goes with: serverless", "Goes with: lambda"]
+    asked = cue("lambda")
+    hinted = type(asked)(asked.words, asked.weights, asked.mean_length, asked.k1, asked.b, 0.3)
+    assert store.matching(hinted, 5, everywhere()) == [id]
+    assert store.matching(asked, 5, everywhere()) == []
+    evidence = store.weigh([id], ["lambda", "pool"])
+    assert evidence.hints.tolist() == [[1.0, 0.0]]
