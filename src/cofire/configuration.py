@@ -37,17 +37,30 @@ def from_environment(environment: Mapping[str, str]) -> dict[str, object]:
 
 def from_file(path: Path) -> dict[str, object]:
     """The settings of a TOML file, tables flattened to dotted names; a file that is not there sets nothing."""
-    if not path.exists():
-        return {}
     with _file_errors(path):
-        return dict(_flat(tomllib.loads(path.read_text(encoding="utf-8"))))
+        return dict(_flat(tomllib.loads(path.read_text(encoding="utf-8")))) if path.exists() else {}
 
 
 def gather(*, record: bytes | None, call: Mapping[str, object]) -> Settings:
     """All layers as they stand now."""
-    return Settings.layered(
-        file=from_file(file_path()), store=from_record(record), environment=from_environment(os.environ), call=call
-    )
+    layers = {
+        "file": (f"in {file_path()}", from_file(file_path())),
+        "store": ("in the store", from_record(record)),
+        "environment": ("in the environment", from_environment(os.environ)),
+        "call": ("given here", dict(call)),
+    }
+    for place, values in layers.values():
+        _check(place, values)
+    return Settings.layered(**{layer: values for layer, (_, values) in layers.items()})
+
+
+def _check(place: str, values: Mapping[str, object]) -> None:
+    """Read every value once, so that one that cannot be used is named with the place it stands in."""
+    for name, value in values.items():
+        try:
+            knob(name).read(value)
+        except InvalidSetting as error:
+            raise type(error)(f"{error.problem.rstrip('.')} ({place}).", way_out=error.way_out) from error
 
 
 def set_in_file(path: Path, name: str, text: object) -> Any:
@@ -87,10 +100,8 @@ def commented_file() -> str:
 
 
 def _document(path: Path) -> tomlkit.TOMLDocument:
-    if not path.exists():
-        return tomlkit.document()
     with _file_errors(path):
-        return tomlkit.parse(path.read_text(encoding="utf-8"))
+        return tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
 
 
 def _table_for(document: tomlkit.TOMLDocument, chosen: Knob[Any]) -> tuple[Any, str]:
@@ -99,6 +110,10 @@ def _table_for(document: tomlkit.TOMLDocument, chosen: Knob[Any]) -> tuple[Any, 
         return document, leaf
     if group not in document:
         document[group] = tomlkit.table()
+    if not isinstance(document[group], dict):
+        raise InvalidSetting(
+            f"The settings file has a value {group} where a table is needed.", way_out=f"Remove {group} from it."
+        )
     return document[group], leaf
 
 

@@ -12,7 +12,8 @@ T = TypeVar("T", bool, int, float, str)
 
 @dataclass(frozen=True, slots=True)
 class Knob(Generic[T]):
-    """One setting. `kept` ones decide how memory is written and live in the store, so that all its users agree."""
+    """One setting. `kept` ones decide how memory is written and live in the store, so that all its users agree; those that
+    `opens` names are needed to open the store, and cannot live in it."""
 
     name: str
     default: T
@@ -23,6 +24,7 @@ class Knob(Generic[T]):
     choices: tuple[str, ...] = ()
     alias: str | None = None
     kept: bool = False
+    opens: bool = False
 
     @property
     def kind(self) -> str:
@@ -35,7 +37,7 @@ class Knob(Generic[T]):
             return "one of " + ", ".join(self.choices)
         if self.low is None or self.high is None:
             return self.kind
-        return f"{self.kind} from {self.low:g} to {self.high:g}"
+        return f"{self.kind} from {_plain(self.low)} to {_plain(self.high)}"
 
     @property
     def variable(self) -> str:
@@ -56,6 +58,10 @@ class Knob(Generic[T]):
         if self.choices:
             return value in self.choices
         return self.low is None or self.high is None or self.low <= value <= self.high
+
+
+def _plain(bound: float) -> str:
+    return f"{bound:,.0f}" if float(bound).is_integer() else f"{bound:g}"
 
 
 def _shown(value: object) -> str:

@@ -26,4 +26,5 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
     }
 )
 
+MODES: tuple[str, ...] = ("no_recall", "minimal", "full")
 STRATEGIES: tuple[str, ...] = ("multi_hop", "general", "temporal", "opinion", "factual", "entity")

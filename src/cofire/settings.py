@@ -88,6 +88,7 @@ INDEX = declare(
         "The vector index: signs (compressed scan), exact (full scan) or usearch (graph index, an extra, for very large stores).",
         "measured",
         choices=("signs", "exact", "usearch"),
+        opens=True,
     )
 )
 KEYWORD = declare(Knob("keyword.enabled", True, "Whether search by words takes part.", "000"))
@@ -152,7 +153,15 @@ SAMPLE = declare(
     )
 )
 BUSY_SECONDS = declare(
-    Knob("store.busy_seconds", 30.0, "How long to wait while another process writes.", "cofire", low=0, high=3_600)
+    Knob(
+        "store.busy_seconds",
+        30.0,
+        "How long to wait while another process writes.",
+        "cofire",
+        low=0,
+        high=3_600,
+        opens=True,
+    )
 )
 SYNCHRONOUS = declare(
     Knob(
@@ -161,6 +170,7 @@ SYNCHRONOUS = declare(
         "Whether each commit waits for the disk (full) or may lose the last ones on a power cut (normal).",
         "SQLite",
         choices=("full", "normal"),
+        opens=True,
     )
 )
 

@@ -210,6 +210,6 @@ def test_a_vector_less_memory_still_ranks_and_groups(wordy: Memory) -> None:
 
 def test_stats_say_when_to_dream(memory: Memory) -> None:
     memory.remember(TEAM)
-    assert "6 facts wait" in memory.stats().advice
+    assert "6 facts waiting" in memory.stats().advice
     memory.dream()
     assert memory.stats().advice == ""

@@ -5,8 +5,10 @@ SQLite is looked at through a second opening of its file as well, as another pro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,13 +22,27 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from cofire.dynamics.likeness import unit
 from cofire.embedders.base import Model, StoredModel
-from cofire.errors import Conflict
-from cofire.model import Change, Fact, NewFact, Record, Where, Written
+from cofire.errors import CofireError, Conflict
+from cofire.model import (
+    About,
+    Change,
+    Description,
+    Edge,
+    Fact,
+    Importance,
+    Mentioned,
+    NewEdge,
+    NewFact,
+    Record,
+    Where,
+    Written,
+)
 from cofire.reading.words import words
-from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, Store
+from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, EdgeFilter, Store
 from cofire.stores.index import postings
 from cofire.stores.reference import ReferenceStore
 from cofire.stores.sqlite import live_index
+from cofire.verbs.reading_facts import word_counts
 from tests.conftest import sqlite_store
 from tests.stores.making import DAY, NOW, Pen, cue, everywhere
 
@@ -63,6 +79,17 @@ tellings = some.fixed_dictionaries(
         ),
     },
 )
+names = some.sampled_from(["ana lopez", "porto", "kettle", "tea"])
+shares = some.sampled_from([0.25, 0.5, 1.0])
+namings = some.fixed_dictionaries(
+    {},
+    optional={
+        "mentions": some.lists(some.builds(Mentioned, names, some.just((0,)), shares), max_size=3).map(tuple),
+        "subjects": some.lists(some.builds(About, names, shares), max_size=2).map(tuple),
+        "perhaps": some.sets(names).map(sorted).map(tuple),
+    },
+)
+kinds = some.sampled_from(["similar", "causes", "supports", "contradicts", "auto_link", "my own"])
 filters = some.fixed_dictionaries(
     {"now": some.integers(-2, 2).map(lambda days: NOW + days * DAY)},
     optional={
@@ -94,22 +121,57 @@ def assert_same_search(one: Store, other: Store, where: Where, k: int) -> None:
     assert other.scan(where, 1_000, before) == one.scan(where, 1_000, before)
     stems = tuple(dict.fromkeys(words(" ".join(VOCABULARY[:4]))))
     question = cue(*stems, weights=[1.0 + place / 3 for place in range(len(stems))])
-    assert other.matching(question, k, where) == one.matching(question, k, where)
+    for asked in (question, replace(question, hint_weight=0.5)):
+        assert other.matching(asked, k, where) == one.matching(asked, k, where)
     vector = DIRECTIONS[k % len(DIRECTIONS)].astype(np.float32)
     assert other.nearest(vector, k, where, 400) == one.nearest(vector, k, where, 400)
 
 
 def assert_same_counts(one: Store, other: Store) -> None:
-    sizes = [(size.facts, size.archived, size.embedded, dict(size.scopes)) for size in (one.size(), other.size())]
+    counts = ("facts", "archived", "embedded", "edges", "mentions", "waiting", "scopes")
+    sizes = [{count: getattr(size, count) for count in counts} for size in (one.size(), other.size())]
     assert sizes[1] == sizes[0]
     for scopes in (["a"], ["a", "b"], [*SCOPES, "nowhere"]):
         assert statistics(other, scopes) == statistics(one, scopes)
 
 
+def assert_same_graph(one: Store, other: Store, ids: list[str]) -> None:
+    known = [fact.id for fact in one.read(ids) if fact]
+    for wanted in (EdgeFilter(), EdgeFilter(("a",)), EdgeFilter(kinds=frozenset({"similar"}), origin="test")):
+        assert other.edges(wanted, 50) == one.edges(wanted, 50)
+    for id in known[-3:]:
+        assert rounded(other.links(id, 20)) == rounded(one.links(id, 20))
+        assert other.descriptions(id) == one.descriptions(id)
+    assert other.waiting(None, 100) == one.waiting(None, 100)
+    assert other.waiting(["a", "nowhere"], 2) == one.waiting(["a", "nowhere"], 2)
+    assert other.profiles([*known, "unknown"]) == one.profiles([*known, "unknown"])
+    assert other.importance(ids) == one.importance(ids)
+    assert other.active_hours() == pytest.approx(one.active_hours())
+    assert [network(other, scope) for scope in SCOPES] == [network(one, scope) for scope in SCOPES]
+    assert kin(other, known) == kin(one, known)
+
+
+def rounded(links: Sequence[Any]) -> list[Any]:
+    return [replace(link, weight=link.weight and round(link.weight, 6)) for link in links]
+
+
+def network(store: Store, scope: str) -> Any:
+    found = store.network(scope)
+    triples = zip(found.source.tolist(), found.target.tolist(), found.weight.tolist(), strict=True)
+    return found.ids, sorted((found.ids[a], found.ids[b], round(weight, 5)) for a, b, weight in triples)
+
+
+def kin(store: Store, ids: Sequence[str]) -> Any:
+    """All pairs, so that ties at the edge of the nearest decide nothing."""
+    found = store.kin(ids, 1_000, 3)
+    triples = zip(found.left.tolist(), found.right.tolist(), found.cosines.tolist(), strict=True)
+    return sorted((found.ids[a], found.ids[b], round(cosine, 4)) for a, b, cosine in triples)
+
+
 def evidence(store: Store, ids: list[str]) -> Any:
     """Vectors are the stored bytes, so they must be the same to the last bit."""
     found = store.weigh(ids, [*words(" ".join(VOCABULARY)), "never"])
-    arrays = (found.vectors, found.embedded, found.counts, found.lengths)
+    arrays = (found.vectors, found.embedded, found.counts, found.lengths, found.hints)
     return found.ids, [(array.shape, array.tolist()) for array in arrays]
 
 
@@ -139,24 +201,32 @@ class TwoStores(RuleBasedStateMachine):
         change = Change(now=parts.pop("now", NOW), facts=facts, **parts)
         written = self.reference.write(change, expects or {})
         same = self.sqlite.write(change, expects or {})
-        assert (same.facts, same.removed, same.sizes) == (written.facts, written.removed, written.sizes)
+        assert same == written
         return written
+
+    def known(self, choice: int) -> Fact:
+        """One of the facts that are there."""
+        facts = [fact for fact in self.reference.read(self.ids) if fact]
+        return facts[choice % len(facts)]
 
     @initialize()
     def settle_model(self) -> None:
         self.write(records=(Record(MODEL_RECORD, self.model.encode()),))
 
-    @rule(told=some.lists(tellings, min_size=1, max_size=8))
-    def remember(self, told: list[dict[str, Any]]) -> None:
-        news = [self.pen.new(**parts) for parts in told]
-        self.write(*news)
+    @rule(
+        told=some.lists(some.tuples(tellings, namings), min_size=1, max_size=8),
+        reach=some.integers(0, 3),
+        minutes=some.integers(0, 90),
+    )
+    def remember(self, told: list[tuple[dict[str, Any], dict[str, Any]]], reach: int, minutes: int) -> None:
+        news = [replace(self.pen.new(**parts), **named) for parts, named in told]
+        self.write(*news, reach=reach, now=NOW + timedelta(minutes=minutes), idle_minutes=30.0 if minutes else None)
         self.ids += [new.fact.id for new in news]
 
     @precondition(lambda self: self.reference.size().facts)
     @rule(choice=some.integers(0, 1_000), tags=some.sampled_from([(), ("db",), ("new",)]), days=some.integers(0, 3))
     def tell_again(self, choice: int, tags: tuple[str, ...], days: int) -> None:
-        known = [fact for fact in self.reference.read(self.ids) if fact]
-        fact = known[choice % len(known)]
+        fact = self.known(choice)
         again = self.pen.new(fact.text, **{name: getattr(fact, name) for name in IDENTITY}, tags=tags, category="again")
         assert not self.write(again, now=NOW + days * DAY).facts[0].fresh
 
@@ -164,6 +234,41 @@ class TwoStores(RuleBasedStateMachine):
     @rule(choices=some.sets(some.integers(0, 1_000), max_size=4))
     def forget(self, choices: set[int]) -> None:
         self.write(removals=("unknown", *(self.ids[choice % len(self.ids)] for choice in sorted(choices))))
+
+    @precondition(lambda self: self.reference.size().facts)
+    @rule(
+        choices=some.lists(
+            some.tuples(some.integers(0, 1_000), some.integers(0, 1_000), kinds), min_size=1, max_size=4
+        ),
+        weight=some.none() | shares,
+        confidence=some.none() | shares,
+        mode=some.sampled_from(["reinforce", "update", "skip", "error"]),
+        ended=some.booleans(),
+    )
+    def connect(
+        self, choices: list[tuple[int, int, str]], weight: Any, confidence: Any, mode: str, ended: bool
+    ) -> None:
+        """Edges of all kinds; those across scopes, or there already, may be refused, and then by both stores."""
+        drawn = [
+            Edge(self.known(a).id, self.known(b).id, kind, weight, confidence, ("t",), "test") for a, b, kind in choices
+        ]
+        change = Change(
+            now=NOW, edges=tuple(NewEdge(edge, mode) for edge in drawn), ended=tuple(drawn) if ended else ()
+        )
+        outcomes = [outcome(store, change) for store in (self.reference, self.sqlite)]
+        assert outcomes[1] == outcomes[0]
+
+    @precondition(lambda self: self.reference.size().facts)
+    @rule(choice=some.integers(0, 1_000), text=texts, named=namings)
+    def dream(self, choice: int, text: str, named: dict[str, Any]) -> None:
+        """What a dream writes of a fact: names found later, a description, its importance, and that it was dreamed."""
+        id = self.known(choice).id
+        self.write(
+            mentions={id: named.get("mentions", ()), "unknown": named.get("mentions", ())},
+            descriptions=(Description(id, text, word_counts(Fact(text))), Description("unknown", text, {})),
+            importance=(Importance(id, 0.5, choice), Importance("unknown", 0.1, 1)),
+            dreamed=(id, "unknown"),
+        )
 
     @rule(scopes=some.sets(some.sampled_from([*SCOPES, "empty"]), min_size=1), sample=some.integers(0, 5))
     def recount(self, scopes: set[str], sample: int) -> None:
@@ -215,6 +320,7 @@ class TwoStores(RuleBasedStateMachine):
             assert_same_facts(self.reference, store, self.ids)
             assert_same_search(self.reference, store, self.where, self.k)
             assert_same_counts(self.reference, store)
+            assert_same_graph(self.reference, store, self.ids)
             assert [store.record(name) for name in RECORDS] == [self.reference.record(name) for name in RECORDS]
 
     def teardown(self) -> None:
@@ -222,6 +328,13 @@ class TwoStores(RuleBasedStateMachine):
         for store in (self.reference, self.sqlite, self.onlooker):
             store.close()
         self.exit.close()
+
+
+def outcome(store: Store, change: Change) -> object:
+    try:
+        return store.write(change, {})
+    except CofireError as error:
+        return type(error)
 
 
 IDENTITY = ("scope", "subject", "speaker", "session", "at")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from heapq import nsmallest
 
@@ -59,15 +59,22 @@ def capped(held: Iterable[Tie], candidates: Iterable[Tie], *, cap: int, displace
 
 def _by_place(ties: Iterable[Tie]) -> dict[Place, Tie]:
     """Each tie by its ends and kind, of several the lasting or else the heaviest; a node is not tied to itself."""
-    apart = [tie for tie in ties if tie.pair[0] != tie.pair[1]]
-    rising = sorted(apart, key=lambda tie: (tie.lasting, tie.weight, tie.pair))
-    return {(min(tie.pair), max(tie.pair), tie.kind): tie for tie in rising}
+    places: dict[Place, Tie] = {}
+    for tie in ties:
+        place = (min(tie.pair), max(tie.pair), tie.kind)
+        if place[0] != place[1] and _rank(tie) >= _rank(places.get(place, tie)):
+            places[place] = tie
+    return places
+
+
+def _rank(tie: Tie) -> tuple[bool, float, tuple[str, str]]:
+    return tie.lasting, tie.weight, tie.pair
 
 
 def _rescored(before: Mapping[Place, Tie], offers: Mapping[Place, Tie]) -> dict[Place, Tie]:
     """Held ties with the weight at which they are offered again."""
     return {
-        place: tie if tie.lasting else replace(tie, weight=offers.get(place, tie).weight)
+        place: tie if tie.lasting or place not in offers else replace(tie, weight=offers[place].weight)
         for place, tie in before.items()
     }
 
@@ -79,12 +86,17 @@ def _seated(
     at: Seats = defaultdict(dict)
     for place, tie in rescored.items():
         _sit(at, place, tie)
+    closed: set[str] = set()
     for place in sorted(offers, key=lambda place: (-offers[place].weight, place)):
-        if place in at[place[0]]:
+        ends = place[:2]
+        if place in at[ends[0]] or not closed.isdisjoint(ends):
             continue
-        leaving = _giving_way(at, place, offers[place].weight, cap=cap, displaceable=displaceable)
-        if leaving is not None:
-            _leave(at, leaving)
+        leaving = [_giving_way(at[node], offers[place].weight, cap=cap, displaceable=displaceable) for node in ends]
+        refusing = [node for node, ways in zip(ends, leaving, strict=True) if ways is None]
+        # Who has too few ties lighter than this one has too few for all that follow.
+        closed.update(refusing)
+        if not refusing:
+            _leave(at, {gone for ways in leaving for gone in ways or ()})
             _sit(at, place, rescored.get(place, offers[place]))
     return {place: tie for seats in at.values() for place, tie in seats.items()}
 
@@ -100,22 +112,16 @@ def _leave(at: Seats, leaving: Set[Place]) -> None:
             del at[node][place]
 
 
-def _giving_way(at: Seats, place: Place, weight: float, *, cap: int, displaceable: Sequence[str]) -> Set[Place] | None:
-    """Who leaves both ends for a tie of this weight; None where too few may."""
-    leaving: set[Place] = set()
-    for node in place[:2]:
-        surplus = max(len(at[node]) + 1 - cap, 0)
-        lighter = list(_lighter(at[node], weight, displaceable)) if surplus else []
-        if len(lighter) < surplus:
-            return None
-        leaving.update(place for _, _, place in nsmallest(surplus, lighter))
-    return leaving
-
-
-def _lighter(
-    seats: Mapping[Place, Tie], weight: float, displaceable: Sequence[str]
-) -> Iterator[tuple[int, float, Place]]:
-    """Those that may give way to this weight, each with its standing in the order of leaving."""
-    for place, tie in seats.items():
-        if not tie.lasting and tie.kind in displaceable and tie.weight < weight:
-            yield displaceable.index(tie.kind), tie.weight, place
+def _giving_way(
+    seats: Mapping[Place, Tie], weight: float, *, cap: int, displaceable: Sequence[str]
+) -> list[Place] | None:
+    """Who leaves a node for a tie of this weight; None where too few may."""
+    surplus = len(seats) + 1 - cap
+    if surplus <= 0:
+        return []
+    lighter = [
+        (displaceable.index(tie.kind), tie.weight, place)
+        for place, tie in seats.items()
+        if tie.weight < weight and tie.kind in displaceable and not tie.lasting
+    ]
+    return [place for _, _, place in nsmallest(surplus, lighter)] if len(lighter) >= surplus else None

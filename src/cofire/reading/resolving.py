@@ -149,7 +149,7 @@ def _variants(surface: str, name: str) -> Iterator[str]:
         yield " ".join(words[:-1])
     if len(words[0]) == 4 and words[0].isdigit() and len(words) > 2:
         yield " ".join(words[1:])
-    if surface.split()[-1].islower() and (one := singular(words[-1])) != words[-1]:
+    if surface.rsplit(maxsplit=1)[-1].islower() and (one := singular(words[-1])) != words[-1]:
         yield " ".join((*words[:-1], one))
 
 
@@ -195,7 +195,7 @@ def singular(word: str) -> str:
     >>> [singular(word) for word in ("databases", "queries", "classes", "redis", "status", "boss")]
     ['database', 'query', 'class', 'redis', 'status', 'boss']
     """
-    if len(word) < 4 or word[-1] != "s" or word[-2] in "sui" and not word.endswith("ies") or word in _ENDS_IN_S:
+    if len(word) < 4 or word[-1] != "s" or (word[-2] in "sui" and not word.endswith("ies")) or word in _ENDS_IN_S:
         return word
     if word.endswith("ies"):
         return word[:-3] + "y" if len(word) > 4 else word[:-1]

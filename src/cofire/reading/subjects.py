@@ -97,7 +97,7 @@ def _states(after: str, *, is_name: bool) -> bool:
     """Whether a verb follows the brackets or the apposition."""
     rest = _BRACKETS.sub("", after, count=1) if after.lstrip()[:1] == "(" else after
     if rest.lstrip()[:1] == ",":
-        return is_name and re.search(r",\s*(?:is|was|are|were|has|had)\b", rest) is not None or bool(is_name and _clause(rest))
+        return (is_name and re.search(r",\s*(?:is|was|are|were|has|had)\b", rest) is not None) or bool(is_name and _clause(rest))
     return _VERB.match(rest) is not None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -9,11 +10,11 @@ from typing import TypedDict
 
 from cofire.errors import InvalidQuestion
 from cofire.model import DEFAULT_SCOPE, Where
-from cofire.presets import STRATEGIES
+from cofire.presets import MODES, STRATEGIES
 from cofire.settings import BUDGET, HEADROOM, K, Settings
 from cofire.verbs import accepting
 
-MODES = ("no_recall", "minimal", "full")
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 Names = str | Iterable[str] | None
 Moment = datetime | date | str | None
@@ -86,7 +87,8 @@ def question(text: object, asked: Asked, now: datetime, settings: Settings) -> Q
 def where(asked: Filters, now: datetime, *, everywhere: bool = False) -> Where:
     """The filter that the given words describe. `everywhere` sees all scopes unless some are named."""
     scopes = None if everywhere and asked.get("scope") is None else scopes_of(asked.get("scope"))
-    since, until = (accepting.moment(asked.get(label), label, InvalidQuestion) for label in ("since", "until"))
+    since = accepting.moment(asked.get("since"), "since", InvalidQuestion)
+    until = accepting.moment(_through(asked.get("until")), "until", InvalidQuestion)
     if since and until and since > until:
         raise InvalidQuestion(
             f"Nothing is both since {since.isoformat()} and until {until.isoformat()}.", way_out="Swap the two."
@@ -111,6 +113,17 @@ def scopes_of(given: object) -> tuple[str, ...]:
     if given is not None and not found:
         raise InvalidQuestion("No scope is named.", way_out="Name one or several, or leave scope out.")
     return tuple(sorted(found)) or (DEFAULT_SCOPE,)
+
+
+def _through(until: Moment) -> Moment:
+    """A day without a time of day is meant to its end.
+
+    >>> _through("2026-05-08")
+    '2026-05-08T23:59:59.999999'
+    """
+    if isinstance(until, date) and not isinstance(until, datetime):
+        until = until.isoformat()
+    return f"{until.strip()}T23:59:59.999999" if isinstance(until, str) and _DAY.fullmatch(until.strip()) else until
 
 
 def _given(value: int | None, default: int) -> int:

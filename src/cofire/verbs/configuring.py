@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from cofire.asks import Asking, Now, Recorded, Write, again_on_conflict
+from cofire.errors import InvalidSetting
 from cofire.model import Change, Record
 from cofire.settings import RECORD, Settings, from_record, knob, to_record
 
@@ -21,6 +22,11 @@ def current(settings: Settings) -> Asking[Settings]:
 def configure(name: str, value: object) -> Asking[object]:
     """Keep a setting in the store; returns the value as understood."""
     chosen = knob(name)
+    if chosen.opens:
+        raise InvalidSetting(
+            f"{chosen.name} is needed to open the store, so it cannot be kept in it.",
+            way_out=f"Keep it in your settings file with: cofire config set {chosen.name} {value}",
+        )
     understood: object = chosen.read(value)
     yield from _edit(lambda values: {**values, chosen.name: understood})
     return understood

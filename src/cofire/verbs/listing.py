@@ -33,7 +33,8 @@ def facts(ids: Iterable[str] | str | None, filters: Filters, limit: int, before:
         return (yield from facts_by_id(ids))
     now: datetime = yield Now()
     accepting.count(limit, "limit", low=1, high=1_000_000)
-    found: list[Fact] = yield Scan(where(filters, now, everywhere=True), limit, before)
+    start = accepting.name(before, "before", InvalidQuestion)
+    found: list[Fact] = yield Scan(where(filters, now, everywhere=True), limit, start)
     return found
 
 
@@ -50,9 +51,7 @@ def facts_by_id(ids: Iterable[str] | str) -> Asking[list[Fact]]:
 def checked_ids(ids: Iterable[str] | str) -> list[str]:
     """Ids as a list without repetition."""
     listed = [ids] if isinstance(ids, str) else list(ids)
-    if not all(isinstance(id, str) for id in listed):
-        raise InvalidQuestion("An id must be text.", way_out="Use the ids that remember and list give.")
-    return list(dict.fromkeys(listed))
+    return [found for id in dict.fromkeys(listed) if (found := accepting.name(id, "id", InvalidQuestion)) is not None]
 
 
 def stats() -> Asking[Stats]:
@@ -70,7 +69,11 @@ def stats() -> Asking[Stats]:
 def advice(size: StoreSize, lacking: int, has_embedder: bool) -> str:
     """What would do the memory good now, or nothing."""
     if lacking and has_embedder:
-        return f"{lacking:,} facts have no vector yet: run reembed."
+        return f"{_facts(lacking)} without a vector: run reembed."
     if size.waiting:
-        return f"{size.waiting:,} facts wait to be connected: dream when you have a moment."
+        return f"{_facts(size.waiting)} waiting to be connected: dream when you have a moment."
     return ""
+
+
+def _facts(count: int) -> str:
+    return "1 fact" if count == 1 else f"{count:,} facts"

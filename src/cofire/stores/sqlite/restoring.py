@@ -8,7 +8,7 @@ import apsw
 
 from cofire.errors import StoreCorrupt, StoreError, StoreNotOpened
 from cofire.stores.sqlite import schema
-from cofire.stores.sqlite.connecting import SqliteOptions, connect
+from cofire.stores.sqlite.connecting import Lines, SqliteOptions, connect
 from cofire.stores.sqlite.faults import translated
 from cofire.stores.sqlite.store import copy, copy_into
 from cofire.stores.sqlite.writing import new_epoch
@@ -18,14 +18,28 @@ def restore(backup: str, path: str, options: SqliteOptions, *, force: bool) -> s
     """Put a backup in the place of a store. Returns where the former content was kept, if there was any."""
     source = _checked(backup)
     try:
-        lines = connect(path, options)
+        moved, lines = _opened(path, options, force)
         try:
             with translated(path), (line := lines.for_writing()).lock:
-                return _replace(source, line.connection, path, force)
+                return _replace(source, line.connection, path, force) or moved
         finally:
             lines.close()
     finally:
         source.close()
+
+
+def _opened(path: str, options: SqliteOptions, force: bool) -> tuple[str | None, Lines]:
+    """The store to be replaced. One that is damaged is moved aside when that is wanted; returns where to."""
+    try:
+        return None, connect(path, options)
+    except StoreCorrupt:
+        if not force:
+            raise
+    kept = _free_name(path)
+    for end in ("", "-wal", "-shm"):
+        if Path(path + end).exists():
+            Path(path + end).rename(kept + end)
+    return kept, connect(path, options)
 
 
 def _checked(backup: str) -> apsw.Connection:

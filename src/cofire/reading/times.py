@@ -1,0 +1,308 @@
+"""Times: what a text says about when, as periods seen from the moment it was said. Rules for English; no clock is read.
+
+Weeks begin on Monday. "Last" and "next" go by the calendar: last Friday is the latest one before today, next Friday that of
+the week to come. A date without its year is the nearest one; a bare weekday is the latest, or the next if the text looks
+ahead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+
+from cofire.reading import almanac
+from cofire.reading.almanac import Period
+from cofire.reading.base import Span
+from cofire.reading.vocabulary import MONTHS, WEEKDAYS
+
+AT_MOST = 16
+
+_LONG_MONTHS = "[Jj]anuary|[Ff]ebruary|March|[Aa]pril|May|[Jj]une|[Jj]uly|August|[Ss]eptember|[Oo]ctober|[Nn]ovember|[Dd]ecember"
+_MONTH = f"(?P<month>{_LONG_MONTHS}|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\\b\\.?)"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_YEAR = r"(?P<year>(?:1\d|20)\d\d)"
+_COUNT = r"(?P<count>\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:a )?couple(?: of)?|(?:a )?few|several)"
+_UNIT = r"(?P<unit>second|minute|hour|day|week|weekend|month|year|decade)s?"
+_WEEKDAY = "(?P<weekday>" + "|".join(WEEKDAYS) + ")"
+_SEASON = "(?P<season>spring|summer|autumn|fall|winter)"
+_PART = r"(?:\s+(?P<part>morning|afternoon|evening|night))?"
+_COUNTS = {word: number for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())}
+_COUNTS |= {"a": 1, "an": 1, "couple": 2, "few": 3, "several": 4}
+_ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4}
+_DAYS_AWAY = {"yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1}
+_STEPS = {"last": -1, "past": -1, "previous": -1, "this": 0, "next": 1, "coming": 1, "upcoming": 1}
+_AHEAD = re.compile(r"\b(?:will|going to|gonna|plan|plans|planning|tomorrow|upcoming|due|see you|scheduled|let's|'ll|until|by)\b", re.I)
+_DIGIT = re.compile(r"\d")
+
+Resolve = Callable[[re.Match[str], datetime], Period | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A way to say when. `cues` are letters without which the pattern need not be tried; a relative one needs a now."""
+
+    cues: tuple[str, ...]
+    pattern: re.Pattern[str]
+    resolve: Resolve
+    relative: bool = False
+
+
+def times(text: str, now: datetime | None) -> tuple[Span, ...]:
+    """The periods that a text speaks of, in order. Without `now`, only those that need none.
+
+    >>> now = datetime(2023, 5, 10, 14, tzinfo=UTC)
+    >>> [(str(span.start.date()), str(span.end.date()), span.surface) for span in times("Last Friday, or in May 2021?", now)]
+    [('2023-05-05', '2023-05-06', 'Last Friday'), ('2021-05-01', '2021-06-01', 'May 2021')]
+    >>> times("You may march on.", now)
+    ()
+    """
+    seen = now or datetime(2000, 1, 1, tzinfo=UTC)
+    seen = seen if seen.tzinfo else seen.replace(tzinfo=UTC)
+    low = text.lower()
+    numbered = _DIGIT.search(text) is not None
+    taken: list[tuple[int, int]] = []
+    found: list[tuple[int, Span]] = []
+    for rule in _RULES:
+        if (rule.relative and now is None) or not _is_worth_trying(rule, low, numbered=numbered):
+            continue
+        for match in islice(rule.pattern.finditer(text), 2 * AT_MOST):
+            span = None if _overlaps(match, taken) else _resolved(rule, match, seen)
+            if span is not None:
+                taken.append(match.span())
+                found.append((match.start(), span))
+    found.sort(key=lambda pair: pair[0])
+    return tuple(span for _, span in found[:AT_MOST])
+
+
+def _is_worth_trying(rule: Rule, low: str, *, numbered: bool) -> bool:
+    return numbered if not rule.cues else any(cue in low for cue in rule.cues)
+
+
+def _overlaps(match: re.Match[str], taken: list[tuple[int, int]]) -> bool:
+    return any(match.start() < end and start < match.end() for start, end in taken)
+
+
+def _resolved(rule: Rule, match: re.Match[str], now: datetime) -> Span | None:
+    """None where the calendar has no such day: 31 February, 5,000 years ago."""
+    try:
+        period = rule.resolve(match, now)
+    except (ValueError, OverflowError):
+        return None
+    return Span(*period, surface=match.group().strip(" ,.")) if period else None
+
+
+def _iso(match: re.Match[str], now: datetime) -> Period:
+    year, month, day, hour, minute = (int(part or 0) for part in match.groups())
+    start = almanac.midnight(now).replace(year=year, month=month, day=day)
+    if match[4] is None:
+        return almanac.day(start, 0)
+    at = start.replace(hour=hour, minute=minute)
+    return at, at + timedelta(minutes=1)
+
+
+def _year_month(match: re.Match[str], now: datetime) -> Period | None:
+    """ "2010-11" is more often a season of two years than November."""
+    year, number = int(match[1]), int(match[2])
+    return None if number == (year + 1) % 100 else almanac.month(now, year, number)
+
+
+def _date(match: re.Match[str], now: datetime) -> Period:
+    return _day_of(now, int(match["year"]), match)
+
+
+def _bare_date(match: re.Match[str], now: datetime) -> Period:
+    return _nearest(now, lambda year: _day_of(now, year, match))
+
+
+def _day_of(now: datetime, year: int, match: re.Match[str]) -> Period:
+    start = almanac.midnight(now).replace(year=year, month=_month_number(match["month"]), day=int(match["day"]))
+    return almanac.day(start, 0)
+
+
+def _month_of_year(match: re.Match[str], now: datetime) -> Period:
+    return almanac.month(now, int(match["year"]), _month_number(match["month"]))
+
+
+def _bare_month(match: re.Match[str], now: datetime) -> Period:
+    number, word = _month_number(match["month"]), match["before"].lower()
+    if word in ("last", "previous"):
+        return almanac.month(now, now.year - (number >= now.month), number)
+    if word == "next":
+        return almanac.month(now, now.year + (number <= now.month), number)
+    if word == "this":
+        return almanac.month(now, now.year, number)
+    return _nearest(now, lambda year: almanac.month(now, year, number))
+
+
+def _nearest(now: datetime, in_year: Callable[[int], Period]) -> Period:
+    """The period of last year, this or next that begins closest to now; 29 February may be in one of them only."""
+    candidates = [period for year in (now.year - 1, now.year, now.year + 1) if (period := _or_none(in_year, year))]
+    return min(candidates, key=lambda period: abs(period[0] - now))
+
+
+def _or_none(in_year: Callable[[int], Period], year: int) -> Period | None:
+    try:
+        return in_year(year)
+    except ValueError:
+        return None
+
+
+def _month_number(name: str) -> int:
+    return next(number for number, month in enumerate(MONTHS, 1) if month.startswith(name[:3].lower()))
+
+
+def _one_year(match: re.Match[str], now: datetime) -> Period:
+    return almanac.years(now, int(match["year"]), 1)
+
+
+def _decade(match: re.Match[str], now: datetime) -> Period:
+    digits = match["decade"]
+    return almanac.years(now, int(digits if len(digits) == 4 else "19" + digits), 10)
+
+
+def _quarter(match: re.Match[str], now: datetime) -> Period:
+    return almanac.quarter(now, int(match["year"] or match["before"]), int(match["quarter"]))
+
+
+def _bare_quarter(match: re.Match[str], now: datetime) -> Period:
+    return almanac.quarter(now, now.year, int(match["quarter"]))
+
+
+def _worded_quarter(match: re.Match[str], now: datetime) -> Period:
+    return almanac.quarter(now, int(match["year"]), _ORDINALS[match["quarter"].lower()])
+
+
+def _season_of_year(match: re.Match[str], now: datetime) -> Period:
+    return almanac.season(now, int(match["year"]), match["season"].lower())
+
+
+def _day_away(match: re.Match[str], now: datetime) -> Period:
+    word = match["word"].lower()
+    if word in _DAYS_AWAY:
+        part = match["part"] or ("evening" if word == "tonight" else None)
+        return _part(almanac.day(now, _DAYS_AWAY[word]), part)
+    return almanac.day(now, -2 if "yesterday" in word else 2)
+
+
+def _part_of_today(match: re.Match[str], now: datetime) -> Period:
+    offset = -1 if match["word"].lower() == "last" else 0
+    return almanac.part_of_day(almanac.day(now, offset), match["part"].lower())
+
+
+def _part(period: Period, name: str | None) -> Period:
+    return almanac.part_of_day(period, name.lower()) if name else period
+
+
+def _step(match: re.Match[str], now: datetime) -> Period:
+    return almanac.away(now, match["unit"].lower(), _STEPS[match["word"].lower()])
+
+
+def _step_of_season(match: re.Match[str], now: datetime) -> Period:
+    """Last summer has ended, next summer has not begun; this summer is of this year."""
+    word, season = _STEPS[match["word"].lower()], match["season"].lower()
+    this = almanac.season(now, now.year, season)
+    if word < 0:
+        return this if this[1] <= now else almanac.season(now, now.year - 1, season)
+    if word > 0:
+        return this if this[0] > now else almanac.season(now, now.year + 1, season)
+    return this
+
+
+def _step_of_weekday(match: re.Match[str], now: datetime) -> Period:
+    number, word = WEEKDAYS.index(match["weekday"].lower()), _STEPS[match["word"].lower()]
+    if word < 0:
+        return _part(_latest(now, number, before_today=True), match["part"])
+    return _part(almanac.weekday(now, number, word), match["part"])
+
+
+def _bare_weekday(match: re.Match[str], now: datetime) -> Period:
+    number = WEEKDAYS.index(match["weekday"].lower())
+    if _AHEAD.search(match.string[max(0, match.start() - 80) : match.start() + 80]):
+        return _part(almanac.day(now, (number - now.weekday()) % 7), match["part"])
+    return _part(_latest(now, number, before_today=False), match["part"])
+
+
+def _latest(now: datetime, number: int, *, before_today: bool) -> Period:
+    back = (now.weekday() - number) % 7
+    return almanac.day(now, -(back or 7) if before_today else -back)
+
+
+def _ago(match: re.Match[str], now: datetime) -> Period:
+    return almanac.away(now, match["unit"].lower(), -_number(match["count"]))
+
+
+def _ahead(match: re.Match[str], now: datetime) -> Period:
+    return almanac.away(now, match["unit"].lower(), _number(match["count"]))
+
+
+def _window(match: re.Match[str], now: datetime) -> Period:
+    """ "the last two weeks" ends now, "the next two weeks" begins now."""
+    count, unit = _number(match["count"]), match["unit"].lower()
+    if match["word"].lower() == "next":
+        return now, _moved(now, unit, count)
+    return _moved(now, unit, -count), now
+
+
+def _moved(now: datetime, unit: str, count: int) -> datetime:
+    if unit in ("second", "minute", "hour"):
+        return almanac.away(now, unit, count)[0]
+    if unit in ("day", "week", "weekend"):
+        return now + timedelta(days=count * (1 if unit == "day" else 7))
+    months = count * {"month": 1, "year": 12, "decade": 120}[unit]
+    start, end = almanac.month(now, now.year, now.month + months)
+    return min(start + (now - almanac.month(now, now.year, now.month)[0]), end)
+
+
+def _number(count: str) -> int:
+    words = count.lower().replace(" of", "").split()
+    return int(words[-1]) if words[-1].isdigit() else _COUNTS[words[-1]]
+
+
+_MONTH_CUES = tuple(month[:3] for month in MONTHS)
+_SEASON_CUES = ("spring", "summer", "autumn", "fall", "winter")
+_UNIT_CUES = ("second", "minute", "hour", "day", "week", "month", "quarter", "year", "decade")
+_COUNTED = (
+    "people|users|points|items|rows|lines|requests|connections|dollars|euros|miles|km|metres|meters|employees|seats|copies"
+    "|times|votes|words|tokens"
+)
+_BEFORE_MONTH = "[Ii]n|[Ss]ince|[Uu]ntil|[Bb]y|[Dd]uring|early|late|mid|of|[Ll]ast|[Nn]ext|[Tt]his"
+_BEFORE_YEAR = "in|since|until|till|during|circa|early|late|mid|year|before|after|from|through"
+_DAY_WORDS = "(?:the )?day before yesterday|(?:the )?day after tomorrow|yesterday|today|tonight|tomorrow"
+_WORD = "(?P<word>last|previous|this|next|coming|upcoming)"
+
+# The first rule that fits a stretch of text has it.
+_ABSOLUTE: tuple[tuple[tuple[str, ...], str, Resolve], ...] = (
+    ((), r"\b((?:19|20)\d\d)[-/]?(\d\d)[-/]?(\d\d)(?:[T _](\d\d):(\d\d))?(?!\d)", _iso),
+    ((), r"\b((?:19|20)\d\d)-(0[1-9]|1[0-2])\b(?!-)", _year_month),
+    (_MONTH_CUES, rf"\b{_DAY}(?:\s+of)?\s+{_MONTH},?\s+{_YEAR}\b", _date),
+    (_MONTH_CUES, rf"\b{_MONTH}\s+{_DAY}\b,?\s+{_YEAR}\b", _date),
+    (_MONTH_CUES, rf"\b{_MONTH},?\s+(?:of\s+)?{_YEAR}\b", _month_of_year),
+    ((), r"\bQ(?P<quarter>[1-4])[\s/-]+(?:of\s+)?(?P<year>(?:19|20)\d\d)\b(?P<before>)", _quarter),
+    ((), r"\b(?P<before>(?:19|20)\d\d)[\s-]Q(?P<quarter>[1-4])\b(?P<year>)", _quarter),
+    (("quarter",), rf"(?i)\b(?P<quarter>first|second|third|fourth|last) quarter of {_YEAR}\b", _worded_quarter),
+    (_SEASON_CUES, rf"(?i)\b{_SEASON}\s+(?:of\s+)?{_YEAR}\b", _season_of_year),
+    ((), r"(?:\b|')(?P<decade>(?:1[5-9]|20)\d0|(?<=')[2-9]0|(?<=the )[2-9]0)s\b", _decade),
+    ((), rf"(?i)\b(?:{_BEFORE_YEAR})[\s-]{_YEAR}\b(?![-/,.]?\d|\s*(?:%|{_COUNTED}))", _one_year),
+)
+_RELATIVE: tuple[tuple[tuple[str, ...], str, Resolve], ...] = (
+    (_MONTH_CUES, rf"\b{_DAY}(?:\s+of)?\s+{_MONTH}", _bare_date),
+    (_MONTH_CUES, rf"\b{_MONTH}\s+{_DAY}\b", _bare_date),
+    (_MONTH_CUES, rf"\b(?P<before>{_BEFORE_MONTH})[\s-]+(?P<month>{_LONG_MONTHS})\b", _bare_month),
+    ((), r"\bQ(?P<quarter>[1-4])\b", _bare_quarter),
+    (("day", "tomorrow", "tonight"), rf"(?i)\b(?P<word>{_DAY_WORDS}){_PART}\b", _day_away),
+    (("ing", "noon", "night"), r"(?i)\b(?P<word>this|last)\s+(?P<part>morning|afternoon|evening|night)\b", _part_of_today),
+    (("ago",), rf"(?i)\b(?:about |around |almost )?{_COUNT}\s+{_UNIT}\s+ago\b", _ago),
+    (("last", "past", "next"), rf"(?i)\b(?P<word>last|past|next)\s+{_COUNT}\s+{_UNIT}\b", _window),
+    (_UNIT_CUES, rf"(?i)(?<!ed )\bin\s+{_COUNT}\s+{_UNIT}(?:'s? time)?\b(?!\s+of)", _ahead),
+    (_UNIT_CUES, rf"(?i)\b{_WORD}\s+(?P<unit>week|weekend|month|quarter|year|decade)\b", _step),
+    (_SEASON_CUES, rf"(?i)\b{_WORD}\s+{_SEASON}\b", _step_of_season),
+    (("day",), rf"(?i)\b{_WORD}\s+{_WEEKDAY}\b{_PART}", _step_of_weekday),
+    (("day",), rf"(?i)(?<!every )(?<!each )\b{_WEEKDAY}\b{_PART}", _bare_weekday),
+)
+_RULES = (
+    *(Rule(cues, re.compile(pattern), resolve) for cues, pattern, resolve in _ABSOLUTE),
+    *(Rule(cues, re.compile(pattern), resolve, relative=True) for cues, pattern, resolve in _RELATIVE),
+)
