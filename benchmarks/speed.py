@@ -23,6 +23,7 @@ from statistics import mean, median
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -82,15 +83,17 @@ def read_arguments(arguments: Sequence[str] | None) -> Namespace:
 
 def measured(store: Path, given: Namespace, bar: Progress) -> Iterator[Figure]:
     """Every figure, in the order in which a store lives: written, asked, started anew."""
+    yield of_rounds("yardstick: a fixed piece of work", "ms CPU", [yardstick() for _ in range(20)])
     made = synthetic(given.facts + SINGLES, given.questions, seed=SEED)
     with opened(store) as (memory, embedder):
         yield bulk(memory, embedder, made.facts[: given.facts], bar)
         yield from singles(memory, embedder, made.facts[given.facts :])
         yield from recalls(memory, embedder, made.questions, given.rounds, bar)
-        yield exactly("peak memory of this process", "MB", peak_memory())
+        yield exactly("peak memory while writing", "MB", peak_memory())
     yield exactly("file", "bytes a fact", size_of(store) / len(made.facts), aim="≤ 4,000")
     yield from starts(store, made.questions, given.rounds)
     yield from agreement(store, made.questions[:COMPARED], bar)
+    yield of_rounds("yardstick, at the end", "ms CPU", [yardstick() for _ in range(20)])
 
 
 @contextmanager
@@ -209,9 +212,23 @@ def timed(act: Callable[[], object], embedder: SeededVectors) -> tuple[float, fl
 
 
 def peak_memory() -> float:
-    """The most memory this process has held, in MB."""
+    """The most memory this process has held, in MB. Where Linux tells, without what it inherited from its parent."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        held = next(line for line in status.read_text(encoding="ascii").splitlines() if line.startswith("VmHWM"))
+        return int(held.split()[1]) * 1_024 / 1_000_000
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most / (1_000_000 if sys.platform == "darwin" else 1_000)
+
+
+def yardstick() -> float:
+    """CPU milliseconds of a fixed piece of work, half of it Python and half of it numpy: how fast the machine is just now."""
+    begun = time.process_time()
+    sum(number * number for number in range(100_000))
+    matrix = np.ones((256, 256), np.float32)
+    for _ in range(8):
+        matrix = (matrix @ matrix) % 7
+    return 1000 * (time.process_time() - begun)
 
 
 def size_of(store: Path) -> int:

@@ -97,7 +97,7 @@ def test_a_whole_number_is_read_from_what_means_one(value: object) -> None:
 
 @pytest.mark.parametrize("value", [7.5, "7.5", "seven", True, None, math.nan, math.inf, "", 10**400])
 def test_what_is_no_whole_number_is_refused(value: object) -> None:
-    with pytest.raises(InvalidSetting, match="a whole number from 1 to 1000"):
+    with pytest.raises(InvalidSetting, match="a whole number from 1 to 1,000"):
         K.read(value)
 
 

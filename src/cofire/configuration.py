@@ -106,8 +106,8 @@ def _document(path: Path) -> tomlkit.TOMLDocument:
 
 def _table_for(document: tomlkit.TOMLDocument, chosen: Knob[Any]) -> tuple[Any, str]:
     group, _, leaf = chosen.name.rpartition(".")
-    if not group:
-        return document, leaf
+    if not group or chosen.name in document:
+        return document, chosen.name
     if group not in document:
         document[group] = tomlkit.table()
     if not isinstance(document[group], dict):

@@ -132,4 +132,4 @@ def map_exceptions(
         yield
     except tuple(table) as error:
         kind = next(ours for theirs, ours in table.items() if isinstance(error, theirs))
-        raise kind(problem.format(error=error), way_out=way_out) from error
+        raise kind(problem.replace("{error}", str(error)), way_out=way_out) from error

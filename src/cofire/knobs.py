@@ -90,7 +90,7 @@ def _number(value: object) -> float | None:
         return None
     try:
         return float(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 

@@ -56,7 +56,8 @@ class Fact:
         """
         given = self.at.isoformat() if self.at else None
         parts = (self.scope, self.text, self.subject, self.speaker, self.session, given)
-        return blake2b(repr(parts).encode("utf-8"), digest_size=16).digest()
+        said = "".join("-" if part is None else f"{len(part)}:{part}" for part in parts)
+        return blake2b(said.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
     @property
     def reading(self) -> str:
@@ -73,6 +74,9 @@ class Fact:
             category=self.category or again.category,
             source=self.source or again.source,
             metadata={**self.metadata, **again.metadata},
+            valid_from=again.valid_from or self.valid_from,
+            valid_until=again.valid_until or self.valid_until,
+            expires=again.expires or self.expires,
             reinforced=self.reinforced + 1,
             reinforced_at=now,
         )
@@ -102,7 +106,8 @@ class Link(Edge):
 class Where:
     """Which facts may be seen. Every condition must hold; a condition of several values holds for any of them, tags for all.
 
-    `scopes=None` sees every scope and is for the keeper of the store; recall always names its scopes.
+    `scopes=None` sees every scope, `whenever` also what has run out or is not valid now: both are for the keeper of the store.
+    Recall always names its scopes.
     """
 
     now: datetime
@@ -116,6 +121,7 @@ class Where:
     as_of: datetime | None = None
     community: int | None = None
     archived: bool = False
+    whenever: bool = False
 
     def admits(self, fact: Fact) -> bool:
         """The plain definition of the filter; stores may be cleverer but must agree."""
@@ -139,7 +145,12 @@ class Where:
             (self.since is None or (told is not None and told >= self.since))
             and (self.until is None or (told is not None and told <= self.until))
             and (self.as_of is None or (stored is not None and stored <= self.as_of))
-            and (fact.valid_from is None or fact.valid_from <= moment)
+            and (self.whenever or self._is_valid(fact, moment))
+        )
+
+    def _is_valid(self, fact: Fact, moment: datetime) -> bool:
+        return (
+            (fact.valid_from is None or fact.valid_from <= moment)
             and (fact.valid_until is None or moment < fact.valid_until)
             and (fact.expires is None or moment < fact.expires)
         )

@@ -91,7 +91,8 @@ class Place:
         try:
             return self._furnished(store)
         except BaseException:
-            store.close()
+            if store is not self.store:
+                store.close()
             raise
 
     def _furnished(self, store: Store) -> Opened:

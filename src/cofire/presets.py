@@ -22,7 +22,9 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             "Channels joined by reciprocal ranks with equal weights, as SuperLocalMemory documents it.",
             {"fusion.method": "rrf", "fusion.rrf_k": 60, "semantic.weight": 1.0, "keyword.weight": 1.0},
         ),
-        "words-only": Preset("Search by words alone; texts are never embedded.", {"embedder.name": "none"}),
+        "words-only": Preset(
+            "Search by words alone; texts are never embedded.", {"embedder.name": "none", "semantic.enabled": False}
+        ),
     }
 )
 

@@ -29,8 +29,19 @@ def spelled_out(method: F) -> F:
         signature.bind(*args, **kwargs)
         return method(*args, **kwargs)
 
-    checked.__signature__ = signature  # type: ignore[attr-defined]
-    return checked  # type: ignore[return-value]
+    made = _awaited(checked) if inspect.iscoroutinefunction(method) else checked
+    made.__signature__ = signature  # type: ignore[attr-defined]
+    return made  # type: ignore[return-value]
+
+
+def _awaited(checked: Callable[..., Any]) -> Callable[..., Any]:
+    """The same as a coroutine function, which it must be known as."""
+
+    @wraps(checked)
+    async def awaited(*args: Any, **kwargs: Any) -> Any:
+        return await checked(*args, **kwargs)
+
+    return awaited
 
 
 def _expanded(method: Callable[..., Any]) -> Signature:

@@ -66,6 +66,8 @@ MAY_KNOW = {
     "cofire": {"errors", "model", "settings", "recollection", "memory"},
     "doors": {
         "errors",
+        "guide",
+        "kinds",
         "model",
         "presets",
         "settings",

@@ -61,8 +61,10 @@ def _by_place(ties: Iterable[Tie]) -> dict[Place, Tie]:
     """Each tie by its ends and kind, of several the lasting or else the heaviest; a node is not tied to itself."""
     places: dict[Place, Tie] = {}
     for tie in ties:
-        place = (min(tie.pair), max(tie.pair), tie.kind)
-        if place[0] != place[1] and _rank(tie) >= _rank(places.get(place, tie)):
+        one, other = tie.pair
+        place = (one, other, tie.kind) if one < other else (other, one, tie.kind)
+        known = places.get(place)
+        if one != other and (known is None or _rank(tie) > _rank(known)):
             places[place] = tie
     return places
 

@@ -40,13 +40,14 @@ def centred_cosines(
 def standing_out(cosines: Floats, by_chance: Floats, *, resting: tuple[float, float], least: int) -> Floats:
     """How far cosines stand out from what a chance fact of the scope has: (c − mean) / deviation.
 
-    With fewer than `least` chance values the model's own resting mean and deviation serve.
+    With fewer than `least` chance values the model's own resting mean and deviation serve; and where all facts of a scope are
+    alike, a fifth of the model's deviation is the least there is.
 
     >>> standing_out(np.array([0.5]), np.array([]), resting=(0.1, 0.2), least=8).tolist()
     [2.0]
     """
     mean, deviation = (float(by_chance.mean()), float(by_chance.std())) if len(by_chance) >= least else resting
-    return (cosines - mean) / max(deviation, 1e-6)
+    return (cosines - mean) / max(deviation, resting[1] / 5, 1e-6)
 
 
 def geodesic(cosines: Floats) -> Floats:

@@ -32,6 +32,7 @@ def mentions(sentences: Sequence[str], named: Sequence[Sequence[Name]], subjects
     found = (
         mention
         for place, each in enumerate(named)
+        if each
         for mention in islice(_in_sentence(each, place, called, defined), A_SENTENCE)
     )
     return tuple(islice(found, A_FACT))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain
 
-from cofire.reading.shapes import Piece, Shape, pieces
+from cofire.reading.shapes import Line, Piece, Shape, pieces
 from cofire.reading.spans import LONGEST, NAMING, Stretch, is_shouting, leads_name, opens_sentence, stretch
 from cofire.reading.vocabulary import DEMONYMS, JOINING, OPENERS, ORDINARY, ROLES, SEASONS, SHOUTED, TIME_WORDS
 from cofire.reading.words import STOP_WORDS
@@ -35,6 +35,7 @@ _SINGLE = {
     Shape.VERSION: "version",
     Shape.FLAG: "flag",
 }
+_NAMELESS = frozenset((Shape.WORD, Shape.JOINT, Shape.MARK))
 _QUOTED = re.compile(
     r"[“\"«]([^“”\"«»\n]{2,80})[”\"»]|(?<!\w)['‘]([A-Z][^'‘’\n]{1,60})['’](?!\w)|`([^`\n]{1,80})`"
 )
@@ -51,17 +52,17 @@ _PLURAL_VERBS = frozenset("are were have can could should must will would may mi
 _NAMES_AFTER_ALL = frozenset(("who", "it", "us"))
 
 
-def names(sentences: Sequence[str], *, known: Set[str]) -> list[list[Name]]:
-    """The names of each sentence of a text. `known` are words, in small letters, that are names for certain.
+def names(sentences: Sequence[str], lines: Sequence[Line], *, known: Set[str]) -> list[list[Name]]:
+    """The names of each sentence of a text, given with its pieces. `known` are words, in small letters, that are names.
 
-    >>> found = names(["Docker runs on Ana's Mac.", "Running is fun, Ana."], known=frozenset())
-    >>> [[name.surface for name in sentence] for sentence in found]
+    >>> text = ["Docker runs on Ana's Mac.", "Running is fun, Ana."]
+    >>> [[name.surface for name in sentence] for sentence in names(text, list(map(pieces, text)), known=frozenset())]
     [['Docker', 'Ana', 'Mac'], ['Ana']]
     """
-    found = [in_sentence(sentence) for sentence in sentences]
+    found = [in_sentence(sentence, line) for sentence, line in zip(sentences, lines, strict=True)]
     if not any(name.doubt for name in chain.from_iterable(found)):
         return found
-    capitals, smalls = _evidence(sentences)
+    capitals, smalls = _evidence(lines)
     return [[name for name in each if _holds(name, capitals | known, smalls)] for each in found]
 
 
@@ -71,10 +72,10 @@ def _holds(name: Name, capitals: Set[str], smalls: Set[str]) -> bool:
     return name.doubt == UNLESS_SMALL and name.surface.lower() not in smalls
 
 
-def _evidence(sentences: Sequence[str]) -> tuple[set[str], set[str]]:
+def _evidence(lines: Iterable[Line]) -> tuple[set[str], set[str]]:
     """The words that a text writes with a capital where none is due, and those that it writes small."""
     capitals, smalls = set(), set()
-    for line in map(pieces, sentences):
+    for line in lines:
         for at, piece in enumerate(line):
             if piece.shape is Shape.WORD:
                 smalls.add(piece.low)
@@ -83,14 +84,15 @@ def _evidence(sentences: Sequence[str]) -> tuple[set[str], set[str]]:
     return capitals, smalls
 
 
-def in_sentence(sentence: str) -> list[Name]:
+def in_sentence(sentence: str, line: Line) -> list[Name]:
     """The names of a sentence by itself: quoted ones and code first, then the others in order.
 
-    >>> [name.surface for name in in_sentence('Ana van Dyk of "Born to Run" fame uses PostgreSQL in Oslo on Monday.')]
+    >>> text = 'Ana van Dyk of "Born to Run" fame uses PostgreSQL in Oslo on Monday.'
+    >>> [name.surface for name in in_sentence(text, pieces(text))]
     ['Born to Run', 'Ana van Dyk', 'PostgreSQL', 'Oslo']
     """
     if _QUOTES.isdisjoint(sentence):
-        return list(_unquoted(pieces(sentence)))
+        return list(_unquoted(line))
     quoted = [name for found in _QUOTED.finditer(sentence) for name in _in_quotes(found)]
     return [*quoted, *_unquoted(pieces(_QUOTED.sub(_left_of_quote, sentence)))]
 
@@ -132,17 +134,18 @@ def _code(inside: str) -> Iterator[Name]:
     yield from (Name(piece.core, _SINGLE[piece.shape]) for piece in line if piece.shape in _SINGLE)
 
 
-def _unquoted(line: Sequence[Piece]) -> Iterator[Name]:
-    at = 0
-    while at < len(line):
-        shape = line[at].shape
-        if shape in NAMING or (shape is Shape.NUMBER and leads_name(line, at)):
-            at, found = stretch(line, at)
-            yield from (name for each in found for name in _named(each))
+def _unquoted(line: Line) -> Iterator[Name]:
+    done = 0
+    for at, piece in enumerate(line):
+        shape = piece.shape
+        if at < done or shape in _NAMELESS:
             continue
-        if shape in _SINGLE:
-            yield Name(line[at].core, _SINGLE[shape])
-        at += 1
+        if shape in NAMING or (shape is Shape.NUMBER and leads_name(line, at)):
+            done, found = stretch(line, at)
+            for each in found:
+                yield from _named(each)
+        elif shape in _SINGLE:
+            yield Name(piece.core, _SINGLE[shape])
 
 
 def _named(found: Stretch) -> Iterator[Name]:

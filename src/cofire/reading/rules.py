@@ -1,11 +1,45 @@
-"""A stand-in until the rules are written: reads nothing."""
+"""The default reader: everything that a fact says, by rules alone. Puts the other modules of this room together."""
 
 from __future__ import annotations
 
 from cofire.model import Fact
 from cofire.reading.base import Reading
+from cofire.reading.causes import causes
+from cofire.reading.marking import category, tags
+from cofire.reading.mentions import mentions
+from cofire.reading.names import names
+from cofire.reading.phrases import phrases
+from cofire.reading.sentences import said, sentences
+from cofire.reading.shapes import pieces
+from cofire.reading.subjects import subjects
+from cofire.reading.times import times
 
 
 class RuleReader:
+    """Reads by rules: needs no model, gives the same answer every time, thousands of facts a second.
+
+    >>> reading = RuleReader().read(Fact("PgBouncer is a connection pooler. It failed because the disk was full."))
+    >>> [mention.name for mention in reading.mentions], [subject.name for subject in reading.subjects]
+    (['pgbouncer', 'pg bouncer'], ['pgbouncer', 'pg bouncer'])
+    >>> reading.causes[0].cause, reading.category
+    ('the disk was full', 'knowledge')
+    """
+
     def read(self, fact: Fact) -> Reading:
-        return Reading((), (), (), (), (), (), "knowledge", ())
+        text = said(fact)
+        cut = sentences(text)
+        lines = [pieces(sentence) for sentence in cut]
+        about = subjects(fact, text)
+        named = names(cut, lines, known={word for subject in about for word in subject.name.split(" ")})
+        spans = times(text, fact.time)
+        key = phrases(lines)
+        return Reading(
+            mentions=mentions(cut, named, about),
+            subjects=about,
+            phrases=key,
+            times=spans,
+            causes=causes(cut),
+            tags=tags(key),
+            category=fact.category or category(cut, lines, timed=bool(spans)),
+            sentences=tuple(cut),
+        )

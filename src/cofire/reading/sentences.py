@@ -10,8 +10,7 @@ from cofire.reading.vocabulary import OPENERS
 
 # Bounded repeats: a text of nothing but dots must not be searched from each of them to its end.
 _END = re.compile(r"[.!?…]{1,4}[\"'”’)\]]{0,3}\s+|[。！？]{1,4}|\n\s*")
-_LAST_WORD = re.compile(r"([^\s(\[\"“'‘]*)$")
-_FIRST_WORD = re.compile(r"[\"'“‘(\[*]*([^\s,;:.!?]*)")
+_AROUND = "\"'“‘([*,;:.!?”’)]"
 _LIST_ITEM = re.compile(r"[-*•–] |\d{1,3}[.)] ")
 _LOOK_BACK, _LOOK_AHEAD = 24, 24
 
@@ -92,10 +91,10 @@ def _is_initial(text: str, stop: int) -> bool:
 
 
 def _last_word(text: str, stop: int) -> str:
-    found = _LAST_WORD.search(text[max(0, stop - _LOOK_BACK) : stop])
-    return found[1] if found else ""
+    words = text[max(0, stop - _LOOK_BACK) : stop].split()
+    return words[-1].lstrip(_AROUND) if words else ""
 
 
 def _first_word(text: str, start: int) -> str:
-    found = _FIRST_WORD.match(text[start : start + _LOOK_AHEAD])
-    return found[1] if found else ""
+    words = text[start : start + _LOOK_AHEAD].split(None, 1)
+    return words[0].strip(_AROUND) if words else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -46,15 +47,12 @@ class Piece:
     possessive: bool
 
     @property
-    def is_plain(self) -> bool:
-        """Nothing that a name could begin with."""
-        return self.shape is Shape.WORD or self.shape is Shape.JOINT or self.shape is Shape.MARK
-
-    @property
     def inner(self) -> str:
         """As it stands inside a name: "St." and "King's" keep what the bare core has lost."""
         return self.core + ("'s" if self.possessive else "") + ("." if self.closed[:1] == "." else "")
 
+
+Line = Sequence[Piece]
 
 # The bound keeps what is remembered of pieces small.
 _PIECE = re.compile(r"[^\s—–]{1,400}|[—–]{1,400}")

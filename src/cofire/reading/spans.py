@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from cofire.reading.shapes import Piece, Shape
+from cofire.reading.shapes import Line, Piece, Shape
 from cofire.reading.vocabulary import (
     AFTER_JOINING,
     DEMONYMS,
@@ -47,7 +47,7 @@ class Stretch:
         return " ".join((*(piece.inner for piece in self.pieces[:-1]), self.pieces[-1].core))
 
 
-def stretch(line: Sequence[Piece], start: int) -> tuple[int, list[Stretch]]:
+def stretch(line: Line, start: int) -> tuple[int, list[Stretch]]:
     """Where the run of capitals that begins at `start` ends, and the names in it."""
     end = _reach(line, start)
     opens = opens_sentence(line, start)
@@ -59,19 +59,19 @@ def stretch(line: Sequence[Piece], start: int) -> tuple[int, list[Stretch]]:
     return end, [*found, *_joined_with_next(line, start, end)]
 
 
-def _stretch_of(line: Sequence[Piece], start: int, end: int) -> Stretch:
+def _stretch_of(line: Line, start: int, end: int) -> Stretch:
     after = line[end] if end < len(line) else None
     return Stretch(line[start:end], after, opens_sentence(line, start))
 
 
-def opens_sentence(line: Sequence[Piece], at: int) -> bool:
+def opens_sentence(line: Line, at: int) -> bool:
     """Whether only marks stand before a piece, or the end of another sentence."""
     while at > 0 and line[at - 1].shape is Shape.MARK:
         at -= 1
     return at == 0 or (line[at - 1].stops and line[at - 1].closed[:1] in _SENTENCE_ENDS)
 
 
-def leads_name(line: Sequence[Piece], at: int) -> bool:
+def leads_name(line: Line, at: int) -> bool:
     """ "the 1998 World Cup", "20th Century Fox", "1st Earl of Kent": a year or place in a row before a name of its own."""
     if line[at].closed or at + 2 >= len(line) or line[at + 1].stops or line[at + 1].shape not in NAMING:
         return False
@@ -82,7 +82,7 @@ def leads_name(line: Sequence[Piece], at: int) -> bool:
     return line[at].core[-1].isalpha() and (after in NAMING or after is Shape.JOINT)
 
 
-def _reach(line: Sequence[Piece], start: int) -> int:
+def _reach(line: Line, start: int) -> int:
     end = start + 1
     while end < len(line) and end - start < 2 * LONGEST:
         step = _step(line, end)
@@ -92,7 +92,7 @@ def _reach(line: Sequence[Piece], start: int) -> int:
     return end
 
 
-def _step(line: Sequence[Piece], at: int) -> int:
+def _step(line: Line, at: int) -> int:
     """How many pieces from `at` on belong to the name that reaches up to it: 0 if none."""
     before, piece = line[at - 1], line[at]
     if piece.low in _SUFFIXED and before.closed in ("", ",") and not piece.opened:
@@ -108,7 +108,7 @@ def _step(line: Sequence[Piece], at: int) -> int:
     return 0
 
 
-def _joint(line: Sequence[Piece], at: int) -> int:
+def _joint(line: Line, at: int) -> int:
     """How many pieces "of", "de la" and their kind take, up to and with the capital after them."""
     for width in (1, 2):
         if at + width >= len(line) or line[at + width - 1].closed or line[at + width].opened:
@@ -121,14 +121,14 @@ def _joint(line: Sequence[Piece], at: int) -> int:
     return 0
 
 
-def _is_pronoun(line: Sequence[Piece], at: int) -> bool:
+def _is_pronoun(line: Line, at: int) -> bool:
     """ "I" is one unless it numbers a ruler: "Lothair I of Lotharingia"."""
     if line[at].core != "I":
         return False
     return not line[at].closed and not (at + 1 < len(line) and line[at + 1].low in _AFTER_NUMERAL)
 
 
-def _numbers_name(line: Sequence[Piece], at: int) -> bool:
+def _numbers_name(line: Line, at: int) -> bool:
     """Whether a number belongs to the name before it: "Apollo 11 is" and "Python 3.11", not "Paris 20 people" or "May 8"."""
     number, before = line[at], line[at - 1]
     if before.shape is Shape.INITIAL or before.possessive or before.low in TIME_WORDS or before.low in SEASONS:
@@ -141,7 +141,7 @@ def _numbers_name(line: Sequence[Piece], at: int) -> bool:
     return after.shape in NAMING or after.shape is Shape.JOINT or after.low in STOP_WORDS
 
 
-def _cut_at_possessives(line: Sequence[Piece], start: int, end: int) -> Iterator[tuple[int, int]]:
+def _cut_at_possessives(line: Line, start: int, end: int) -> Iterator[tuple[int, int]]:
     """ "Google's Sundar Pichai" is two names, "Schindler's List" one."""
     first = start
     for at in range(start, end - 1):
@@ -151,7 +151,7 @@ def _cut_at_possessives(line: Sequence[Piece], start: int, end: int) -> Iterator
     yield first, end
 
 
-def _trimmed(line: Sequence[Piece], start: int, end: int, *, opens: bool) -> tuple[int, int] | None:
+def _trimmed(line: Line, start: int, end: int, *, opens: bool) -> tuple[int, int] | None:
     """Without openers in front (any at the start of a sentence, articles elsewhere) and without times at the ends."""
     while start < end and _is_cut_in_front(line, start, end, opens=opens):
         start += 1
@@ -160,7 +160,7 @@ def _trimmed(line: Sequence[Piece], start: int, end: int, *, opens: bool) -> tup
     return (start, end) if 0 < end - start <= LONGEST else None
 
 
-def _is_cut_in_front(line: Sequence[Piece], at: int, end: int, *, opens: bool) -> bool:
+def _is_cut_in_front(line: Line, at: int, end: int, *, opens: bool) -> bool:
     piece = line[at]
     if piece.shape is Shape.JOINT or piece.low in WEEKDAYS:
         return True
@@ -171,20 +171,20 @@ def _is_cut_in_front(line: Sequence[Piece], at: int, end: int, *, opens: bool) -
     return piece.low in MONTHS and _is_date(line, at, end)
 
 
-def _is_date(line: Sequence[Piece], at: int, end: int) -> bool:
+def _is_date(line: Line, at: int, end: int) -> bool:
     """A month before a number, alone, or after "in": a time, where "April Ludgate" is a name."""
     alone = at + 1 == end or line[at + 1].shape is Shape.NUMBER
     return alone or (at > 0 and line[at - 1].low in _BEFORE_MONTH)
 
 
-def _is_cut_behind(line: Sequence[Piece], at: int) -> bool:
+def _is_cut_behind(line: Line, at: int) -> bool:
     piece = line[at]
     if piece.shape is Shape.JOINT or piece.low in WEEKDAYS:
         return True
     return piece.low in MONTHS and at + 1 < len(line) and line[at + 1].shape is Shape.NUMBER
 
 
-def _joined_with_next(line: Sequence[Piece], start: int, end: int) -> Iterator[Stretch]:
+def _joined_with_next(line: Line, start: int, end: int) -> Iterator[Stretch]:
     """This run and the next as one name, where "and" or "the" stands between: "Simon and Garfunkel", "Pliny the Elder"."""
     if end + 1 >= len(line) or line[end].low not in ("and", "the") or line[end].closed or line[end - 1].stops:
         return

@@ -34,20 +34,20 @@ _COUNTS |= {"a": 1, "an": 1, "couple": 2, "few": 3, "several": 4}
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4}
 _DAYS_AWAY = {"yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1}
 _STEPS = {"last": -1, "past": -1, "previous": -1, "this": 0, "next": 1, "coming": 1, "upcoming": 1}
+_NO_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)  # Its zone is that of dates in a text of which nobody knows when it was said.
 _AHEAD = re.compile(r"\b(?:will|going to|gonna|plan|plans|planning|tomorrow|upcoming|due|see you|scheduled|let's|'ll|until|by)\b", re.I)
-_DIGIT = re.compile(r"\d")
 
 Resolve = Callable[[re.Match[str], datetime], Period | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A way to say when. `cues` are letters without which the pattern need not be tried; a relative one needs a now."""
+    """A way to say when. `needs` are the kinds of cues without which it need not be tried; a relative one needs a now."""
 
-    cues: tuple[str, ...]
+    needs: frozenset[str]
     pattern: re.Pattern[str]
     resolve: Resolve
-    relative: bool = False
+    relative: bool
 
 
 def times(text: str, now: datetime | None) -> tuple[Span, ...]:
@@ -59,15 +59,10 @@ def times(text: str, now: datetime | None) -> tuple[Span, ...]:
     >>> times("You may march on.", now)
     ()
     """
-    seen = now or datetime(2000, 1, 1, tzinfo=UTC)
-    seen = seen if seen.tzinfo else seen.replace(tzinfo=UTC)
-    low = text.lower()
-    numbered = _DIGIT.search(text) is not None
+    seen = _NO_MOMENT if now is None else now if now.tzinfo else now.replace(tzinfo=UTC)
     taken: list[tuple[int, int]] = []
     found: list[tuple[int, Span]] = []
-    for rule in _RULES:
-        if (rule.relative and now is None) or not _is_worth_trying(rule, low, numbered=numbered):
-            continue
+    for rule in _worth_trying(text.lower(), relative=now is not None):
         for match in islice(rule.pattern.finditer(text), 2 * AT_MOST):
             span = None if _overlaps(match, taken) else _resolved(rule, match, seen)
             if span is not None:
@@ -77,8 +72,12 @@ def times(text: str, now: datetime | None) -> tuple[Span, ...]:
     return tuple(span for _, span in found[:AT_MOST])
 
 
-def _is_worth_trying(rule: Rule, low: str, *, numbered: bool) -> bool:
-    return numbered if not rule.cues else any(cue in low for cue in rule.cues)
+def _worth_trying(low: str, *, relative: bool) -> list[Rule]:
+    """The rules, in their order, whose cues are in the text."""
+    present = {kind for cue, kind in _CUES if cue in low}
+    if not present:
+        return []
+    return [rule for rule in _RULES if rule.needs <= present and (relative or not rule.relative)]
 
 
 def _overlaps(match: re.Match[str], taken: list[tuple[int, int]]) -> bool:
@@ -109,12 +108,10 @@ def _year_month(match: re.Match[str], now: datetime) -> Period | None:
     return None if number == (year + 1) % 100 else almanac.month(now, year, number)
 
 
-def _date(match: re.Match[str], now: datetime) -> Period:
-    return _day_of(now, int(match["year"]), match)
-
-
-def _bare_date(match: re.Match[str], now: datetime) -> Period:
-    return _nearest(now, lambda year: _day_of(now, year, match))
+def _date(match: re.Match[str], now: datetime) -> Period | None:
+    if match["year"]:
+        return _day_of(now, int(match["year"]), match)
+    return None if now is _NO_MOMENT else _nearest(now, lambda year: _day_of(now, year, match))
 
 
 def _day_of(now: datetime, year: int, match: re.Match[str]) -> Period:
@@ -163,12 +160,11 @@ def _decade(match: re.Match[str], now: datetime) -> Period:
     return almanac.years(now, int(digits if len(digits) == 4 else "19" + digits), 10)
 
 
-def _quarter(match: re.Match[str], now: datetime) -> Period:
-    return almanac.quarter(now, int(match["year"] or match["before"]), int(match["quarter"]))
-
-
-def _bare_quarter(match: re.Match[str], now: datetime) -> Period:
-    return almanac.quarter(now, now.year, int(match["quarter"]))
+def _quarter(match: re.Match[str], now: datetime) -> Period | None:
+    year = match["year"] or match["before"]
+    if not year and now is _NO_MOMENT:
+        return None
+    return almanac.quarter(now, int(year or now.year), int(match["quarter"]))
 
 
 def _worded_quarter(match: re.Match[str], now: datetime) -> Period:
@@ -261,9 +257,6 @@ def _number(count: str) -> int:
     return int(words[-1]) if words[-1].isdigit() else _COUNTS[words[-1]]
 
 
-_MONTH_CUES = tuple(month[:3] for month in MONTHS)
-_SEASON_CUES = ("spring", "summer", "autumn", "fall", "winter")
-_UNIT_CUES = ("second", "minute", "hour", "day", "week", "month", "quarter", "year", "decade")
 _COUNTED = (
     "people|users|points|items|rows|lines|requests|connections|dollars|euros|miles|km|metres|meters|employees|seats|copies"
     "|times|votes|words|tokens"
@@ -274,35 +267,52 @@ _DAY_WORDS = "(?:the )?day before yesterday|(?:the )?day after tomorrow|yesterda
 _WORD = "(?P<word>last|previous|this|next|coming|upcoming)"
 
 # The first rule that fits a stretch of text has it.
-_ABSOLUTE: tuple[tuple[tuple[str, ...], str, Resolve], ...] = (
-    ((), r"\b((?:19|20)\d\d)[-/]?(\d\d)[-/]?(\d\d)(?:[T _](\d\d):(\d\d))?(?!\d)", _iso),
-    ((), r"\b((?:19|20)\d\d)-(0[1-9]|1[0-2])\b(?!-)", _year_month),
-    (_MONTH_CUES, rf"\b{_DAY}(?:\s+of)?\s+{_MONTH},?\s+{_YEAR}\b", _date),
-    (_MONTH_CUES, rf"\b{_MONTH}\s+{_DAY}\b,?\s+{_YEAR}\b", _date),
-    (_MONTH_CUES, rf"\b{_MONTH},?\s+(?:of\s+)?{_YEAR}\b", _month_of_year),
-    ((), r"\bQ(?P<quarter>[1-4])[\s/-]+(?:of\s+)?(?P<year>(?:19|20)\d\d)\b(?P<before>)", _quarter),
-    ((), r"\b(?P<before>(?:19|20)\d\d)[\s-]Q(?P<quarter>[1-4])\b(?P<year>)", _quarter),
-    (("quarter",), rf"(?i)\b(?P<quarter>first|second|third|fourth|last) quarter of {_YEAR}\b", _worded_quarter),
-    (_SEASON_CUES, rf"(?i)\b{_SEASON}\s+(?:of\s+)?{_YEAR}\b", _season_of_year),
-    ((), r"(?:\b|')(?P<decade>(?:1[5-9]|20)\d0|(?<=')[2-9]0|(?<=the )[2-9]0)s\b", _decade),
-    ((), rf"(?i)\b(?:{_BEFORE_YEAR})[\s-]{_YEAR}\b(?![-/,.]?\d|\s*(?:%|{_COUNTED}))", _one_year),
+_ABSOLUTE: tuple[tuple[str, str, Resolve], ...] = (
+    ("stamp", r"\b((?:19|20)\d\d)[-/]?(\d\d)[-/]?(\d\d)(?:[T _](\d\d):(\d\d))?(?!\d)", _iso),
+    ("stamp", r"\b((?:19|20)\d\d)-(0[1-9]|1[0-2])\b(?!-)", _year_month),
+    ("digit mon", rf"\b{_DAY}(?:\s+of)?\s+{_MONTH}(?:,?\s+{_YEAR}\b)?", _date),
+    ("digit mon", rf"\b{_MONTH}\s+{_DAY}\b(?:,?\s+{_YEAR}\b)?", _date),
+    ("digit mon", rf"\b{_MONTH},?\s+(?:of\s+)?{_YEAR}\b", _month_of_year),
+    ("q", r"\b(?:(?P<before>(?:19|20)\d\d)[\s-])?Q(?P<quarter>[1-4])(?:[\s/-]+(?:of\s+)?(?P<year>(?:19|20)\d\d))?\b", _quarter),
+    ("digit unit", rf"(?i)\b(?P<quarter>first|second|third|fourth|last) quarter of {_YEAR}\b", _worded_quarter),
+    ("digit season", rf"(?i)\b{_SEASON}\s+(?:of\s+)?{_YEAR}\b", _season_of_year),
+    ("decade", r"(?:\b|')(?P<decade>(?:1[5-9]|20)\d0|(?<=')[2-9]0|(?<=the )[2-9]0)s\b", _decade),
+    ("year", rf"(?i)\b(?:{_BEFORE_YEAR})[\s-]{_YEAR}\b(?![-/,.]?\d|\s*(?:%|{_COUNTED}))", _one_year),
 )
-_RELATIVE: tuple[tuple[tuple[str, ...], str, Resolve], ...] = (
-    (_MONTH_CUES, rf"\b{_DAY}(?:\s+of)?\s+{_MONTH}", _bare_date),
-    (_MONTH_CUES, rf"\b{_MONTH}\s+{_DAY}\b", _bare_date),
-    (_MONTH_CUES, rf"\b(?P<before>{_BEFORE_MONTH})[\s-]+(?P<month>{_LONG_MONTHS})\b", _bare_month),
-    ((), r"\bQ(?P<quarter>[1-4])\b", _bare_quarter),
-    (("day", "tomorrow", "tonight"), rf"(?i)\b(?P<word>{_DAY_WORDS}){_PART}\b", _day_away),
-    (("ing", "noon", "night"), r"(?i)\b(?P<word>this|last)\s+(?P<part>morning|afternoon|evening|night)\b", _part_of_today),
-    (("ago",), rf"(?i)\b(?:about |around |almost )?{_COUNT}\s+{_UNIT}\s+ago\b", _ago),
-    (("last", "past", "next"), rf"(?i)\b(?P<word>last|past|next)\s+{_COUNT}\s+{_UNIT}\b", _window),
-    (_UNIT_CUES, rf"(?i)(?<!ed )\bin\s+{_COUNT}\s+{_UNIT}(?:'s? time)?\b(?!\s+of)", _ahead),
-    (_UNIT_CUES, rf"(?i)\b{_WORD}\s+(?P<unit>week|weekend|month|quarter|year|decade)\b", _step),
-    (_SEASON_CUES, rf"(?i)\b{_WORD}\s+{_SEASON}\b", _step_of_season),
-    (("day",), rf"(?i)\b{_WORD}\s+{_WEEKDAY}\b{_PART}", _step_of_weekday),
-    (("day",), rf"(?i)(?<!every )(?<!each )\b{_WEEKDAY}\b{_PART}", _bare_weekday),
+_RELATIVE: tuple[tuple[str, str, Resolve], ...] = (
+    ("month", rf"\b(?P<before>{_BEFORE_MONTH})[\s-]+(?P<month>{_LONG_MONTHS})\b", _bare_month),
+    ("today", rf"(?i)\b(?P<word>{_DAY_WORDS}){_PART}\b", _day_away),
+    ("part", r"(?i)\b(?P<word>this|last)\s+(?P<part>morning|afternoon|evening|night)\b", _part_of_today),
+    ("ago unit", rf"(?i)\b(?:about |around |almost )?{_COUNT}\s+{_UNIT}\s+ago\b", _ago),
+    ("last unit", rf"(?i)\b(?P<word>last|past|next)\s+{_COUNT}\s+{_UNIT}\b", _window),
+    ("unit", rf"(?i)(?<!ed )\bin\s+{_COUNT}\s+{_UNIT}(?:'s? time)?\b(?!\s+of)", _ahead),
+    ("last unit", rf"(?i)\b{_WORD}\s+(?P<unit>week|weekend|month|quarter|year|decade)\b", _step),
+    ("last season", rf"(?i)\b{_WORD}\s+{_SEASON}\b", _step_of_season),
+    ("last day", rf"(?i)\b{_WORD}\s+{_WEEKDAY}\b{_PART}", _step_of_weekday),
+    ("day", rf"(?i)(?<!every )(?<!each )\b{_WEEKDAY}\b{_PART}", _bare_weekday),
 )
-_RULES = (
-    *(Rule(cues, re.compile(pattern), resolve) for cues, pattern, resolve in _ABSOLUTE),
-    *(Rule(cues, re.compile(pattern), resolve, relative=True) for cues, pattern, resolve in _RELATIVE),
+_RULES = tuple(
+    Rule(frozenset(needs.split()), re.compile(pattern), resolve, relative)
+    for table, relative in ((_ABSOLUTE, False), (_RELATIVE, True))
+    for needs, pattern, resolve in table
+)
+
+# Letters of a text in small print, each with the kind of cue it is.
+_CUES = (
+    *((digit, "digit") for digit in "0123456789"),
+    *((digits, "year") for digits in ("10", "11", "12", "13", "14", "15", "16", "17", "18", "19", "20")),
+    *((digits, "stamp") for digits in ("-0", "-1", "/0", "/1", "_0", "_1", "_2")),
+    *((quarter, "q") for quarter in ("q1", "q2", "q3", "q4")),
+    ("0s", "decade"),
+    *((month, "month") for month in MONTHS),
+    *((month, "mon") for month in MONTHS),
+    *((month[:3] + end, "mon") for month in MONTHS for end in " ."),
+    *((month, "mon") for month in ("sept ", "sept.")),
+    *((season, "season") for season in ("spring", "summer", "autumn", "fall", "winter")),
+    *((unit, "unit") for unit in ("second", "minute", "hour", "day", "week", "month", "quarter", "year", "decade")),
+    *((word, "today") for word in ("yesterday", "today", "tomorrow", "tonight")),
+    *((part, "part") for part in ("morning", "afternoon", "evening", "night")),
+    *((day, "day") for day in WEEKDAYS),
+    *((word, "last") for word in ("last", "past", "previous", "this", "next", "coming")),
+    ("ago", "ago"),
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-# Words that open a sentence without being part of a name: they are cut off wherever a capitalised span begins with them.
-OPENERS = frozenset(
+# Small words, adverbs and exclamations, which name nothing.
+SMALL = frozenset(
     """a an the this that these those such another any each every either neither both all some many much several most few
     no none enough other others
     i you he she it we they me him her us them my your his its our their mine yours ours theirs myself yourself itself one ones
@@ -33,7 +33,14 @@ OPENERS = frozenset(
     gee glad goodbye gosh greetings ha haha hahaha hah hello hey heya hi hiya hmm hmmm huh hurray lol mhm mm nah nope oh ok
     okay omg oof ooh oops ouch phew please sorry sure thank thanks thx ugh uh um welcome whoa woah woo woohoo wow ya yay yea
     yeah yep yes yikes yo yum yup cc re tldr imo imho
-    add adjust allow allows apply ask assume avoid bear begin believe bring build built call catch change check choose click
+    don't doesn't didn't isn't aren't wasn't weren't can't couldn't won't wouldn't shouldn't haven't hasn't hadn't let's
+    two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred hundreds thousands dozens
+    millions""".split()
+)
+
+# What is to be done: verbs that a sentence may begin with.
+COMMANDS = frozenset(
+    """add adjust allow allows apply ask assume avoid bear begin believe bring build built call catch change check choose click
     clone close come commit compare compile configure connect consider contact contains continue convert copy create cut
     debug declare define delete deploy describe disable discuss download drop dump edit enable ensure enter establish
     evaluate exclude execute explain export extend fetch find fix follow forget found founded generate get gets getting give
@@ -46,14 +53,18 @@ OPENERS = frozenset(
     review rewrite rollback rotate run save say says schedule scroll search see seems seen select send serve set shares ship
     show shut skip sort sounds specify speak stay stop store submit suggest suppose switch sync take talk tell test think
     thought told track trigger try tune turn type undo uninstall update upgrade upload use used uses using validate verify
-    view visit wait wanna want warn watch wish work works worth write written wonder
-    according additionally apart aside based born built called compared composed considered created depending described
-    designed directed due featuring given inspired launched nicknamed opened published released situated starring speaking
-    thereupon written
-    don't doesn't didn't isn't aren't wasn't weren't can't couldn't won't wouldn't shouldn't haven't hasn't hadn't let's
-    two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred hundreds thousands dozens
-    millions""".split()
+    view visit wait wanna want warn watch wish work works worth write written wonder appreciate enjoy""".split()
 )
+
+# Participles that a sentence may begin with.
+_PARTICIPLES = frozenset(
+    """according additionally apart aside based born built called compared composed considered created depending described
+    designed directed due featuring given inspired launched nicknamed opened published released situated starring speaking
+    thereupon written""".split()
+)
+
+# All that opens a sentence without being part of a name: it is cut off wherever a capitalised span begins with it.
+OPENERS = SMALL | COMMANDS | _PARTICIPLES
 
 # Words that may begin a name ("New York", "Good Omens") but are none when a sentence merely begins with them.
 ORDINARY = frozenset(

@@ -87,7 +87,8 @@ def _spaced_words(chunk: str) -> Iterator[str]:
     if len(parts) > 1 and not _ORDINARY_COMPOUND.fullmatch(chunk):
         yield chunk.lower()
     for part in parts:
-        yield _root(part)
+        if root := _root(part):
+            yield root
 
 
 @cache

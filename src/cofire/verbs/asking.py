@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TypedDict
@@ -84,8 +84,9 @@ def question(text: object, asked: Asked, now: datetime, settings: Settings) -> Q
     )
 
 
-def where(asked: Filters, now: datetime, *, everywhere: bool = False) -> Where:
-    """The filter that the given words describe. `everywhere` sees all scopes unless some are named."""
+def where(asked: Filters, now: datetime, *, everywhere: bool = False, whenever: bool = False) -> Where:
+    """The filter that the given words describe. `everywhere` sees all scopes unless some are named; `whenever` also sees
+    what has run out, is not valid now, or is archived: it is for the keeper of the store."""
     scopes = None if everywhere and asked.get("scope") is None else scopes_of(asked.get("scope"))
     since = accepting.moment(asked.get("since"), "since", InvalidQuestion)
     until = accepting.moment(_through(asked.get("until")), "until", InvalidQuestion)
@@ -104,7 +105,14 @@ def where(asked: Filters, now: datetime, *, everywhere: bool = False) -> Where:
         until=until,
         as_of=accepting.moment(asked.get("as_of"), "as_of", InvalidQuestion),
         community=_community(asked.get("community")),
+        archived=whenever,
+        whenever=whenever,
     )
+
+
+def says_anything(filters: Filters) -> bool:
+    """Whether any filter is given that leaves something out; an empty list says nothing."""
+    return any(value is not None and not (isinstance(value, Sized) and not len(value)) for value in filters.values())
 
 
 def scopes_of(given: object) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from cofire.reading import phrases, words
 from cofire.settings import CANDIDATES, Settings
 from cofire.stores.base import Evidence
 from cofire.verbs.connect import oriented
+from cofire.verbs.reading_facts import word_counts
 
 DEVIATIONS, HIGHEST = 5.0, 0.9
 LONGEST_DESCRIPTION = 400
@@ -93,16 +94,20 @@ def describe(linked: Sequence[Linked], settings: Settings) -> Asking[tuple[Descr
     """What each old fact is now known to belong with. The text of the fact stays as it is."""
     if not settings[EVOLUTION]:
         return ()
-    by_old: dict[str, list[Fact]] = {}
-    for one in linked:
-        by_old.setdefault(one.old.id, []).append(one.new)
+    olds = {one.old.id: one.old for one in linked}
     made = []
-    for id, newer in by_old.items():
+    for id, old in olds.items():
         before: list[str] = yield Described(id)
-        text = extended(before[-1] if before else "", newer)
+        text = extended(before[-1] if before else "", [one.new for one in linked if one.old.id == id])
         if not before or text != before[-1]:
-            made.append(Description(id, text, words.counts(text)))
+            made.append(Description(id, text, hints(text, old)))
     return tuple(made)
+
+
+def hints(description: str, fact: Fact) -> dict[str, int]:
+    """The words of a description that the fact does not say itself; those it says lead to it anyway."""
+    own = word_counts(fact)
+    return {word: count for word, count in words.counts(description).items() if word not in own}
 
 
 def extended(before: str, newer: Sequence[Fact]) -> str:

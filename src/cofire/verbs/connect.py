@@ -91,7 +91,7 @@ def neighbours(id: str, limit: int) -> Asking[list[Link]]:
 def portrait(id: str, limit: int) -> Asking[Portrait]:
     """A fact with its links, descriptions and importance."""
     (fact,) = yield from facts_by_id(id)
-    links: list[Link] = yield Links(id, limit)
+    links = yield from neighbours(id, limit)
     descriptions: list[str] = yield Described(id)
     rated: dict[str, Importance] = yield Rated([id])
     return Portrait(fact, tuple(links), tuple(descriptions), rated.get(id))

@@ -20,7 +20,7 @@ from cofire.stores.base import EdgeFilter, StoreSize
 from cofire.verbs import accepting
 from cofire.verbs.asking import Filters, where
 from cofire.verbs.remember import Progress, remember_all
-from cofire.xray import fact_json
+from cofire.xray import edge_json, fact_json
 
 FORMAT = "cofire"
 VERSION = 1
@@ -78,7 +78,7 @@ def _all_facts(filters: Filters) -> Asking[list[Fact]]:
     size: StoreSize = yield Size()
     found: list[Fact] = []
     before: str | None = None
-    while page := (yield Scan(where(filters, now, everywhere=True), PAGE, before)):
+    while page := (yield Scan(where(filters, now, everywhere=True, whenever=True), PAGE, before)):
         found += page
         before = page[-1].id
         yield Emit(Progress("export", len(found), max(len(found), size.facts)))
@@ -98,19 +98,6 @@ def _jsonl(facts: Sequence[Fact], edges: Sequence[Edge], rated: Mapping[str, Imp
         yield _line({"is": "fact", **fact_json(fact)})
     for edge in edges:
         yield _line({"is": "edge", **edge_json(edge)})
-
-
-def edge_json(edge: Edge) -> dict[str, Any]:
-    """An edge as plain values."""
-    return {
-        "source": edge.source,
-        "target": edge.target,
-        "kind": edge.kind,
-        "weight": edge.weight,
-        "confidence": edge.confidence,
-        "tags": list(edge.tags),
-        "origin": edge.origin,
-    }
 
 
 def _graphml(facts: Sequence[Fact], edges: Sequence[Edge], rated: Mapping[str, Importance]) -> Iterator[str]:

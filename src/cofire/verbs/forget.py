@@ -10,7 +10,7 @@ from cofire.asks import Asking, Now, Scan, Write
 from cofire.errors import InvalidInput
 from cofire.model import Change, Fact, Written
 from cofire.settings import Settings
-from cofire.verbs.asking import Filters, where
+from cofire.verbs.asking import Filters, says_anything, where
 from cofire.verbs.listing import facts_by_id
 from cofire.verbs.remember import recount_where_due
 
@@ -40,15 +40,15 @@ def forget(ids: Iterable[str] | str | None, filters: Filters, dry_run: bool, set
 
 
 def _doomed(ids: Iterable[str] | str | None, filters: Filters, now: datetime) -> Asking[list[Fact]]:
+    chosen = where(filters, now, everywhere=True, whenever=True)
     if ids is not None:
-        return (yield from facts_by_id(ids))
-    if not any(value is not None for value in filters.values()):
+        return (yield from facts_by_id(ids, chosen))
+    if not says_anything(filters):
         raise InvalidInput(
             "Nothing says what to forget.", way_out="Give ids or a filter such as session, tags or scope."
         )
     found: list[Fact] = []
     before: str | None = None
-    chosen = where(filters, now, everywhere=True)
     while page := (yield Scan(chosen, PAGE, before)):
         found += page
         before = page[-1].id

@@ -9,7 +9,7 @@ from datetime import datetime
 from cofire.asks import Asking, Now, Read, Scan, Size, WhichModel
 from cofire.embedders.base import Resident
 from cofire.errors import InvalidQuestion, NotFound
-from cofire.model import Fact
+from cofire.model import Fact, Where
 from cofire.stores.base import StoreSize
 from cofire.verbs import accepting
 from cofire.verbs.asking import Filters, where
@@ -29,28 +29,32 @@ class Stats:
 
 def facts(ids: Iterable[str] | str | None, filters: Filters, limit: int, before: str | None) -> Asking[list[Fact]]:
     """The facts with these ids, or a page of those that pass the filters. Without a scope, every scope is listed."""
-    if ids is not None:
-        return (yield from facts_by_id(ids))
     now: datetime = yield Now()
+    if ids is not None:
+        return (yield from facts_by_id(ids, where(filters, now, everywhere=True, whenever=True)))
     accepting.count(limit, "limit", low=1, high=1_000_000)
     start = accepting.name(before, "before", InvalidQuestion)
     found: list[Fact] = yield Scan(where(filters, now, everywhere=True), limit, start)
     return found
 
 
-def facts_by_id(ids: Iterable[str] | str) -> Asking[list[Fact]]:
-    """All of them, or an error that names the first that is not there."""
+def facts_by_id(ids: Iterable[str] | str, allowed: Where | None = None) -> Asking[list[Fact]]:
+    """All of them, or an error that names the first that is not there, or not where one may look."""
     wanted = checked_ids(ids)
     found: Sequence[Fact | None] = yield Read(wanted)
     for id, fact in zip(wanted, found, strict=True):
-        if fact is None:
+        if fact is None or (allowed is not None and not allowed.admits(fact)):
             raise NotFound(f"No fact has the id {id}.", way_out="List the ids with: cofire list")
     return [fact for fact in found if fact is not None]
 
 
 def checked_ids(ids: Iterable[str] | str) -> list[str]:
     """Ids as a list without repetition."""
+    if not isinstance(ids, Iterable):
+        raise InvalidQuestion("An id must be text.", way_out="Use the ids that remember and list give.")
     listed = [ids] if isinstance(ids, str) else list(ids)
+    if not all(isinstance(id, str) for id in listed):
+        raise InvalidQuestion("An id must be text.", way_out="Use the ids that remember and list give.")
     return [found for id in dict.fromkeys(listed) if (found := accepting.name(id, "id", InvalidQuestion)) is not None]
 
 

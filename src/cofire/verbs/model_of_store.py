@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from cofire.asks import Asking, Embed, Now, Recorded, WhichModel, Write
@@ -13,17 +15,25 @@ from cofire.model import Change, Record
 from cofire.stores.base import MODEL_RECORD
 
 
-def settle_model() -> Asking[StoredModel | None]:
+@dataclass(frozen=True)
+class Settled:
+    """The model of the store and the version of its record, by which a writer notices that another has moved in."""
+
+    model: StoredModel
+    version: int
+
+
+def settle_model() -> Asking[Settled | None]:
     """The model of the store, written down the first time a vector is about to be stored; None without an embedder."""
     resident: Resident | None = yield WhichModel()
     if resident is None:
         return None
-    stored = yield from stored_model()
-    if stored is None:
+    settled = yield from _settled()
+    if settled is None:
         made = yield from measure(resident)
-        stored = yield from _move_in(made)
-    refuse_other(stored.model, resident.model)
-    return stored
+        settled = yield from _move_in(made)
+    refuse_other(settled.model.model, resident.model)
+    return settled
 
 
 def check_model() -> Asking[None]:
@@ -35,8 +45,13 @@ def check_model() -> Asking[None]:
 
 
 def stored_model() -> Asking[StoredModel | None]:
+    settled = yield from _settled()
+    return settled.model if settled else None
+
+
+def _settled() -> Asking[Settled | None]:
     record: Record | None = yield Recorded(MODEL_RECORD)
-    return StoredModel.decode(record.value) if record else None
+    return Settled(StoredModel.decode(record.value), record.version) if record else None
 
 
 def measure(resident: Resident) -> Asking[StoredModel]:
@@ -58,14 +73,13 @@ def refuse_other(stored: Model, resident: Model) -> None:
         )
 
 
-def _move_in(made: StoredModel) -> Asking[StoredModel]:
+def _move_in(made: StoredModel) -> Asking[Settled]:
     now = yield Now()
     try:
         yield Write(Change(now=now, records=(Record(MODEL_RECORD, made.encode()),)), expects={MODEL_RECORD: 0})
     except Conflict:
-        stored = yield from stored_model()
-        return stored or made
-    return made
+        return (yield from _settled()) or Settled(made, 1)
+    return Settled(made, 1)
 
 
 def _named(model: Model) -> str:

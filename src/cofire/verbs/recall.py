@@ -195,6 +195,8 @@ def _vector(asked: Question) -> Asking[tuple[Vectors | None, StoredModel | None,
     try:
         vectors: Vectors = yield Embed([asked.text], "question")
     except EmbedderError as error:
+        if not asked.settings[KEYWORD]:
+            raise
         return None, None, ChannelReport("semantic", "failed", note=str(error))
     return vectors[0], model, None
 

@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from functools import partial
 from itertools import islice
 from typing import Any, TypedDict
 
 import numpy as np
 
-from cofire.asks import Asking, Embed, Emit, Mint, Now, Recognise, Write
-from cofire.embedders.base import StoredModel, Vectors
+from cofire.asks import Asking, Embed, Emit, Mint, Now, Recognise, Write, again_on_conflict
+from cofire.embedders.base import Vectors
 from cofire.errors import InvalidFact
 from cofire.graph_settings import IDLE_MINUTES, MULTI_GRAPH, REACH, TIME_EDGES
 from cofire.model import Change, Fact, NewFact, ScopeSize, Written
 from cofire.settings import BATCH, GROWTH, SAMPLE, Settings
+from cofire.stores.base import MODEL_RECORD
 from cofire.verbs import accepting
 from cofire.verbs.autolink import auto_link, links_now
-from cofire.verbs.model_of_store import settle_model
+from cofire.verbs.model_of_store import Settled, settle_model
 from cofire.verbs.reading_facts import understood, word_counts
+
+TRIES = 5
 
 Given = Fact | str | Mapping[str, Any]
 When = datetime | date | str | None
@@ -72,7 +76,7 @@ def remember_all(given: Iterable[Given], common: Common, settings: Settings) -> 
     left, ids = iter(given), list[str]()
     while batch := list(islice(left, settings[BATCH])):
         facts = [_accepted(one, common, settings, place) for place, one in enumerate(batch, start=len(ids))]
-        ids += yield from _remember_batch(facts, settings)
+        ids += yield from again_on_conflict(partial(_remember_batch, facts, settings), tries=TRIES)
         yield Emit(Progress("remember", len(ids), total))
     return ids
 
@@ -97,7 +101,7 @@ def _with_common(given: Given, common: Common) -> Given:
         plain = Fact(given.text)
         own = {label: getattr(given, label) for label in accepting.GIVEN}
         return {**own, **{label: value for label, value in said.items() if own[label] == getattr(plain, label)}}
-    return {**said, **given}
+    return {**said, **{label: value for label, value in given.items() if value is not None}}
 
 
 def _remember_batch(facts: list[Fact], settings: Settings) -> Asking[list[str]]:
@@ -105,12 +109,13 @@ def _remember_batch(facts: list[Fact], settings: Settings) -> Asking[list[str]]:
     known: Mapping[bytes, str] = yield Recognise([fact.hash for fact in facts])
     minted: list[str] = yield Mint(now, len(facts))
     stored = [replace(fact, id=id, stored_at=now) for fact, id in zip(facts, minted, strict=True)]
-    model, vectors = yield from _vectors([fact for fact in stored if fact.hash not in known])
+    settled, vectors = yield from _vectors([fact for fact in stored if fact.hash not in known])
     new = yield from _ready(stored, known, vectors, settings)
-    written: Written = yield Write(_change(new, now, settings))
+    expects = {MODEL_RECORD: settled.version} if settled else {}
+    written: Written = yield Write(_change(new, now, settings), expects)
     fresh = {one.id: ready.fact for one, ready in zip(written.facts, new, strict=True) if one.fresh}
-    if model is not None and links_now(len(fresh), settings):
-        yield from auto_link(fresh, vectors, model, now, settings)
+    if settled is not None and links_now(len(fresh), settings):
+        yield from auto_link(fresh, vectors, settled.model, now, settings)
     yield from recount_where_due(written.sizes, now, settings)
     return [one.id for one in written.facts]
 
@@ -130,15 +135,17 @@ def _ready(
     return tuple(replace(new, vector=vectors.get(new.fact.id)) for new in ready)
 
 
-def _vectors(fresh: list[Fact]) -> Asking[tuple[StoredModel | None, dict[str, bytes]]]:
+def _vectors(fresh: list[Fact]) -> Asking[tuple[Settled | None, dict[str, bytes]]]:
     """The vectors of facts that are not stored yet, as they will be stored; none where there is no embedder."""
-    model = (yield from settle_model()) if fresh else None
-    if model is None:
+    settled = (yield from settle_model()) if fresh else None
+    if settled is None:
         return None, {}
-    made: Vectors | None = yield Embed([fact.reading for fact in fresh], "fact")
+    once = {fact.hash: fact.reading for fact in fresh}
+    made: Vectors | None = yield Embed(list(once.values()), "fact")
     if made is None:
         return None, {}
-    return model, {fact.id: row.tobytes() for fact, row in zip(fresh, made.astype(np.float16), strict=True)}
+    rows = dict(zip(once, made.astype(np.float16), strict=True))
+    return settled, {fact.id: rows[fact.hash].tobytes() for fact in fresh}
 
 
 def recount_where_due(sizes: Mapping[str, ScopeSize], now: datetime, settings: Settings) -> Asking[None]:

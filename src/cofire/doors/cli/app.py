@@ -10,10 +10,16 @@ import typer
 import cofire
 from cofire.doors.cli import configuring
 from cofire.doors.cli.calling import JsonOption, StoreOption, begin_group, spread
+from cofire.doors.cli.connecting import connect, list_edges
 from cofire.doors.cli.demo import demo
 from cofire.doors.cli.doctor import doctor
+from cofire.doors.cli.dreaming import dream
 from cofire.doors.cli.forgetting import forget
-from cofire.doors.cli.listing import list_facts, show_facts, stats
+from cofire.doors.cli.guiding import show_guide
+from cofire.doors.cli.ingesting import ingest
+from cofire.doors.cli.listing import list_facts, stats
+from cofire.doors.cli.moving import export, load
+from cofire.doors.cli.portraying import show_facts
 from cofire.doors.cli.recalling import recall
 from cofire.doors.cli.remembering import remember
 from cofire.doors.cli.screen import show, show_json
@@ -33,16 +39,25 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
     "Memory": {
         "remember": remember,
         "recall": recall,
+        "ingest": ingest,
         "list": list_facts,
         "show": show_facts,
         "forget": forget,
         "stats": stats,
+    },
+    "The graph": {
+        "dream": dream,
+        "connect": connect,
+        "edges": list_edges,
     },
     CARE: {
         "doctor": doctor,
         "backup": backup,
         "restore": restore,
         "reembed": reembed,
+        "export": export,
+        "import": load,
+        "guide": show_guide,
         "demo": demo,
     },
 }

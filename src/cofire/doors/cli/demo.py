@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -12,15 +13,19 @@ from rich.text import Text
 import cofire
 from cofire.doors.cli import story
 from cofire.doors.cli.calling import Call
+from cofire.doors.cli.dreaming import in_words
 from cofire.doors.cli.layout import counted, show_hits
 from cofire.doors.cli.listing import facts_json
 from cofire.doors.cli.screen import show, show_json, styled, warn
+from cofire.doors.cli.walking import show_walk, step_json, walk
 from cofire.errors import EmbedderError
 
 NEXT = (
     ("cofire remember", '"Something worth knowing."', "keep a fact of your own"),
     ("cofire recall", '"What do I know?"', "ask for it"),
     ("cofire recall … --xray", "", "see why each fact came back"),
+    ("cofire ingest", "notes/", "take in what you have written already"),
+    ("cofire dream", "", "connect what was learned"),
     ("cofire list", "", "see what is there"),
     ("cofire config list", "", "see what can be changed"),
     ("cofire --help", "", "see everything else"),
@@ -58,11 +63,15 @@ def _remembered(memory: cofire.Memory) -> cofire.Memory:
 
 def _as_json(memory: cofire.Memory) -> dict[str, Any]:
     recalls = [memory.recall(question, **asked).to_dict() for question, asked in story.QUESTIONS]
+    dreamed = asdict(memory.dream())
+    path = [step_json(step) for step in walk(memory, story.PATH)]
     forgotten = memory.forget(tags=story.SECRET_TAG)
     return {
         "mode": memory.stats().mode,
         "facts": facts_json(memory.facts()),
         "recalls": recalls,
+        "dreamed": dreamed,
+        "path": path,
         "forgotten": facts_json(list(forgotten.facts)),
     }
 
@@ -73,6 +82,7 @@ def _show(memory: cofire.Memory, seconds: float) -> None:
     )
     for question, asked in story.QUESTIONS:
         _ask(memory, question, **asked)
+    _dream(memory)
     _forget(memory)
     _say_what_next()
 
@@ -95,6 +105,18 @@ def _ask(memory: cofire.Memory, question: str, **asked: Any) -> None:
     else:
         show(found.reason)
     show(styled(f"{(perf_counter() - start) * 1000:.0f} ms", "dim"))
+
+
+def _dream(memory: cofire.Memory) -> None:
+    _head("Dreaming", "cofire dream")
+    show(in_words(memory.dream()))
+    steps = list(walk(memory, story.PATH))
+    _head(
+        "From PostgreSQL to serverless",
+        "The first and the last share no name. What links each to the next:",
+    )
+    show_walk(steps)
+    show(styled("cofire show ID lists the links of any fact.", "dim"))
 
 
 def _forget(memory: cofire.Memory) -> None:

@@ -43,11 +43,12 @@ def show_listed(fact: Fact, *, console: Console | None = None) -> None:
     show(mark_line(fact), indent=2, console=console)
 
 
-def show_whole(fact: Fact) -> None:
-    """Everything about a fact."""
+def show_whole(fact: Fact, besides: Mapping[str, str]) -> None:
+    """Everything about a fact, and what else is to be said of it."""
     show(styled(fact.text, "bold"))
     known = {label: _plain(value) for label, value in xray.fact_json(fact).items() if value not in _NOTHING}
-    show_pairs({label.replace("_", " "): value for label, value in known.items() if label != "text"}, indent=2)
+    told = {label.replace("_", " "): value for label, value in known.items() if label != "text"}
+    show_pairs({**told, **besides}, indent=2)
 
 
 _NOTHING: tuple[Any, ...] = (None, "", False, 0, [], {})
@@ -69,13 +70,18 @@ def mark_line(fact: Fact) -> Text:
 
 
 def shortened(text: str) -> str:
-    """A long text on one line, cut where it becomes too long to skim.
+    """A long text on one line, cut where it becomes too long to skim."""
+    return clipped(text, SHORT)
 
-    >>> shortened("tea\\n at  four")
-    'tea at four'
+
+def clipped(text: str, length: int) -> str:
+    """A text on one line, of at most so many letters.
+
+    >>> clipped("tea\\n at  four", 20), clipped("tea at four", 6)
+    ('tea at four', 'tea a…')
     """
     flat = " ".join(text.split())
-    return flat if len(flat) <= SHORT else flat[: SHORT - 1] + "…"
+    return flat if len(flat) <= length else flat[: length - 1] + "…"
 
 
 def rounded(score: float, sign: str = "") -> str:

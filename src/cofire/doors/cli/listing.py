@@ -1,4 +1,4 @@
-"""`cofire list`, `show` and `stats`: what memory holds."""
+"""`cofire list` and `stats`: what memory holds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import cofire
 from cofire import xray
 from cofire.doors.cli.calling import Call
 from cofire.doors.cli.filters import Filters
-from cofire.doors.cli.layout import show_listed, show_pairs, show_whole
+from cofire.doors.cli.layout import counted, show_listed, show_pairs
 from cofire.doors.cli.screen import note, show, show_json
 from cofire.model import Fact
 
@@ -18,7 +18,6 @@ LimitOption = Annotated[int, typer.Option("--limit", metavar="N", help="At most 
 BeforeOption = Annotated[
     str | None, typer.Option("--before", metavar="ID", help="The next page: facts older than this one.")
 ]
-Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Ids as remember, recall and list print them.")]
 
 
 def list_facts(*, limit: LimitOption = 20, before: BeforeOption = None, filters: Filters, call: Call) -> None:
@@ -33,18 +32,6 @@ def list_facts(*, limit: LimitOption = 20, before: BeforeOption = None, filters:
         show(_emptiness(call, filtered=bool(filters.keywords or before)))
     elif len(found) == limit:
         note(f"There may be more: cofire list --before {found[-1].id}")
-
-
-def show_facts(*, ids: Ids, call: Call) -> None:
-    """Show everything about some facts."""
-    with call.shelf() as memory:
-        found = memory.facts(ids)
-    if call.as_json:
-        return show_json({"facts": facts_json(found)})
-    for place, fact in enumerate(found):
-        if place:
-            show()
-        show_whole(fact)
 
 
 def stats(*, call: Call) -> None:
@@ -70,6 +57,7 @@ def stats_json(memory: cofire.Memory) -> dict[str, Any]:
         "archived": held.size.archived,
         "scopes": dict(held.size.scopes),
         "edges": held.size.edges,
+        "mentions": held.size.mentions,
         "waiting": held.size.waiting,
         "mode": held.mode,
         "model": held.model,
@@ -86,6 +74,8 @@ def _in_words(held: dict[str, Any]) -> dict[str, str]:
         "facts": f"{held['facts']:,}" + (f", {held['archived']:,} of them archived" if held["archived"] else ""),
         "scopes": ", ".join(f"{name} ({size:,})" for name, size in held["scopes"].items()) or "none yet",
         "edges": f"{held['edges']:,}",
+        "mentions": f"{held['mentions']:,}",
+        "waiting": f"{counted(held['waiting'], 'fact')}; connect with: cofire dream" if held["waiting"] else "none",
         "search": held["mode"],
         "model": held["model"] or "none yet",
     }

@@ -14,7 +14,7 @@ from cofire.doors.cli.calling import Call
 from cofire.doors.cli.incoming import Line
 from cofire.doors.cli.layout import counted
 from cofire.doors.cli.pairs import pairs
-from cofire.doors.cli.screen import bar, note, show, show_json
+from cofire.doors.cli.screen import Done, bar, note, show, show_json
 from cofire.errors import CofireError, InvalidFact, InvalidInput
 from cofire.settings import BATCH
 
@@ -136,14 +136,8 @@ def _remember_lines(memory: cofire.Memory, lines: list[Line], common: dict[str, 
     with bar("remembering", len(lines)) as advance:
         for start in range(0, len(lines), size):
             ids += _remember_batch(memory, lines[start : start + size], common, kept=len(ids))
-            advance(_Done(len(ids), len(lines)))
+            advance(Done(len(ids), len(lines)))
     return ids
-
-
-@dataclass(frozen=True)
-class _Done:
-    done: int
-    total: int | None
 
 
 def _remember_batch(memory: cofire.Memory, batch: list[Line], common: dict[str, Any], *, kept: int) -> list[str]:

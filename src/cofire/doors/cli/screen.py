@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from rich.console import Console
@@ -24,6 +25,14 @@ class Step(Protocol):
     def done(self) -> int: ...
     @property
     def total(self) -> int | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """So much is done, of so much if anybody knows."""
+
+    done: int
+    total: int | None
 
 
 class _Screen(Console):

@@ -55,5 +55,8 @@ QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("What was changed, and why?", {"k": 1, "speaker": "Tomás"}),
 )
 
+# Facts that belong together though the first and the last share no word of substance.
+PATH = tuple(str(fact["text"]) for fact in FACTS[:3])
+
 SECRET_QUESTION = "What is the door code?"
 SECRET_TAG = "secret"

@@ -187,7 +187,7 @@ class Index:
 
     def _mask_times(self, mask: Mask, where: Where) -> None:
         columns, moment = self.columns, stamp(where.as_of or where.now)
-        if columns.limited:
+        if columns.limited and not where.whenever:
             mask &= (columns["starts"] <= moment) & (moment < columns["ends"])
         if where.since is not None:
             mask &= columns["time"] >= stamp(where.since)

@@ -35,7 +35,7 @@ VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
 """
 
 REINFORCE = """
-UPDATE facts SET category = ?, source = ?, metadata = ?, reinforced = ?, reinforced_at = ?, terms = ?, counts = ?, length = length + ?,
+UPDATE facts SET category = ?, source = ?, metadata = ?, valid_from = ?, valid_until = ?, expires = ?, reinforced = ?, reinforced_at = ?, terms = ?, counts = ?, length = length + ?,
   active_hours = ?, version = ? WHERE key = ?
 """
 
@@ -139,9 +139,10 @@ def condition(where: Where) -> tuple[str, list[Any]]:
 
 def _require_times(where: Where, require: Any) -> None:
     when = stamp(where.as_of or where.now)
-    require("(f.valid_from IS NULL OR f.valid_from <= ?)", when)
-    require("(f.valid_until IS NULL OR f.valid_until > ?)", when)
-    require("(f.expires IS NULL OR f.expires > ?)", when)
+    if not where.whenever:
+        require("(f.valid_from IS NULL OR f.valid_from <= ?)", when)
+        require("(f.valid_until IS NULL OR f.valid_until > ?)", when)
+        require("(f.expires IS NULL OR f.expires > ?)", when)
     if where.since is not None:
         require("coalesce(f.at, f.stored_at) >= ?", stamp(where.since))
     if where.until is not None:

@@ -1,0 +1,76 @@
+"""`cofire show`: a fact with all that hangs on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Protocol
+
+import typer
+
+from cofire import xray
+from cofire.doors.cli.calling import Call
+from cofire.doors.cli.graph_layout import other_end, show_links, texts_of
+from cofire.doors.cli.layout import counted, show_whole
+from cofire.doors.cli.screen import note, show, show_json, styled
+from cofire.model import Fact, Importance, Link
+
+Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Ids as remember, recall and list print them.")]
+LimitOption = Annotated[
+    int, typer.Option("--limit", metavar="N", help="At most so many links of each fact.", show_default=True)
+]
+
+
+class Portrait(Protocol):
+    """A fact with all that hangs on it."""
+
+    @property
+    def fact(self) -> Fact: ...
+    @property
+    def links(self) -> Sequence[Link]: ...
+    @property
+    def descriptions(self) -> Sequence[str]: ...
+    @property
+    def importance(self) -> Importance | None: ...
+
+
+def show_facts(*, ids: Ids, limit: LimitOption = 20, call: Call) -> None:
+    """Show everything about some facts: what was said, the links to other facts, and how important each is."""
+    with call.shelf() as memory:
+        portraits = [memory.portrait(id, limit=limit) for id in dict.fromkeys(ids)]
+        texts = texts_of(memory, (end for one in portraits for link in one.links for end in (link.source, link.target)))
+    if call.as_json:
+        return show_json({"facts": [portrait_json(one, texts) for one in portraits]})
+    for place, portrait in enumerate(portraits):
+        if place:
+            show()
+        _show_portrait(portrait, texts)
+        if len(portrait.links) == limit:
+            note(f"There may be more links: cofire show {portrait.fact.id} --limit {limit * 10}")
+    return None
+
+
+def portrait_json(portrait: Portrait, texts: dict[str, str]) -> dict[str, Any]:
+    """A fact as plain values, with what hangs on it."""
+    id, rated = portrait.fact.id, portrait.importance
+    links = [{**xray.link_json(link), "text": texts[other_end(link, id)]} for link in portrait.links]
+    return {
+        **xray.fact_json(portrait.fact),
+        "links": links,
+        "descriptions": list(portrait.descriptions),
+        "importance": {"pagerank": rated.pagerank, "community": rated.community} if rated else None,
+    }
+
+
+def _show_portrait(portrait: Portrait, texts: dict[str, str]) -> None:
+    show_whole(portrait.fact, _standing(portrait))
+    if portrait.links:
+        show(styled(counted(len(portrait.links), "link"), "bold"))
+        show_links(portrait.links, portrait.fact.id, texts)
+
+
+def _standing(portrait: Portrait) -> dict[str, str]:
+    """Where the fact stands in the graph, and what it is described by."""
+    rated = portrait.importance
+    importance = f"{rated.pagerank:.4f}, in community {rated.community}" if rated else "not known before a dream"
+    described = {"described": "\n".join(portrait.descriptions)} if portrait.descriptions else {}
+    return described | {"importance": importance}
