@@ -34,6 +34,14 @@ def test_demo_finds_what_its_questions_are_about() -> None:
     assert {hit["speaker"] for hit in third["hits"]} == {"Tomás"}
 
 
+@pytest.mark.usefixtures("with_meaning")
+def test_demo_dreams_and_walks_along_links() -> None:
+    told = call("demo", "--json").json
+    assert told["dreamed"]["facts"] == len(story.FACTS)
+    assert [step["from"] for step in told["path"]] == list(story.PATH[:-1])
+    assert all(step["links"] for step in told["path"])
+
+
 def test_demo_works_by_words_alone() -> None:
     ran = call("demo")
     assert ran.code == 0

@@ -51,7 +51,7 @@ def test_every_command_is_described() -> None:
 
 
 def test_fact_is_as_described(id: str) -> None:
-    [fact] = call("show", id, "--json").json["facts"]
+    [fact] = call("list", "--json").json["facts"]
     assert shape(fact) == shape(FACT)
 
 
@@ -61,7 +61,7 @@ def test_recall_is_as_described(id: str) -> None:
     assert shape(found) == shape(EXAMPLES["cofire recall"])
 
 
-@pytest.mark.parametrize("words", ["list", "show ID", "forget ID"])
+@pytest.mark.parametrize("words", ["list", "forget ID"])
 def test_facts_are_as_described(words: str, id: str) -> None:
     told = call(*words.replace("ID", id).split(), "--json").json
     example = EXAMPLES[f"cofire {words.split(maxsplit=1)[0]}"]

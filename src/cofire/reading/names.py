@@ -138,7 +138,7 @@ def _unquoted(line: Line) -> Iterator[Name]:
     done = 0
     for at, piece in enumerate(line):
         shape = piece.shape
-        if at < done or shape in _NAMELESS:
+        if at < done or shape in _NAMELESS or (shape is Shape.CAPITAL and _merely_opens(line, at)):
             continue
         if shape in NAMING or (shape is Shape.NUMBER and leads_name(line, at)):
             done, found = stretch(line, at)
@@ -146,6 +146,13 @@ def _unquoted(line: Line) -> Iterator[Name]:
                 yield from _named(each)
         elif shape in _SINGLE:
             yield Name(piece.core, _SINGLE[shape])
+
+
+def _merely_opens(line: Line, at: int) -> bool:
+    """The commonest case, told at once: a small word with a capital and nothing after it that a name could go on with."""
+    if line[at].low not in OPENERS:
+        return False
+    return at + 1 == len(line) or line[at + 1].shape is Shape.WORD
 
 
 def _named(found: Stretch) -> Iterator[Name]:

@@ -35,6 +35,7 @@ _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4}
 _DAYS_AWAY = {"yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1}
 _STEPS = {"last": -1, "past": -1, "previous": -1, "this": 0, "next": 1, "coming": 1, "upcoming": 1}
 _NO_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)  # Its zone is that of dates in a text of which nobody knows when it was said.
+_DIGIT = re.compile(r"\d")
 _AHEAD = re.compile(r"\b(?:will|going to|gonna|plan|plans|planning|tomorrow|upcoming|due|see you|scheduled|let's|'ll|until|by)\b", re.I)
 
 Resolve = Callable[[re.Match[str], datetime], Period | None]
@@ -74,7 +75,9 @@ def times(text: str, now: datetime | None) -> tuple[Span, ...]:
 
 def _worth_trying(low: str, *, relative: bool) -> list[Rule]:
     """The rules, in their order, whose cues are in the text."""
-    present = {kind for cue, kind in _CUES if cue in low}
+    present = {kind for cue, kind in _WORD_CUES if cue in low}
+    if _DIGIT.search(low):
+        present |= {"digit", *(kind for cue, kind in _DIGIT_CUES if cue in low)}
     if not present:
         return []
     return [rule for rule in _RULES if rule.needs <= present and (relative or not rule.relative)]
@@ -277,7 +280,7 @@ _ABSOLUTE: tuple[tuple[str, str, Resolve], ...] = (
     ("digit unit", rf"(?i)\b(?P<quarter>first|second|third|fourth|last) quarter of {_YEAR}\b", _worded_quarter),
     ("digit season", rf"(?i)\b{_SEASON}\s+(?:of\s+)?{_YEAR}\b", _season_of_year),
     ("decade", r"(?:\b|')(?P<decade>(?:1[5-9]|20)\d0|(?<=')[2-9]0|(?<=the )[2-9]0)s\b", _decade),
-    ("year", rf"(?i)\b(?:{_BEFORE_YEAR})[\s-]{_YEAR}\b(?![-/,.]?\d|\s*(?:%|{_COUNTED}))", _one_year),
+    ("digit", rf"(?i)\b(?:{_BEFORE_YEAR})[\s-]{_YEAR}\b(?![-/,.]?\d|\s*(?:%|{_COUNTED}))", _one_year),
 )
 _RELATIVE: tuple[tuple[str, str, Resolve], ...] = (
     ("month", rf"\b(?P<before>{_BEFORE_MONTH})[\s-]+(?P<month>{_LONG_MONTHS})\b", _bare_month),
@@ -297,17 +300,9 @@ _RULES = tuple(
     for needs, pattern, resolve in table
 )
 
-# Letters of a text in small print, each with the kind of cue it is.
-_CUES = (
-    *((digit, "digit") for digit in "0123456789"),
-    *((digits, "year") for digits in ("10", "11", "12", "13", "14", "15", "16", "17", "18", "19", "20")),
-    *((digits, "stamp") for digits in ("-0", "-1", "/0", "/1", "_0", "_1", "_2")),
-    *((quarter, "q") for quarter in ("q1", "q2", "q3", "q4")),
-    ("0s", "decade"),
+# Letters of a text in small print, each with the kind of cue it is; the second kind only matters beside a digit.
+_WORD_CUES = (
     *((month, "month") for month in MONTHS),
-    *((month, "mon") for month in MONTHS),
-    *((month[:3] + end, "mon") for month in MONTHS for end in " ."),
-    *((month, "mon") for month in ("sept ", "sept.")),
     *((season, "season") for season in ("spring", "summer", "autumn", "fall", "winter")),
     *((unit, "unit") for unit in ("second", "minute", "hour", "day", "week", "month", "quarter", "year", "decade")),
     *((word, "today") for word in ("yesterday", "today", "tomorrow", "tonight")),
@@ -315,4 +310,12 @@ _CUES = (
     *((day, "day") for day in WEEKDAYS),
     *((word, "last") for word in ("last", "past", "previous", "this", "next", "coming")),
     ("ago", "ago"),
+)
+_DIGIT_CUES = (
+    *((digits, "stamp") for digits in ("-0", "-1", "/0", "/1", "_0", "_1", "_2")),
+    *((quarter, "q") for quarter in ("q1", "q2", "q3", "q4")),
+    *((month, "mon") for month in MONTHS),
+    *((month[:3] + end, "mon") for month in MONTHS for end in " ."),
+    *((month, "mon") for month in ("sept ", "sept.")),
+    ("0s", "decade"),
 )

@@ -22,7 +22,10 @@ from cofire.graph_settings import (
     MULTI_GRAPH,
 )
 from cofire.model import Change, Description, Edge, Fact, NewEdge, Where
-from cofire.reading import phrases, words
+from cofire.reading import words
+from cofire.reading.phrases import phrases
+from cofire.reading.sentences import sentences
+from cofire.reading.shapes import pieces
 from cofire.settings import CANDIDATES, Settings
 from cofire.stores.base import Evidence
 from cofire.verbs.connect import oriented
@@ -127,7 +130,7 @@ def gist(fact: Fact) -> str:
     """What a fact is about in a few words: its subject, else its key phrases."""
     if fact.subject:
         return fact.subject
-    found = phrases.phrases(fact.text)
+    found = phrases([pieces(sentence) for sentence in sentences(fact.text)])
     return ", ".join(found[:3]) if found else " ".join(fact.text.split()[:6])
 
 

@@ -114,7 +114,12 @@ def semantic_ties(kin: Kin, settings: Settings) -> list[Tie]:
 
 def _placed(kind: str, candidates: list[Tie], held: Sequence[Edge], settings: Settings) -> Capping:
     counted = [
-        Tie(edge.kind, (min(edge.source, edge.target), max(edge.source, edge.target)), edge.weight or 0.0)
+        Tie(
+            edge.kind,
+            (min(edge.source, edge.target), max(edge.source, edge.target)),
+            edge.weight or 0.0,
+            edge.origin == "user",
+        )
         for edge in held
         if edge.kind in COUNTED[kind] or (kind == "similar" and edge.origin == "user")
     ]

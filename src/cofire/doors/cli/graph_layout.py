@@ -39,7 +39,8 @@ def show_links(links: Sequence[Link], seen_from: str, texts: Mapping[str, str]) 
     """Links of a fact: which way each goes, what it is and through what, then the other fact and its id."""
     rows = [(arrow(link, seen_from), *_columns(link)) for link in links]
     widths = _widths([("", *HEAD), *rows])
-    show(lead=_link_row(("", *HEAD), widths, "dim"))
+    head = _link_row(("", *HEAD), widths, "dim")
+    show(styled("fact", "dim"), lead=head, indent=head.cell_len)
     for link, row in zip(links, rows, strict=True):
         lead = _link_row(row, widths, "cyan")
         other = other_end(link, seen_from)

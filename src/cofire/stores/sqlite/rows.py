@@ -35,8 +35,8 @@ VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
 """
 
 REINFORCE = """
-UPDATE facts SET category = ?, source = ?, metadata = ?, valid_from = ?, valid_until = ?, expires = ?, reinforced = ?, reinforced_at = ?, terms = ?, counts = ?, length = length + ?,
-  active_hours = ?, version = ? WHERE key = ?
+UPDATE facts SET category = ?, source = ?, metadata = ?, valid_from = ?, valid_until = ?, expires = ?, reinforced = ?,
+  reinforced_at = ?, terms = ?, counts = ?, length = length + ?, active_hours = ?, version = ? WHERE key = ?
 """
 
 
