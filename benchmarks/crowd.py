@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import time
+import traceback
 from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from benchmarks.ledger import Ledger, Reader
@@ -57,6 +59,15 @@ class Post:
             time.sleep(0.01)
         return float(self.word.read_text(encoding="ascii"))
 
+    def note_error(self, what: str) -> None:
+        with (self.folder / "errors.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(what) + "\n")
+
+    def errors(self) -> list[str]:
+        """What went wrong in any process."""
+        path = self.folder / "errors.jsonl"
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
 
 class Gossip:
     """What can be known from ledgers: which ids were announced for which texts, and which are forgotten or about to be."""
@@ -87,6 +98,17 @@ class Tally:
 
     milliseconds: list[float] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
+
+
+def write_guarded(post: Post) -> None:
+    """The life of a writer's process."""
+    _with_errors_noted(post, lambda: write(post))
+
+
+def read_guarded(post: Post) -> None:
+    """The life of a reader's process; its tally is left in a file."""
+    tally_file = post.folder / f"reader-{post.number}.json"
+    _with_errors_noted(post, lambda: tally_file.write_text(json.dumps(asdict(read(post))), encoding="utf-8"))
 
 
 def fact(owner: int, number: int) -> Fact:
@@ -199,3 +221,11 @@ def ask(memory: Memory, gossip: Gossip, id: str, tally: Tally) -> None:
         gossip.listen()
         if id not in gossip.doomed:
             tally.wrong.append(f"{text!r} was announced and did not come back: {[hit.text for hit in found]}")
+
+
+def _with_errors_noted(post: Post, work: Callable[[], object]) -> None:
+    try:
+        work()
+    except Exception:
+        post.note_error(traceback.format_exc())
+        raise

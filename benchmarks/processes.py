@@ -14,10 +14,9 @@ import random
 import shutil
 import sys
 import time
-import traceback
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from statistics import median
@@ -76,8 +75,8 @@ def read_arguments(arguments: Sequence[str] | None) -> Namespace:
 
 def let_loose(post: Post, given: Namespace) -> int:
     """Start everybody, give the word, wait for the end, and return how many were killed."""
-    writers = [start(write_guarded, replace(post, number=number)) for number in range(given.writers)]
-    readers = [start(read_guarded, replace(post, number=number)) for number in range(given.readers)]
+    writers = [start(crowd.write_guarded, replace(post, number=number)) for number in range(given.writers)]
+    readers = [start(crowd.read_guarded, replace(post, number=number)) for number in range(given.readers)]
     until = give_word(post, given)
     killed, chance = 0, random.Random(given.seed)
     with Progress(console=Console(stderr=True), transient=True) as bar:
@@ -115,7 +114,7 @@ def replace_one(writers: list[BaseProcess], post: Post, chance: random.Random) -
         return 0
     writers[number].kill()
     writers[number].join()
-    writers[number] = start(write_guarded, replace(post, number=number))
+    writers[number] = start(crowd.write_guarded, replace(post, number=number))
     return 1
 
 
@@ -127,32 +126,7 @@ def wait_for(everybody: Sequence[BaseProcess], post: Post, until: float) -> None
             process.kill()
             process.join()
         if process.exitcode != 0:
-            note_error(post, f"{process.name} ended with {process.exitcode}")
-
-
-def write_guarded(post: Post) -> None:
-    with_errors_noted(post, lambda: crowd.write(post))
-
-
-def read_guarded(post: Post) -> None:
-    with_errors_noted(post, lambda: keep_tally(post, crowd.read(post)))
-
-
-def with_errors_noted(post: Post, work: Callable[[], None]) -> None:
-    try:
-        work()
-    except Exception:
-        note_error(post, traceback.format_exc())
-        raise
-
-
-def note_error(post: Post, what: str) -> None:
-    with (post.folder / "errors.txt").open("a", encoding="utf-8") as file:
-        file.write(json.dumps(what) + "\n")
-
-
-def keep_tally(post: Post, tally: crowd.Tally) -> None:
-    (post.folder / f"reader-{post.number}.json").write_text(json.dumps(asdict(tally)), encoding="utf-8")
+            post.note_error(f"{process.name} ended with {process.exitcode}")
 
 
 def judged(post: Post, given: Namespace) -> dict[str, Any]:
@@ -163,7 +137,7 @@ def judged(post: Post, given: Namespace) -> dict[str, Any]:
     with Memory(post.store, embedder=None) as memory:
         stored = list(all_facts(memory))
         wrong = [
-            *errors(post),
+            *post.errors(),
             *(wrong for tally in tallies for wrong in tally["wrong"]),
             *violations(stored, said),
             *(f"check: {problem}" for problem in memory.check()),
@@ -191,11 +165,6 @@ def miscounts(memory: Memory, stored: Sequence[object], unaccounted: int, kill: 
         yield f"counted: {len(stored)} facts are listed, {size.facts} counted, by scope {dict(size.scopes)}"
     if unaccounted and not kill:
         yield f"unaccounted: nobody was told of {unaccounted} facts"
-
-
-def errors(post: Post) -> list[str]:
-    path = post.folder / "errors.txt"
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
 
 
 def rates(written: Sequence[Entry], asked: Sequence[float], given: Namespace) -> dict[str, Any]:

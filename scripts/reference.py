@@ -1,6 +1,6 @@
 """Write docs/reference from the code: the commands, the settings and the errors. docs/reference/json.md is written by hand.
 
-python scripts/reference.py    writes the pages anew; a test fails when they are out of date
+python -m scripts.reference    writes the pages anew; a test fails when they are out of date
 """
 
 from __future__ import annotations

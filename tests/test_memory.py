@@ -113,7 +113,6 @@ def test_leaving_the_block_closes_it_even_after_an_error(tmp_path: Path) -> None
         memory.facts()
 
 
-@pytest.mark.xfail(reason="a refused opening closes the store, whoever opened it")
 def test_a_store_of_the_callers_stays_open_when_a_memory_on_it_is_refused() -> None:
     store = ReferenceStore()
     Memory(Lent(store), embedder=HashedWords("first")).remember("Tea.")
@@ -179,7 +178,6 @@ def test_an_awaited_verb_is_known_as_a_coroutine(verb: str) -> None:
     assert inspect.iscoroutinefunction(getattr(AsyncMemory, verb))
 
 
-@pytest.mark.xfail(reason="the wrapper that spells the keywords out is a plain function")
 @pytest.mark.parametrize("verb", sorted(SPELLED_OUT))
 def test_an_awaited_verb_of_many_keywords_is_known_as_a_coroutine(verb: str) -> None:
     assert inspect.iscoroutinefunction(getattr(AsyncMemory, verb))

@@ -53,7 +53,7 @@ def understood(arguments: Sequence[str]) -> tuple[str, dict[str, Any]]:
 
 def settings(name: str, given: dict[str, Any]) -> Iterator[tuple[str, str | None]]:
     """The settings that a command line names, with their values; a NAME in capitals stands for any."""
-    if name in {"get", "set", "reset"}:
+    if name in {"get", "set", "reset"} and given["name"] is not None:
         yield given["name"], given.get("value")
     for pair in given.get("settings") or ():
         setting, _, value = pair.partition("=")

@@ -16,7 +16,7 @@ PAGES = {path.name: text for path, text in reference.pages().items()}
 @pytest.mark.parametrize("path", reference.pages(), ids=lambda path: path.name)
 def test_page_is_what_the_code_says(path: object) -> None:
     written = reference.REFERENCE / getattr(path, "name", "")
-    assert written.read_text(encoding="utf-8") == PAGES[written.name], "run: python scripts/reference.py"
+    assert written.read_text(encoding="utf-8") == PAGES[written.name], "run: python -m scripts.reference"
 
 
 def test_every_command_and_option_is_described() -> None:

@@ -50,7 +50,6 @@ def test_too_small_a_sample_leaves_it_to_the_models_rest() -> None:
     assert standing_out(np.array([0.5]), chance, resting=(0.1, 0.2), least=8).tolist() == pytest.approx([2.0])
 
 
-@pytest.mark.xfail(reason="the deviation of the sample is only floored at a millionth")
 def test_a_scope_of_equals_makes_no_giants() -> None:
     """Eight copies of one text have no spread at all; a difference of a hundredth must not become thousands."""
     alike = np.full(8, 0.30)

@@ -39,7 +39,7 @@ _NAMELESS = frozenset((Shape.WORD, Shape.JOINT, Shape.MARK))
 _QUOTED = re.compile(
     r"[“\"«]([^“”\"«»\n]{2,80})[”\"»]|(?<!\w)['‘]([A-Z][^'‘’\n]{1,60})['’](?!\w)|`([^`\n]{1,80})`"
 )
-_QUOTES = frozenset("\"“«'‘`")
+_QUOTES = ('"', "“", "`", "«", " '", "('", "‘")
 _ENDINGS = (
     *("ing", "ed", "ly", "tion", "tions", "ness", "ment", "ments", "able", "ible", "ful"),
     *("ity", "ities", "ance", "ence", "ship", "ings", "ism"),
@@ -91,7 +91,7 @@ def in_sentence(sentence: str, line: Line) -> list[Name]:
     >>> [name.surface for name in in_sentence(text, pieces(text))]
     ['Born to Run', 'Ana van Dyk', 'PostgreSQL', 'Oslo']
     """
-    if _QUOTES.isdisjoint(sentence):
+    if not any(map(sentence.__contains__, _QUOTES)):
         return list(_unquoted(line))
     quoted = [name for found in _QUOTED.finditer(sentence) for name in _in_quotes(found)]
     return [*quoted, *_unquoted(pieces(_QUOTED.sub(_left_of_quote, sentence)))]

@@ -107,14 +107,15 @@ def look(chunk: str) -> Piece:
     >>> look("(J.").shape.value, look("src/app.py,").shape.value, look("and/or").shape.value, look("COVID-19").shape.value
     ('initial', 'path', 'word', 'acronym')
     """
+    if chunk.isalpha():
+        return Piece(chunk, chunk.lower(), _shape(chunk, ""), "", "", False, False)
     inside = _without_opening(chunk)
     core = inside.rstrip(_CLOSING)
     opened, closed = chunk[: len(chunk) - len(inside)], inside[len(core) :]
-    called = _called(core, closed, opened)
-    if called is not None:
+    if "(" in inside and (called := _called(core, closed, opened)) is not None:
         return called
     core, possessive = _without_possessive(core.replace("’", "'"))
-    if (place := _qualifying(core)) is not None:
+    if "-" in core and (place := _qualifying(core)) is not None:
         return Piece(place, place.lower(), Shape.CAPITAL, opened, closed, True, False)
     shape = _shape(core, closed)
     return Piece(core, core.lower(), shape, opened, closed, _stops(core, closed, shape), possessive)

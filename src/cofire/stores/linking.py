@@ -36,12 +36,12 @@ class Held:
 
 
 def through_names(id: str, mentioned: Iterable[Held], subjects: Iterable[Held]) -> list[Link]:
-    """Links of a fact through the names it mentions and the names it is about; the best one to each other fact and name.
+    """Links of a fact through the names it mentions and the names it is about; the best one to each other fact.
 
     From a fact that mentions X to a fact about X the link is full; back it is half; between two that merely mention X, or are
     both about it, it is weaker.
     """
-    best: dict[tuple[str, str, str], Link] = {}
+    best: dict[tuple[str, str], Link] = {}
     for held in mentioned:
         for other, strength in held.about:
             _keep(best, Link(id, other, "about", held.spread * strength, held.by, (), "names", held.name))
@@ -57,8 +57,12 @@ def through_names(id: str, mentioned: Iterable[Held], subjects: Iterable[Held]) 
     return list(best.values())
 
 
-def _keep(best: dict[tuple[str, str, str], Link], link: Link) -> None:
-    pair = (min(link.source, link.target), max(link.source, link.target), link.via or "")
+def _keep(best: dict[tuple[str, str], Link], link: Link) -> None:
+    pair = (min(link.source, link.target), max(link.source, link.target))
     known = best.get(pair)
-    if known is None or (link.weight or 0.0) > (known.weight or 0.0):
+    if known is None or _carries(link) > _carries(known):
         best[pair] = link
+
+
+def _carries(link: Link) -> float:
+    return (link.weight or 0.0) * (link.confidence or 0.0)

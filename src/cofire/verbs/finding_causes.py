@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -17,7 +18,14 @@ from cofire.settings import KEYWORD_B, KEYWORD_K1, Settings
 from cofire.stores.base import Evidence, WordCue, WordStatistics
 
 TOLD = 0.5
+UNSAID = 0.6
 LOOKED_AT = 5
+
+_OPENING = re.compile(
+    r"\W*(that['’]s why|this is why|that is why|therefore|hence|consequently|as a result|because of (?:this|that)"
+    r"|for (?:this|that) reason)\b",
+    re.IGNORECASE,
+)
 
 
 def causal_edges(
@@ -26,32 +34,31 @@ def causal_edges(
     """For each text with a causal cue, an edge from the fact that tells the cause, where there is one."""
     if not (settings[MULTI_GRAPH] and settings[CAUSAL_EDGES]):
         return ()
-    made = []
+    made: list[Edge | None] = []
     for fact, reading in zip(batch, readings, strict=True):
         for cause in reading.causes:
-            edge = yield from _edge(fact, cause, now, settings)
-            made += [NewEdge(edge, "reinforce", own=True)] if edge else []
-    return tuple(made)
+            made.append((yield from _said(fact, cause, now, settings)))
+        made.append((yield from _unsaid(fact, now)))
+    return tuple(NewEdge(edge, "reinforce", own=True) for edge in made if edge is not None)
 
 
-def _edge(fact: Fact, cause: Cause, now: datetime, settings: Settings) -> Asking[Edge | None]:
-    """A cause left unsaid ("therefore …") is the turn before; one that is said is the fact that tells it best."""
-    if not cause.cause.strip():
-        source = yield from _turn_before(fact, now)
-        told = 1.0
-    else:
-        source, told = yield from _told_best(fact, cause.cause, now, settings)
+def _said(fact: Fact, cause: Cause, now: datetime, settings: Settings) -> Asking[Edge | None]:
+    """A cause that is said is the fact that tells it best."""
+    source, told = yield from _told_best(fact, cause.cause, now, settings)
     if source is None:
         return None
     return Edge(source, fact.id, "causes", 1.0, round(cause.strength * told, 6), (), f"cue: {cause.cue}")
 
 
-def _turn_before(fact: Fact, now: datetime) -> Asking[str | None]:
-    if fact.session is None or not fact.position:
+def _unsaid(fact: Fact, now: datetime) -> Asking[Edge | None]:
+    """A turn that begins with "That's why …" leaves its cause to the turn before."""
+    cue = _OPENING.match(fact.text)
+    if cue is None or fact.session is None or not fact.position:
         return None
-    where = Where(now, (fact.scope,), sessions=frozenset([fact.session]), archived=True)
+    where = Where(now, (fact.scope,), sessions=frozenset([fact.session]), archived=True, whenever=True)
     turns: list[Fact] = yield Scan(where, LOOKED_AT, fact.id)
-    return next((turn.id for turn in turns if turn.position == fact.position - 1), None)
+    before = next((turn.id for turn in turns if turn.position == fact.position - 1), None)
+    return Edge(before, fact.id, "causes", 1.0, UNSAID, (), f"cue: {cue.group(1).lower()}") if before else None
 
 
 def _told_best(fact: Fact, said: str, now: datetime, settings: Settings) -> Asking[tuple[str | None, float]]:
