@@ -170,16 +170,8 @@ def test_a_verb_says_the_same_called_or_awaited(verb: str) -> None:
     assert getattr(Memory, verb).__doc__
 
 
-SPELLED_OUT = {"remember", "recall", "facts", "forget", "export"}
-
-
-@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in SPELLED_OUT])
+@pytest.mark.parametrize("verb", VERBS)
 def test_an_awaited_verb_is_known_as_a_coroutine(verb: str) -> None:
-    assert inspect.iscoroutinefunction(getattr(AsyncMemory, verb))
-
-
-@pytest.mark.parametrize("verb", sorted(SPELLED_OUT))
-def test_an_awaited_verb_of_many_keywords_is_known_as_a_coroutine(verb: str) -> None:
     assert inspect.iscoroutinefunction(getattr(AsyncMemory, verb))
 
 

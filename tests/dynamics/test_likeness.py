@@ -42,7 +42,7 @@ def test_one_vector_is_centred_like_a_row() -> None:
 def test_standing_out_worked() -> None:
     """Chance cosines 0.0 and 0.2 have mean 0.1 and deviation 0.1; 0.4 stands three deviations out."""
     chance = np.array([0.0, 0.2] * 4)
-    assert standing_out(np.array([0.4]), chance, resting=(9.0, 9.0), least=8).tolist() == pytest.approx([3.0])
+    assert standing_out(np.array([0.4]), chance, resting=(9.0, 0.2), least=8).tolist() == pytest.approx([3.0])
 
 
 def test_too_small_a_sample_leaves_it_to_the_models_rest() -> None:

@@ -118,7 +118,7 @@ def test_a_possessive_between_joints_leaves_no_empty_word(text: str) -> None:
     assert all(words(text))
 
 
-@given(some.text(alphabet="ab'’.-/:@sS+#東 "))
+@given(some.text(alphabet="ab_'’.-/:@sS+#東 "))
 def test_joints_and_apostrophes_in_any_order_leave_no_empty_word(text: str) -> None:
     assert all(words(text))
 

@@ -53,7 +53,6 @@ def test_an_id_must_be_text(memory: Memory) -> None:
         memory.facts([7])
 
 
-@pytest.mark.xfail(reason="with ids the filters are not looked at, so a fact of another scope is shown")
 def test_an_id_outside_the_scope_named_is_not_shown(memory: Memory) -> None:
     id = memory.remember("theirs", scope="team-b")
     with pytest.raises((InvalidQuestion, NotFound)):

@@ -191,7 +191,6 @@ def test_a_failing_embedder_is_named_and_words_still_answer(open_memory: Opening
     assert "out of breath" in found.channels[0].note
 
 
-@pytest.mark.xfail(reason="only failures of the store are counted; a failed embedding looks like an empty memory")
 def test_a_failing_embedder_without_words_fails_the_recall(open_memory: Opening) -> None:
     memory = open_memory(Faltering(batches=1))
     memory.remember(BOILS)
@@ -229,7 +228,6 @@ def test_a_preset_of_a_call_holds_for_that_call_alone(filled: Memory) -> None:
     assert filled.recall("kettle")[0].score > 1
 
 
-@pytest.mark.xfail(reason="the preset only names the embedder, which was chosen when the memory was opened")
 def test_words_only_can_be_asked_for_in_a_call(filled: Memory) -> None:
     assert statuses(filled.recall("kettle", preset="words-only"))["semantic"] == "disabled"
 
@@ -281,7 +279,6 @@ def test_a_question_in_another_script_is_answered(memory: Memory) -> None:
     assert texts(memory.recall("タワー"))[0] == "東京タワーは高いです"
 
 
-@pytest.mark.xfail(reason="a day is read as its first moment, at either end of a span")
 def test_until_a_day_includes_that_day(memory: Memory) -> None:
     memory.remember("Tea.", at="2023-05-08T13:56:00")
     assert memory.recall("tea", until="2023-05-08").known

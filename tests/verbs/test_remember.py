@@ -103,7 +103,6 @@ def test_keywords_hold_for_each_that_does_not_say_otherwise(memory: Memory) -> N
     assert {fact.tags for fact in memory.facts(ids)} == {("x",)}
 
 
-@pytest.mark.xfail(reason="a None in a mapping wins over the common keyword, and sends the fact to the default scope")
 def test_a_none_in_a_mapping_says_nothing(memory: Memory) -> None:
     [id] = memory.remember([{"text": "Tea.", "scope": None}], scope="team-a")
     assert stored(memory, id).scope == "team-a"
@@ -143,7 +142,6 @@ def test_what_is_known_is_not_embedded_again(memory: Memory, embedder: HashedWor
     assert embedder.embedded == ["Tea."]
 
 
-@pytest.mark.xfail(reason="repetitions within a batch are each embedded")
 def test_the_same_twice_in_a_list_is_embedded_once(memory: Memory, embedder: HashedWords) -> None:
     memory.remember(["Tea.", "Tea."])
     assert embedder.embedded == ["Tea."]
@@ -250,7 +248,14 @@ def test_a_list_of_what_is_no_fact_is_refused(memory: Memory, given: object) -> 
         memory.remember(given)
 
 
-@pytest.mark.xfail(reason="a fact that ran out keeps its old expiry when it is told again, and stays unseen")
+@pytest.mark.xfail(reason="told without an end, a fact keeps the one that has passed, and stays unseen")
+def test_a_fact_that_ran_out_lives_again_when_it_is_told_again_without_an_end(memory: Memory, clock: Clock) -> None:
+    memory.remember("Tea.", expires="2026-03-02")
+    clock.now = datetime(2026, 4, 1, tzinfo=UTC)
+    id = memory.remember("Tea.")
+    assert [hit.id for hit in memory.recall("tea")] == [id]
+
+
 def test_a_fact_that_ran_out_lives_again_when_it_is_told_again(memory: Memory, clock: Clock) -> None:
     memory.remember("Tea.", expires="2026-03-02")
     clock.now = datetime(2026, 4, 1, tzinfo=UTC)

@@ -52,14 +52,13 @@ _AHEAD = frozenset("will going gonna plan plans planning scheduled due i'll we'l
 _SHORT = 2
 
 
-def tags(phrases: Iterable[str]) -> tuple[str, ...]:
+def tags(phrases: Sequence[str]) -> tuple[str, ...]:
     """Up to five tags from the best phrases: their last two words, the last of them as one.
 
     >>> tags(["drops idle connections", "connection pool"])
     ('idle connection', 'connection pool')
     """
-    found = dict.fromkeys(_tag(phrase.split(" ")) for phrase in phrases)
-    return tuple(found)[:TAGS]
+    return tuple(dict.fromkeys(_tag(phrase.split(" ")) for phrase in phrases[:TAGS]))
 
 
 def _tag(words: list[str]) -> str:

@@ -23,6 +23,7 @@ AT_MOST = 16
 _LONG_MONTHS = "[Jj]anuary|[Ff]ebruary|March|[Aa]pril|May|[Jj]une|[Jj]uly|August|[Ss]eptember|[Oo]ctober|[Nn]ovember|[Dd]ecember"
 _MONTH = f"(?P<month>{_LONG_MONTHS}|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\\b\\.?)"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_LATER_DAY = r"(?P<later>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>(?:1\d|20)\d\d)"
 _COUNT = r"(?P<count>\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:a )?couple(?: of)?|(?:a )?few|several)"
 _UNIT = r"(?P<unit>second|minute|hour|day|week|weekend|month|year|decade)s?"
@@ -36,6 +37,7 @@ _DAYS_AWAY = {"yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1}
 _STEPS = {"last": -1, "past": -1, "previous": -1, "this": 0, "next": 1, "coming": 1, "upcoming": 1}
 _NO_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)  # Its zone is that of dates in a text of which nobody knows when it was said.
 _DIGIT = re.compile(r"\d")
+_WORD_OF = re.compile(r"[a-z]+")
 _AHEAD = re.compile(r"\b(?:will|going to|gonna|plan|plans|planning|tomorrow|upcoming|due|see you|scheduled|let's|'ll|until|by)\b", re.I)
 
 Resolve = Callable[[re.Match[str], datetime], Period | None]
@@ -74,10 +76,10 @@ def times(text: str, now: datetime | None) -> tuple[Span, ...]:
 
 
 def _worth_trying(low: str, *, relative: bool) -> list[Rule]:
-    """The rules, in their order, whose cues are in the text."""
-    present = {kind for cue, kind in _WORD_CUES if cue in low}
+    """The rules, in their order, whose cues are among the words of the text."""
+    present = {kind for word in _KINDS.keys() & _WORD_OF.findall(low) for kind in _KINDS[word]}
     if _DIGIT.search(low):
-        present |= {"digit", *(kind for cue, kind in _DIGIT_CUES if cue in low)}
+        present.add("digit")
     if not present:
         return []
     return [rule for rule in _RULES if rule.needs <= present and (relative or not rule.relative)]
@@ -112,18 +114,17 @@ def _year_month(match: re.Match[str], now: datetime) -> Period | None:
 
 
 def _date(match: re.Match[str], now: datetime) -> Period | None:
-    if match["year"]:
-        return _day_of(now, int(match["year"]), match)
-    return None if now is _NO_MOMENT else _nearest(now, lambda year: _day_of(now, year, match))
+    """A month with its day, its year or both; by itself it may be a verb."""
+    day, year = match["day"] or match["later"], match["year"]
+    if not day:
+        return almanac.month(now, int(year), _month_number(match["month"])) if year else None
+    if year:
+        return _day_of(now, int(year), match["month"], int(day))
+    return None if now is _NO_MOMENT else _nearest(now, lambda near: _day_of(now, near, match["month"], int(day)))
 
 
-def _day_of(now: datetime, year: int, match: re.Match[str]) -> Period:
-    start = almanac.midnight(now).replace(year=year, month=_month_number(match["month"]), day=int(match["day"]))
-    return almanac.day(start, 0)
-
-
-def _month_of_year(match: re.Match[str], now: datetime) -> Period:
-    return almanac.month(now, int(match["year"]), _month_number(match["month"]))
+def _day_of(now: datetime, year: int, month: str, day: int) -> Period:
+    return almanac.day(almanac.midnight(now).replace(year=year, month=_month_number(month), day=day), 0)
 
 
 def _bare_month(match: re.Match[str], now: datetime) -> Period:
@@ -271,11 +272,9 @@ _WORD = "(?P<word>last|previous|this|next|coming|upcoming)"
 
 # The first rule that fits a stretch of text has it.
 _ABSOLUTE: tuple[tuple[str, str, Resolve], ...] = (
-    ("stamp", r"\b((?:19|20)\d\d)[-/]?(\d\d)[-/]?(\d\d)(?:[T _](\d\d):(\d\d))?(?!\d)", _iso),
-    ("stamp", r"\b((?:19|20)\d\d)-(0[1-9]|1[0-2])\b(?!-)", _year_month),
-    ("digit mon", rf"\b{_DAY}(?:\s+of)?\s+{_MONTH}(?:,?\s+{_YEAR}\b)?", _date),
-    ("digit mon", rf"\b{_MONTH}\s+{_DAY}\b(?:,?\s+{_YEAR}\b)?", _date),
-    ("digit mon", rf"\b{_MONTH},?\s+(?:of\s+)?{_YEAR}\b", _month_of_year),
+    ("digit", r"\b((?:19|20)\d\d)[-/]?(\d\d)[-/]?(\d\d)(?:[T _](\d\d):(\d\d))?(?!\d)", _iso),
+    ("digit", r"\b((?:19|20)\d\d)-(0[1-9]|1[0-2])\b(?!-)", _year_month),
+    ("digit mon", rf"\b(?:{_DAY}(?:\s+of)?\s+)?{_MONTH}(?:\s+{_LATER_DAY}\b)?(?:,?\s+(?:of\s+)?{_YEAR}\b)?", _date),
     ("q", r"\b(?:(?P<before>(?:19|20)\d\d)[\s-])?Q(?P<quarter>[1-4])(?:[\s/-]+(?:of\s+)?(?P<year>(?:19|20)\d\d))?\b", _quarter),
     ("digit unit", rf"(?i)\b(?P<quarter>first|second|third|fourth|last) quarter of {_YEAR}\b", _worded_quarter),
     ("digit season", rf"(?i)\b{_SEASON}\s+(?:of\s+)?{_YEAR}\b", _season_of_year),
@@ -300,22 +299,16 @@ _RULES = tuple(
     for needs, pattern, resolve in table
 )
 
-# Letters of a text in small print, each with the kind of cue it is; the second kind only matters beside a digit.
-_WORD_CUES = (
-    *((month, "month") for month in MONTHS),
+# What kinds of cue a word is, in small letters and without its digits: the "q" of "Q3", the "s" of "1990s".
+_CUES = (
+    *((month, "month mon") for month in MONTHS),
+    *((month[:3], "mon") for month in MONTHS if month != "may"),
     *((season, "season") for season in ("spring", "summer", "autumn", "fall", "winter")),
-    *((unit, "unit") for unit in ("second", "minute", "hour", "day", "week", "month", "quarter", "year", "decade")),
+    *((unit + end, "unit") for unit in ("second", "minute", "hour", "day", "week", "weekend", "month", "year", "decade") for end in ("", "s")),
     *((word, "today") for word in ("yesterday", "today", "tomorrow", "tonight")),
     *((part, "part") for part in ("morning", "afternoon", "evening", "night")),
     *((day, "day") for day in WEEKDAYS),
-    *((word, "last") for word in ("last", "past", "previous", "this", "next", "coming")),
-    ("ago", "ago"),
+    *((word, "last") for word in ("last", "past", "previous", "this", "next", "coming", "upcoming")),
+    *(("sept", "mon"), ("quarter", "unit"), ("ago", "ago"), ("q", "q"), ("s", "decade")),
 )
-_DIGIT_CUES = (
-    *((digits, "stamp") for digits in ("-0", "-1", "/0", "/1", "_0", "_1", "_2")),
-    *((quarter, "q") for quarter in ("q1", "q2", "q3", "q4")),
-    *((month, "mon") for month in MONTHS),
-    *((month[:3] + end, "mon") for month in MONTHS for end in " ."),
-    *((month, "mon") for month in ("sept ", "sept.")),
-    ("0s", "decade"),
-)
+_KINDS = {word: tuple(kinds.split()) for word, kinds in _CUES}

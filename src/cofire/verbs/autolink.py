@@ -97,11 +97,13 @@ def describe(linked: Sequence[Linked], settings: Settings) -> Asking[tuple[Descr
     """What each old fact is now known to belong with. The text of the fact stays as it is."""
     if not settings[EVOLUTION]:
         return ()
-    olds = {one.old.id: one.old for one in linked}
+    newer: dict[str, list[Fact]] = {}
+    for one in linked:
+        newer.setdefault(one.old.id, []).append(one.new)
     made = []
-    for id, old in olds.items():
+    for id, old in {one.old.id: one.old for one in linked}.items():
         before: list[str] = yield Described(id)
-        text = extended(before[-1] if before else "", [one.new for one in linked if one.old.id == id])
+        text = extended(before[-1] if before else "", newer[id])
         if not before or text != before[-1]:
             made.append(Description(id, text, hints(text, old)))
     return tuple(made)

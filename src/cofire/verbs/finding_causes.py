@@ -36,9 +36,10 @@ def causal_edges(
         return ()
     made: list[Edge | None] = []
     for fact, reading in zip(batch, readings, strict=True):
-        for cause in reading.causes:
-            made.append((yield from _said(fact, cause, now, settings)))
         made.append((yield from _unsaid(fact, now)))
+        for cause in reading.causes:
+            edge = yield from _said(fact, cause, now, settings)
+            made.append(edge)
     return tuple(NewEdge(edge, "reinforce", own=True) for edge in made if edge is not None)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from datetime import datetime
 
 from cofire.asks import Asking, Matching, Read, Size, Statistics, Together
@@ -10,7 +10,8 @@ from cofire.dynamics import bm25
 from cofire.graph_settings import ENTITY_EDGES, MULTI_GRAPH
 from cofire.model import Fact, Mentioned, Where
 from cofire.reading.base import Reading
-from cofire.reading.ngrams import ngrams
+from cofire.reading.ngrams import LONGEST, ngrams
+from cofire.reading.resolving import singular, terms
 from cofire.reading.words import words
 from cofire.settings import KEYWORD_B, KEYWORD_K1, Settings
 from cofire.stores.base import StoreSize, WordCue, WordStatistics
@@ -43,11 +44,25 @@ def later_mentions(
 def _within(batch: Sequence[Fact], wanted: Mapping[tuple[str, str], str]) -> dict[str, dict[str, Mentioned]]:
     """Facts of the batch itself that speak of a subject that came after them."""
     found: dict[str, dict[str, Mentioned]] = {}
+    openings = {name.split(" ", 1)[0] for _, name in wanted}
     for fact in batch:
-        for name in ngrams(fact.text):
+        for name in runs_from(openings, terms(fact.text)):
             if wanted.get((fact.scope, name), fact.id) != fact.id:
                 found.setdefault(fact.id, {})[name] = Mentioned(name, (), 1.0)
     return found
+
+
+def runs_from(openings: Set[str], said: Sequence[str]) -> Iterator[str]:
+    """Runs of words that begin as one of the names does, with a plural at their end also as a singular.
+
+    >>> list(runs_from({"connection"}, ["the", "connection", "pools"]))
+    ['connection', 'connection pools', 'connection pool']
+    """
+    for start, word in enumerate(said):
+        if word in openings or singular(word) in openings:
+            for length in range(1, min(LONGEST, len(said) - start) + 1):
+                run = list(said[start : start + length])
+                yield from dict.fromkeys((" ".join(run), " ".join([*run[:-1], singular(run[-1])])))
 
 
 def _speaking_of(scope: str, name: str, owner: str, now: datetime, settings: Settings) -> Asking[list[str]]:
