@@ -57,15 +57,16 @@ def links(page: Path) -> list[str]:
 
 
 def anchors(page: Path) -> set[str]:
-    """The headings of a page, as links name them.
-
-    >>> slug("Likeness: three kinds")
-    'likeness-three-kinds'
-    """
+    """The headings of a page, as links name them."""
     return {slug(found["title"]) for found in _HEADING.finditer(prose(page))}
 
 
 def slug(title: str) -> str:
+    """A heading as the anchor that is made of it.
+
+    >>> slug("Likeness: three kinds")
+    'likeness-three-kinds'
+    """
     return _NO_SLUG.sub("", title.lower()).strip().replace(" ", "-")
 
 

@@ -57,7 +57,9 @@ def follow_line(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
         assert ran.code == 0, f"{line}\n{ran.err}"
 
 
-@pytest.mark.parametrize(("page", "place", "text"), PYTHON, ids=lambda value: str(value) if len(str(value)) < 60 else None)
+@pytest.mark.parametrize(
+    ("page", "place", "text"), PYTHON, ids=lambda value: str(value) if len(str(value)) < 60 else None
+)
 def test_python_names_what_exists(page: str, place: int, text: str) -> None:
     tree = ast.parse(text)
     assert list(unknown(tree)) == []
@@ -74,7 +76,11 @@ def unknown(tree: ast.AST) -> Iterator[str]:
 
 
 def _unknown_call(node: ast.Call) -> Iterator[str]:
-    if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) and node.func.value.id == "memory":
+    if (
+        isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == "memory"
+    ):
         method = getattr(cofire.Memory, node.func.attr, None)
         if method is None:
             yield f"memory.{node.func.attr}"

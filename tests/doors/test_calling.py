@@ -69,9 +69,9 @@ def test_version_is_printed() -> None:
 
 
 def test_near_miss_of_a_command_is_suggested() -> None:
-    ran = call("recal", "tea")
+    ran = call("forgot", "tea")
     assert ran.code == 2
-    assert ran.err == "error: No such command 'recal'. Did you mean 'recall'?\nSee: cofire --help\n"
+    assert ran.err == "error: No such command 'forgot'. Did you mean 'forget'?\nSee: cofire --help\n"
 
 
 def test_misused_command_points_to_its_own_help() -> None:

@@ -112,9 +112,15 @@ def test_show_tells_of_links_and_their_direction(ids: list[str]) -> None:
     call("connect", *ids, "--kind", "causes", "--weight", "0.8")
     for id, arrow, other in ((ids[0], "→", MEI), (ids[1], "←", TEA)):
         shown = call("show", id).out.splitlines()
-        assert "1 link" in shown
         link = next(line for line in shown if "causes" in line)
         assert link.split(maxsplit=5) == [arrow, "causes", "0.80", "–", "user", other]
+
+
+def test_show_tells_the_name_that_a_link_goes_through(store: Store) -> None:
+    id, _ = store.holds("Pooling is configured via PgBouncer.", "PgBouncer runs in transaction mode.")
+    shown = call("show", id).out
+    assert "1 link\n" in shown
+    assert "via pgbouncer" in shown
 
 
 def test_show_tells_how_important_a_fact_is_after_a_dream(ids: list[str]) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from cofire.asks import Asking, Understand
 from cofire.graph_settings import ENTITY_EDGES, MULTI_GRAPH, PROPOSE_TAGS
 from cofire.model import About, Fact, Mentioned, NewFact
 from cofire.reading.base import Reading
-from cofire.reading.ngrams import ngrams
-from cofire.reading.words import counts, words
+from cofire.reading.resolving import singular, terms
+from cofire.reading.words import STOP_WORDS, counts, words
 from cofire.settings import Settings
+
+SHORTEST_SPOKEN, LONGEST_SPOKEN = 4, 4
 
 
 def understood(facts: Sequence[Fact], settings: Settings) -> Asking[list[NewFact]]:
@@ -31,8 +33,27 @@ def new_fact(fact: Fact, reading: Reading, settings: Settings) -> NewFact:
         return NewFact(marked, word_counts(marked))
     mentions = mentioned(reading)
     known = {one.name for one in mentions}
-    perhaps = tuple(name for name in ngrams(fact.text) if name not in known)
+    perhaps = tuple(name for name in dict.fromkeys(spoken(fact.text)) if name not in known)
     return NewFact(marked, word_counts(marked), None, mentions, about(reading), perhaps)
+
+
+def spoken(text: str) -> Iterator[str]:
+    """Short runs of words that may be the name of something that a fact is about, capital or not.
+
+    >>> list(spoken("Set the connection pools"))
+    ['connection', 'pools', 'pool', 'connection pools', 'connection pool', 'set the connection', 'set the connection pools', \
+'set the connection pool']
+    """
+    said = terms(text)
+    telling = [word not in STOP_WORDS for word in said]
+    for length in range(1, LONGEST_SPOKEN + 1):
+        for start in range(len(said) - length + 1):
+            if telling[start] and telling[start + length - 1] and (length > 1 or len(said[start]) >= SHORTEST_SPOKEN):
+                run = " ".join(said[start : start + length])
+                yield run
+                one = singular(said[start + length - 1])
+                if one != said[start + length - 1]:
+                    yield run[: len(run) - len(said[start + length - 1])] + one
 
 
 def mentioned(reading: Reading) -> tuple[Mentioned, ...]:
