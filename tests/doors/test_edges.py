@@ -35,6 +35,12 @@ def test_connecting_again_does_as_the_mode_says(ids: list[str]) -> None:
     assert call(*again, "--mode", "error").code == 2
 
 
+def test_connecting_the_other_way_round_is_another_edge(ids: list[str]) -> None:
+    call("connect", *ids, "--kind", "causes", "--weight", "0.9")
+    back = call("connect", *reversed(ids), "--kind", "causes", "--weight", "0.1", "--json").json
+    assert ([back["source"], back["target"]], back["weight"]) == (ids[::-1], 0.1)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -141,7 +141,6 @@ def test_metadata_is_a_copy() -> None:
 @pytest.mark.parametrize(
     "metadata",
     [7, "text", ["list"], {1: "number as key"}, {"a": object()}, {"a": {1, 2}}, {"a": b"bytes"}, {"a": START}],
-    ids=str,
 )
 def test_metadata_that_is_no_json_is_refused(metadata: object) -> None:
     with pytest.raises(InvalidFact, match="metadata"):

@@ -1,1 +1,4 @@
-"""Reading: what a text says, by rules. Pure functions from text to words; no I/O, no models."""
+"""Reading: what a text says: its words, names, subject, times, causes, phrases, tags. Pure functions by rules; models only as extras.
+
+`rules.RuleReader` puts it together; `spacy.SpacyReader` and `llm.LlmReader` are other readers (see `base.Reader`).
+"""

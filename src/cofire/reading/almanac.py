@@ -89,7 +89,11 @@ def away(moment: datetime, unit: str, count: int) -> Period:
         return month(moment, moment.year, moment.month + count)
     if unit == "quarter":
         return quarter(moment, moment.year, (moment.month + 2) // 3 + count)
-    return years(moment, moment.year + count, 1) if unit == "year" else years(moment, moment.year // 10 * 10 + 10 * count, 10)
+    return (
+        years(moment, moment.year + count, 1)
+        if unit == "year"
+        else years(moment, moment.year // 10 * 10 + 10 * count, 10)
+    )
 
 
 def _first(zoned: datetime, in_year: int, number: int) -> datetime:

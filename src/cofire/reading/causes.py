@@ -30,11 +30,15 @@ class Cue:
 
 _LONGEST = 300
 _TAIL = 40
-_NEGATED = re.compile(r"(?:\b(?:not|never|neither|nor|hardly|without|rather than|regardless of)|n['’]t)(?:\s+(?!only)\w+ly)?\s*$", re.I)
-_STANDS_FOR_BEFORE = re.compile(r"(?:and |but |all )?(?:this|that|it|which|these|those|they|all of this|this all)", re.I)
+_NEGATED = re.compile(
+    r"(?:\b(?:not|never|neither|nor|hardly|without|rather than|regardless of)|n['’]t)(?:\s+(?!only)\w+ly)?\s*$", re.I
+)
+_STANDS_FOR_BEFORE = re.compile(
+    r"(?:and |but |all )?(?:this|that|it|which|these|those|they|all of this|this all)", re.I
+)
 _CONJUNCTION = re.compile(r"(?:and|but|or|so|that|then|yet|which|who)\b[,\s]*", re.I)
 _CLAUSE_END = re.compile(r";|,\s+(?:but|so|although|though|while|whereas)\b|\s[-–—]+\s|\.\s")
-_AROUND = " \t\n,;:.!—–-…\"“”"
+_AROUND = ' \t\n,;:.!—–-…"“”'
 
 _TIME_AFTER_SINCE = re.compile(
     r"\s*(?:\d|then|yesterday|today|last|this|early|late|mid|childhood|birth|inception|launch|its\b|the\s+(?:\d|early|late|mid|beginning|start|end"
@@ -91,11 +95,34 @@ _CUES = (
     _cue("since", r"(?<!ever )\bsince\b", WEAK, forward=False, after=_TIME_AFTER_SINCE.pattern),
     _cue("caused", r"\bcaused\b(?!\s+by\b)", EXPLICIT, forward=True),
     _cue("causes", r"\bcauses\b(?!\s+of\b)", EXPLICIT, forward=True, before=_NOUN_BEFORE),
-    _cue("cause", r"\b(?:can|could|may|might|will|would)\s+cause\b|(?<=[^ius]s )cause\b(?!\s+of\b)", EXPLICIT, forward=True),
+    _cue(
+        "cause",
+        r"\b(?:can|could|may|might|will|would)\s+cause\b|(?<=[^ius]s )cause\b(?!\s+of\b)",
+        EXPLICIT,
+        forward=True,
+    ),
     _cue("causing", r",\s*causing\b", EXPLICIT, forward=True),
-    _cue("led to|leads to|leading to|lead to", r"\b(?:led|leads|leading|(?:can|could|may|might|will|would)\s+lead)\s+to\b", PLAIN, forward=True, before=_ROADS),
-    _cue("result in|results in|resulted in|resulting in", r"\bresult(?:s|ed|ing)?\s+in\b", PLAIN, forward=True, before=_NOUN_BEFORE),
-    _cue("triggered", r"\btriggered\b(?!\s+by\b)", PLAIN, forward=True, before=r"\b(?:is|are|was|were|been|get|gets|got)\s*$"),
+    _cue(
+        "led to|leads to|leading to|lead to",
+        r"\b(?:led|leads|leading|(?:can|could|may|might|will|would)\s+lead)\s+to\b",
+        PLAIN,
+        forward=True,
+        before=_ROADS,
+    ),
+    _cue(
+        "result in|results in|resulted in|resulting in",
+        r"\bresult(?:s|ed|ing)?\s+in\b",
+        PLAIN,
+        forward=True,
+        before=_NOUN_BEFORE,
+    ),
+    _cue(
+        "triggered",
+        r"\btriggered\b(?!\s+by\b)",
+        PLAIN,
+        forward=True,
+        before=r"\b(?:is|are|was|were|been|get|gets|got)\s*$",
+    ),
     _cue("brought about", r"\bbrought about\b", PLAIN, forward=True),
     _cue("rise to", r"\b(?:gave|gives|give) rise to\b", PLAIN, forward=True),
     _cue("is why", r"(?:,\s*)?\bwhich is why\b", EXPLICIT, forward=True),
@@ -107,7 +134,12 @@ _CUES = (
     _cue("hence", rf"{_OPENING}hence\b,?", WEAK, forward=True),
     _cue("thus", rf"{_OPENING}thus\b(?! far\b),?", WEAK, forward=True),
     _cue(", so|; so|, and so", rf"[,;]\s*(?:and\s+)?so\s+(?!{_NOT_SO})", WEAK, forward=True),
-    _cue("reason", rf"^(?:the|one|a) (?:\w+ )?reason (?:why |that |for )?(?P<effect>.{{3,200}}?) (?:is|was) that\b", PLAIN, forward=False),
+    _cue(
+        "reason",
+        r"^(?:the|one|a) (?:\w+ )?reason (?:why |that |for )?(?P<effect>.{3,200}?) (?:is|was) that\b",
+        PLAIN,
+        forward=False,
+    ),
     _cue("so we|so i|so they|so he|so she|so it|so the|so, ", rf"^so,?\s+(?={_ACTED})", WEAK, forward=True),
 )
 _BY_LETTERS = tuple((letters, cue) for cue in _CUES for letters in cue.letters)

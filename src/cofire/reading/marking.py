@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 
 from cofire.reading.resolving import singular
-from cofire.reading.shapes import Line, pieces
+from cofire.reading.shapes import Line
 from cofire.reading.vocabulary import COMMANDS
 
 TAGS = 5
@@ -27,7 +27,9 @@ _PREFERENCE = re.compile(
     r"(?!\s+(?:it\s+)?(?:that|this|if|when)\b)"
     r"|\bfavou?rites?\b|\bwould rather\b|\bcan['’]t stand\b|\bfond of\b|\b(?:big|huge) fan of\b|\bpreferences?\b"
 )
-_DECIDING = frozenset("decided agreed settled opted chose chosen resolved signed go going decision decisions we'll we will".split())
+_DECIDING = frozenset(
+    "decided agreed settled opted chose chosen resolved signed go going decision decisions we'll we will".split()
+)
 _DECISION = re.compile(
     r"\b(?:decided|agreed (?:to|on|that)|settled on|opted (?:for|to)|we chose|chosen to|resolved to|signed off on|going with|go with)\b"
     r"|\bdecisions?(?:\s*:|\s+(?:is|was|to)\b)"
@@ -104,5 +106,9 @@ def _is_command(sentence: str, line: Line) -> bool:
 def _is_event(words: set[str], *, timed: bool) -> bool:
     """Something happened or will: told of oneself, or with its time."""
     if timed:
-        return not words.isdisjoint(_HAPPENED) or not words.isdisjoint(_AHEAD) or any(word.endswith("ed") for word in words)
+        return (
+            not words.isdisjoint(_HAPPENED)
+            or not words.isdisjoint(_AHEAD)
+            or any(word.endswith("ed") for word in words)
+        )
     return not words.isdisjoint(_PERSONAL) and not words.isdisjoint(_HAPPENED)

@@ -22,7 +22,9 @@ _LIKE_A_PERSON = range(2, 5)
 Called = dict[str, str]
 
 
-def mentions(sentences: Sequence[str], named: Sequence[Sequence[Name]], subjects: Sequence[Subject]) -> tuple[Mention, ...]:
+def mentions(
+    sentences: Sequence[str], named: Sequence[Sequence[Name]], subjects: Sequence[Subject]
+) -> tuple[Mention, ...]:
     """Every name of every sentence, first as written, then as variants, parts and aliases.
 
     A surname after the full name, and an abbreviation after its definition, mean the thing that was named in full.

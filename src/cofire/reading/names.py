@@ -36,9 +36,7 @@ _SINGLE = {
     Shape.FLAG: "flag",
 }
 _NAMELESS = frozenset((Shape.WORD, Shape.JOINT, Shape.MARK))
-_QUOTED = re.compile(
-    r"[“\"«]([^“”\"«»\n]{2,80})[”\"»]|(?<!\w)['‘]([A-Z][^'‘’\n]{1,60})['’](?!\w)|`([^`\n]{1,80})`"
-)
+_QUOTED = re.compile(r"[“\"«]([^“”\"«»\n]{2,80})[”\"»]|(?<!\w)['‘]([A-Z][^'‘’\n]{1,60})['’](?!\w)|`([^`\n]{1,80})`")
 _QUOTES = ('"', "“", "`", "«", " '", "('", "‘")
 _ENDINGS = (
     *("ing", "ed", "ly", "tion", "tions", "ness", "ment", "ments", "able", "ible", "ful"),

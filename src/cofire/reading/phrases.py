@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from cofire.reading.shapes import Line, Shape, pieces
+from cofire.reading.shapes import Line, Shape
 from cofire.reading.vocabulary import SMALL, TIME_WORDS
 from cofire.reading.words import STOP_WORDS
 

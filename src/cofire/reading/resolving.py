@@ -16,7 +16,23 @@ Forms = tuple[tuple[str, float], ...]
 
 _TERM = re.compile(r"(?<!\w)v?\d+(?:\.\d+)+|[^\W_]+(?:'[^\W_]+)*(?:\+\+|#)?|(?<!\w)\.(?:NET|net)\b")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_LETTERS = str.maketrans({"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ß": "ss", "æ": "ae", "Æ": "Ae", "œ": "oe", "ð": "d", "þ": "th", "ı": "i"})
+_LETTERS = str.maketrans(
+    {
+        "ø": "o",
+        "Ø": "O",
+        "ł": "l",
+        "Ł": "L",
+        "đ": "d",
+        "Đ": "D",
+        "ß": "ss",
+        "æ": "ae",
+        "Æ": "Ae",
+        "œ": "oe",
+        "ð": "d",
+        "þ": "th",
+        "ı": "i",
+    }
+)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://(?:www\.)?|www\.")
 _WHOLE = frozenset((Shape.PATH, Shape.URL, Shape.EMAIL, Shape.FLAG))
 _ARTICLES = frozenset(("the", "a", "an"))
@@ -79,7 +95,10 @@ def _with_initials_closed(found: list[str]) -> list[str]:
 def normal(surface: str) -> str:
     """The form of a name in which it meets itself, however it is written; addresses and paths stay whole.
 
-    >>> [normal(name) for name in ("The Beatles'", "PgBouncer", "max_connections", "maxConnections", "St. Louis", "Node.js")]
+    >>> [
+    ...     normal(name)
+    ...     for name in ("The Beatles'", "PgBouncer", "max_connections", "maxConnections", "St. Louis", "Node.js")
+    ... ]
     ['beatles', 'pgbouncer', 'max connections', 'max connections', 'saint louis', 'node js']
     >>> normal("https://www.example.org/a/"), normal("./src/App.py"), normal("--no-cache=1")
     ('example.org/a', 'src/app.py', '--no-cache')
@@ -244,7 +263,11 @@ def _is_part(words: list[str]) -> bool:
     if len(words) > 1:
         return True
     word = words[0]
-    return len(word) > 2 and not word.isdigit() and not any(word in plain for plain in (ORDINARY, OPENERS, ROLES, DEMONYMS))
+    return (
+        len(word) > 2
+        and not word.isdigit()
+        and not any(word in plain for plain in (ORDINARY, OPENERS, ROLES, DEMONYMS))
+    )
 
 
 def same(one: str, other: str) -> float:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence, Set
+from typing import Protocol
+
 from cofire.model import Fact
 from cofire.reading.base import Reading
 from cofire.reading.causes import causes
 from cofire.reading.marking import category, tags
 from cofire.reading.mentions import mentions
-from cofire.reading.names import names
+from cofire.reading.names import Name, names
 from cofire.reading.phrases import phrases
 from cofire.reading.sentences import said, sentences
-from cofire.reading.shapes import pieces
+from cofire.reading.shapes import Line, pieces
 from cofire.reading.subjects import subjects
 from cofire.reading.times import times
 
@@ -26,20 +29,31 @@ class RuleReader:
     """
 
     def read(self, fact: Fact) -> Reading:
-        text = said(fact)
-        cut = sentences(text)
-        lines = [pieces(sentence) for sentence in cut]
-        about = subjects(fact, text)
-        named = names(cut, lines, known={word for subject in about for word in subject.name.split(" ")})
-        spans = times(text, fact.time)
-        key = phrases(lines)
-        return Reading(
-            mentions=mentions(cut, named, about),
-            subjects=about,
-            phrases=key,
-            times=spans,
-            causes=causes(cut),
-            tags=tags(key),
-            category=fact.category or category(cut, lines, timed=bool(spans)),
-            sentences=tuple(cut),
-        )
+        return read(fact, names)
+
+
+class NameFinder(Protocol):
+    """Finds the names of each sentence; `known` are words in small letters that are names for certain."""
+
+    def __call__(self, sentences: Sequence[str], lines: Sequence[Line], *, known: Set[str]) -> list[list[Name]]: ...
+
+
+def read(fact: Fact, find_names: NameFinder) -> Reading:
+    """A fact read by rules, its names found by whoever knows names."""
+    text = said(fact)
+    cut = sentences(text)
+    lines = [pieces(sentence) for sentence in cut]
+    about = subjects(fact, text)
+    named = find_names(cut, lines, known={word for subject in about for word in subject.name.split(" ")})
+    spans = times(text, fact.time)
+    key = phrases(lines)
+    return Reading(
+        mentions=mentions(cut, named, about),
+        subjects=about,
+        phrases=key,
+        times=spans,
+        causes=causes(cut),
+        tags=tags(key),
+        category=fact.category or category(cut, lines, timed=bool(spans)),
+        sentences=tuple(cut),
+    )

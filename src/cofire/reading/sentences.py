@@ -20,7 +20,9 @@ _ABBREVIATIONS = frozenset(
     b d r c f nr adm cmdr pres supt""".split()
 )
 _SOFT = frozenset("jr sr inc ltd co corp bros u.s u.k u.n d.c a.m p.m ph.d b.a m.a al etc esq u.s.a b.c a.d".split())
-_NUMBERING = frozenset("no nos fig figs vol p pp ch sec art op ed eds pt para jan feb mar apr jun jul aug sep sept oct nov dec".split())
+_NUMBERING = frozenset(
+    "no nos fig figs vol p pp ch sec art op ed eds pt para jan feb mar apr jun jul aug sep sept oct nov dec".split()
+)
 
 
 def said(fact: Fact) -> str:
@@ -66,7 +68,10 @@ def _is_end(text: str, end: re.Match[str]) -> bool:
 
 def _is_wrapped(text: str, end: re.Match[str]) -> bool:
     """A single line break inside a sentence: a small letter or a comma before it, a small letter after it."""
-    before, after = text[max(0, end.start() - _LOOK_BACK) : end.start()].rstrip(" \t")[-1:], text[end.end() : end.end() + 4]
+    before, after = (
+        text[max(0, end.start() - _LOOK_BACK) : end.start()].rstrip(" \t")[-1:],
+        text[end.end() : end.end() + 4],
+    )
     if end.group().count("\n") > 1 or _LIST_ITEM.match(after):
         return False
     return (before == "," or before.islower()) and after[:1].islower()

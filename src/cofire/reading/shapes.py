@@ -71,7 +71,9 @@ _ROOTED = re.compile(r"(?:~|\.{1,2})?/[\w.@~-]+(?:/[\w.@~-]*)*|~/[\w./-]*|[A-Za-
 _FOLDERS = re.compile(r"[\w.@-]+(?:/[\w.@-]+)+/?")
 _NAMED_JS = frozenset("node vue next react express three d3 chart nuxt ember backbone socket moment discord p5".split())
 _FLAG = re.compile(r"--[A-Za-z][\w-]*(?:=\S+)?|-[A-Za-z]")
-_VERSION = re.compile(r"v\d+(?:\.\d+)*(?:[-.]?(?:rc|alpha|beta|post|dev|a|b)\.?\d*)?|\d+\.\d+\.\d+(?:\.\d+)*(?:[-.]?(?:rc|alpha|beta|post|dev|a|b)\.?\d*)?")
+_VERSION = re.compile(
+    r"v\d+(?:\.\d+)*(?:[-.]?(?:rc|alpha|beta|post|dev|a|b)\.?\d*)?|\d+\.\d+\.\d+(?:\.\d+)*(?:[-.]?(?:rc|alpha|beta|post|dev|a|b)\.?\d*)?"
+)
 _NUMBER = re.compile(r"\d[\d.,]*|\d+(?:st|nd|rd|th)")
 _SNAKE = re.compile(r"\w*[^\W_]_+[^\W_]\w*|_+[^\W\d_]\w*")
 _DOTTED = re.compile(r"[a-z_]\w*(?:\.[A-Za-z_]\w*)*\.(?:[a-z_]\w+|\w*_\w*)")
@@ -80,7 +82,9 @@ _CALL = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)*\([^()]*")
 _DOTTED_INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
 _ABBREVIATED_LATIN = frozenset("e.g i.e a.m p.m a.k.a w.r.t n.b".split())
 _SYMBOLED = frozenset(("c++", "c#", "f#", ".net", "g++", "asp.net", "notepad++"))
-_QUALIFIED = frozenset("based born style led owned wide like trained funded made language speaking area native bound only".split())
+_QUALIFIED = frozenset(
+    "based born style led owned wide like trained funded made language speaking area native bound only".split()
+)
 _PREFIXED = frozenset(
     """well co self non anti post pre mid multi semi half long short high low ex re sub super inter trans pro mini mega ultra
     first second third one two three four five six seven eight nine ten twenty late early top under over full part all""".split()
@@ -104,7 +108,12 @@ def pieces(sentence: str) -> list[Piece]:
 def look(chunk: str) -> Piece:
     """A piece as it looks by itself.
 
-    >>> look("(J.").shape.value, look("src/app.py,").shape.value, look("and/or").shape.value, look("COVID-19").shape.value
+    >>> (
+    ...     look("(J.").shape.value,
+    ...     look("src/app.py,").shape.value,
+    ...     look("and/or").shape.value,
+    ...     look("COVID-19").shape.value,
+    ... )
     ('initial', 'path', 'word', 'acronym')
     """
     if chunk.isalpha():

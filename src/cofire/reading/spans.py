@@ -192,7 +192,9 @@ def _joined_with_next(line: Line, start: int, end: int) -> Iterator[Stretch]:
     if after.shape is not Shape.CAPITAL or after.opened or line[start].low in OPENERS or line[start].low in TIME_WORDS:
         return
     last = _reach(line, end + 1)
-    if last - start <= _LONGEST_JOINED and not any(piece.low in TIME_WORDS or piece.low in DEMONYMS for piece in line[start:last]):
+    if last - start <= _LONGEST_JOINED and not any(
+        piece.low in TIME_WORDS or piece.low in DEMONYMS for piece in line[start:last]
+    ):
         yield Stretch(line[start:last], joined=True)
 
 

@@ -6,29 +6,31 @@ import re
 from collections.abc import Iterator
 
 from cofire.model import Fact
-from cofire.reading.base import Subject
+from cofire.reading.base import BY_RULE, FULL, Subject
 from cofire.reading.mentions import definitions
 from cofire.reading.resolving import forms, normal
 from cofire.reading.vocabulary import OPENERS
 from cofire.reading.words import STOP_WORDS
 
 GIVEN, WITHOUT_BRACKETS, LEAD, BEFORE_COMMA, ALSO = 1.0, 0.95, 0.9, 0.8, 0.7
-A_VARIANT = 0.8
+
+# How much of its strength a subject has under another form of its name.
+A_VARIANT, AN_ALIAS = 0.8, 0.5
 
 _AT_MOST = 24
-_BRACKETS = re.compile(r"\s*[(\[][^()\[\]]*[)\]]")
 _BEGINNING = 400
-_LONGEST_LEAD = 8
-_VERB = re.compile(
-    r"\s*(?:is|was|are|were|has been|refers to|means|stands for|denotes|describes|became|has|had|runs|uses|lives|works|belongs|consists)\b"
-)
-_LEAD = re.compile(r"\W{0,4}((?:[^\s(,;:]+\s+){0,7}?[^\s(,;:]+?)\s*(\(|,|\s(?=(?:is|was|are|were|has|had|refers|means|stands|denotes|describes|became|runs|uses|lives|works|belongs|consists)\s))")
+_BRACKETS = re.compile(r"\s*[(\[][^()\[\]]*[)\]]")
+_BRACKETS_AHEAD = re.compile(r"(?:\s*\([^()]{0,200}\)){0,3}")
+_VERBS = "is|was|are|were|has|had|refers to|means|stands for|denotes|describes|became|runs|uses|lives|works|belongs|consists"
+_LEAD = re.compile(rf"\W{{0,4}}((?:[^\s(,;:]+\s+){{0,7}}?[^\s(,;:]+?)(?=\s*[(,]|\s+(?:{_VERBS})\s)")
+_STATES = re.compile(rf"\s*(?:{_VERBS})\b")
+_STATES_LATER = re.compile(r",[^.]{0,200}?\b(?:is|was|are|were)\b")
+_DETERMINERS = frozenset("the a an my our your his her their this that these those".split())
 _ALSO = re.compile(
-    r"(?:known (?:simply )?(?:as|by (?:his|her|their) \w* ?name)|commonly called|also (?:called|stylized as)|abbreviated(?: as| to)?|nicknamed"
-    r"|a\.k\.a\.|aka)\s*(?:the\s+)?[\"“'‘`]{0,2}\s?((?:[A-Z][\w.'’&-]*\s?){1,5})"
+    r"(?:known (?:simply )?(?:as|by (?:his|her|their) \w* ?name)|commonly called|also (?:called|stylized as)|abbreviated(?: as| to)?"
+    r"|nicknamed|a\.k\.a\.|aka)\s*(?:the\s+)?[\"“'‘`]{0,2}\s?((?:[A-Z][\w.'’&-]*\s?){1,5})"
 )
 _ALSO_CUES = ("known", "called", "stylized", "abbreviated", "nicknamed", "a.k.a", "aka")
-_DETERMINERS = frozenset("the a an my our your his her their this that these those".split())
 
 
 def subjects(fact: Fact, text: str) -> tuple[Subject, ...]:
@@ -40,10 +42,16 @@ def subjects(fact: Fact, text: str) -> tuple[Subject, ...]:
     found: dict[str, float] = {}
     for surface, strength in _surfaces(fact, text):
         for name, sure in forms(surface):
-            if is_subject(name):
-                found[name] = max(found.get(name, 0.0), strength if sure == 1.0 else A_VARIANT * strength * sure / ALSO)
-    ordered = sorted(found.items(), key=lambda pair: -pair[1])
-    return tuple(Subject(name, round(strength, 3)) for name, strength in ordered[:_AT_MOST])
+            if len(name) > 1 and name not in STOP_WORDS:
+                found[name] = max(found.get(name, 0.0), round(strength * _share(sure), 3))
+    strongest = sorted(found.items(), key=lambda pair: -pair[1])
+    return tuple(Subject(name, strength) for name, strength in strongest[:_AT_MOST])
+
+
+def _share(sure: float) -> float:
+    if sure == FULL:
+        return 1.0
+    return AN_ALIAS if sure == BY_RULE else A_VARIANT
 
 
 def _surfaces(fact: Fact, text: str) -> Iterator[tuple[str, float]]:
@@ -52,26 +60,24 @@ def _surfaces(fact: Fact, text: str) -> Iterator[tuple[str, float]]:
     if fact.speaker:
         return
     beginning = text[:_BEGINNING]
-    if first := lead(beginning):
+    first = lead(beginning)
+    if first:
         yield first, LEAD
-    if any(cue in beginning for cue in _ALSO_CUES):
+    if any(map(beginning.__contains__, _ALSO_CUES)):
         yield from ((also, ALSO) for also in _ALSO.findall(beginning))
-    yield from ((letters, ALSO) for letters in _abbreviations(fact, first, beginning))
+    own = {normal(name) for name in (fact.subject, first) if name}
+    yield from ((letters, ALSO) for letters, meant in definitions([beginning]).items() if meant in own)
 
 
 def _given(subject: str) -> Iterator[tuple[str, float]]:
+    """As given, without brackets, and what stands before a comma."""
     yield subject, GIVEN
     plain = _BRACKETS.sub("", subject).strip() or subject
-    yield plain, WITHOUT_BRACKETS
+    if plain != subject:
+        yield plain, WITHOUT_BRACKETS
     before, comma, _ = plain.partition(",")
     if comma:
         yield before, BEFORE_COMMA
-
-
-def _abbreviations(fact: Fact, first: str, beginning: str) -> Iterator[str]:
-    """Letters that the text defines for its own subject."""
-    own = {normal(name) for name in (fact.subject, first) if name}
-    yield from (letters for letters, meant in definitions([beginning]).items() if meant in own)
 
 
 def lead(text: str) -> str:
@@ -85,29 +91,19 @@ def lead(text: str) -> str:
     found = _LEAD.match(text)
     if not found:
         return ""
-    words, mark = found[1].partition(" or ")[0], found[2]
-    if not _is_nameable(words):
-        return ""
-    if mark.strip() and not _states(text[found.end(1) :], is_name=_has_capital(words)):
-        return ""
-    return words
+    words = found[1].partition(" or ")[0]
+    return words if _is_nameable(words) and _states(text[found.end() :], named=_has_capital(words)) else ""
 
 
-def _states(after: str, *, is_name: bool) -> bool:
-    """Whether a verb follows the brackets or the apposition."""
-    rest = _BRACKETS.sub("", after, count=1) if after.lstrip()[:1] == "(" else after
-    if rest.lstrip()[:1] == ",":
-        return (is_name and re.search(r",\s*(?:is|was|are|were|has|had)\b", rest) is not None) or bool(is_name and _clause(rest))
-    return _VERB.match(rest) is not None
-
-
-def _clause(rest: str) -> bool:
-    sentence = rest.partition(". ")[0]
-    return re.search(r"\b(?:is|was|are|were)\b", sentence) is not None
+def _states(rest: str, *, named: bool) -> bool:
+    """Whether a verb follows, after brackets or, for a name, after an apposition."""
+    bracketed = _BRACKETS_AHEAD.match(rest)
+    rest = rest[bracketed.end() :] if bracketed else rest
+    return _STATES.match(rest) is not None or (named and _STATES_LATER.match(rest) is not None)
 
 
 def _has_capital(words: str) -> bool:
-    return any(word[:1].isupper() for word in words.split() if word.lower() not in OPENERS)
+    return any(word[:1].isupper() and word.lower() not in OPENERS for word in words.split())
 
 
 def _is_nameable(words: str) -> bool:
@@ -115,10 +111,6 @@ def _is_nameable(words: str) -> bool:
     found = words.split()
     while found and found[0].lower() in _DETERMINERS:
         found = found[1:]
-    if not found or found[0].lower().strip("'’") in OPENERS or len(" ".join(found)) < 2:
+    if not found or found[0].lower().strip("'’") in OPENERS:
         return False
     return not all(word.lower() in STOP_WORDS for word in found)
-
-
-def is_subject(name: str) -> bool:
-    return len(name) > 1 and name not in STOP_WORDS

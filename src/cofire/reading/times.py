@@ -20,7 +20,9 @@ from cofire.reading.vocabulary import MONTHS, WEEKDAYS
 
 AT_MOST = 16
 
-_LONG_MONTHS = "[Jj]anuary|[Ff]ebruary|March|[Aa]pril|May|[Jj]une|[Jj]uly|August|[Ss]eptember|[Oo]ctober|[Nn]ovember|[Dd]ecember"
+_LONG_MONTHS = (
+    "[Jj]anuary|[Ff]ebruary|March|[Aa]pril|May|[Jj]une|[Jj]uly|August|[Ss]eptember|[Oo]ctober|[Nn]ovember|[Dd]ecember"
+)
 _MONTH = f"(?P<month>{_LONG_MONTHS}|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\\b\\.?)"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _LATER_DAY = r"(?P<later>\d{1,2})(?:st|nd|rd|th)?"
@@ -30,15 +32,22 @@ _UNIT = r"(?P<unit>second|minute|hour|day|week|weekend|month|year|decade)s?"
 _WEEKDAY = "(?P<weekday>" + "|".join(WEEKDAYS) + ")"
 _SEASON = "(?P<season>spring|summer|autumn|fall|winter)"
 _PART = r"(?:\s+(?P<part>morning|afternoon|evening|night))?"
-_COUNTS = {word: number for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())}
+_COUNTS = {
+    word: number
+    for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())
+}
 _COUNTS |= {"a": 1, "an": 1, "couple": 2, "few": 3, "several": 4}
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4}
 _DAYS_AWAY = {"yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1}
 _STEPS = {"last": -1, "past": -1, "previous": -1, "this": 0, "next": 1, "coming": 1, "upcoming": 1}
-_NO_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)  # Its zone is that of dates in a text of which nobody knows when it was said.
+_NO_MOMENT = datetime(
+    2000, 1, 1, tzinfo=UTC
+)  # Its zone is that of dates in a text of which nobody knows when it was said.
 _DIGIT = re.compile(r"\d")
 _WORD_OF = re.compile(r"[a-z]+")
-_AHEAD = re.compile(r"\b(?:will|going to|gonna|plan|plans|planning|tomorrow|upcoming|due|see you|scheduled|let's|'ll|until|by)\b", re.I)
+_AHEAD = re.compile(
+    r"\b(?:will|going to|gonna|plan|plans|planning|tomorrow|upcoming|due|see you|scheduled|let's|'ll|until|by)\b", re.I
+)
 
 Resolve = Callable[[re.Match[str], datetime], Period | None]
 
@@ -57,7 +66,10 @@ def times(text: str, now: datetime | None) -> tuple[Span, ...]:
     """The periods that a text speaks of, in order. Without `now`, only those that need none.
 
     >>> now = datetime(2023, 5, 10, 14, tzinfo=UTC)
-    >>> [(str(span.start.date()), str(span.end.date()), span.surface) for span in times("Last Friday, or in May 2021?", now)]
+    >>> [
+    ...     (str(span.start.date()), str(span.end.date()), span.surface)
+    ...     for span in times("Last Friday, or in May 2021?", now)
+    ... ]
     [('2023-05-05', '2023-05-06', 'Last Friday'), ('2021-05-01', '2021-06-01', 'May 2021')]
     >>> times("You may march on.", now)
     ()
@@ -275,7 +287,11 @@ _ABSOLUTE: tuple[tuple[str, str, Resolve], ...] = (
     ("digit", r"\b((?:19|20)\d\d)[-/]?(\d\d)[-/]?(\d\d)(?:[T _](\d\d):(\d\d))?(?!\d)", _iso),
     ("digit", r"\b((?:19|20)\d\d)-(0[1-9]|1[0-2])\b(?!-)", _year_month),
     ("digit mon", rf"\b(?:{_DAY}(?:\s+of)?\s+)?{_MONTH}(?:\s+{_LATER_DAY}\b)?(?:,?\s+(?:of\s+)?{_YEAR}\b)?", _date),
-    ("q", r"\b(?:(?P<before>(?:19|20)\d\d)[\s-])?Q(?P<quarter>[1-4])(?:[\s/-]+(?:of\s+)?(?P<year>(?:19|20)\d\d))?\b", _quarter),
+    (
+        "q",
+        r"\b(?:(?P<before>(?:19|20)\d\d)[\s-])?Q(?P<quarter>[1-4])(?:[\s/-]+(?:of\s+)?(?P<year>(?:19|20)\d\d))?\b",
+        _quarter,
+    ),
     ("digit unit", rf"(?i)\b(?P<quarter>first|second|third|fourth|last) quarter of {_YEAR}\b", _worded_quarter),
     ("digit season", rf"(?i)\b{_SEASON}\s+(?:of\s+)?{_YEAR}\b", _season_of_year),
     ("decade", r"(?:\b|')(?P<decade>(?:1[5-9]|20)\d0|(?<=')[2-9]0|(?<=the )[2-9]0)s\b", _decade),
@@ -304,7 +320,11 @@ _CUES = (
     *((month, "month mon") for month in MONTHS),
     *((month[:3], "mon") for month in MONTHS if month != "may"),
     *((season, "season") for season in ("spring", "summer", "autumn", "fall", "winter")),
-    *((unit + end, "unit") for unit in ("second", "minute", "hour", "day", "week", "weekend", "month", "year", "decade") for end in ("", "s")),
+    *(
+        (unit + end, "unit")
+        for unit in ("second", "minute", "hour", "day", "week", "weekend", "month", "year", "decade")
+        for end in ("", "s")
+    ),
     *((word, "today") for word in ("yesterday", "today", "tomorrow", "tonight")),
     *((part, "part") for part in ("morning", "afternoon", "evening", "night")),
     *((day, "day") for day in WEEKDAYS),

@@ -51,7 +51,7 @@ def connect(source: str, target: str, drawn: Drawn, settings: Settings) -> Askin
     now: datetime = yield Now()
     yield Write(Change(now=now, edges=(NewEdge(edge, drawn.mode),), idle_minutes=settings[IDLE_MINUTES]))
     kept: list[Edge] = yield Edges(EdgeFilter(kinds=frozenset([edge.kind]), ids=frozenset([source])), MANY)
-    return next(one for one in kept if {one.source, one.target} == {source, target})
+    return next(one for one in kept if (one.source, one.target) == (edge.source, edge.target))
 
 
 def _edge(first: Fact, second: Fact, drawn: Drawn) -> Edge:
