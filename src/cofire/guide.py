@@ -52,14 +52,14 @@ _PAGES = (
         "ranks and groups the graph. Shared tags raise connectivity: facts with a tag in common are linked at a lower likeness.",
         "After many facts, or when stats says that facts are waiting. It can be stopped and run again.",
         "Seconds for thousands of facts; no embedding, no language model.",
-        "neighbours to see what was linked, recall to use it.",
+        "neighbours and edges, to see what was linked.",
     ),
     Page(
         "connect",
         "Makes an edge between two facts: supports, contradicts, causes, or a kind of your own.",
         "When you know a connection that the texts do not show.",
         "Under a millisecond.",
-        "neighbours, or recall along it.",
+        "neighbours, to see it in its place.",
     ),
     Page(
         "neighbours",

@@ -167,7 +167,7 @@ def _rate(scopes: tuple[str, ...] | None, near: Mapping[str, list[Kin]], setting
     """Rank and group the scopes whose graph has grown since that was last done. Returns how many communities there are."""
     size: StoreSize = yield Size()
     total = 0
-    for scope in scopes or tuple(size.scopes):
+    for scope in (name for name in size.scopes if scopes is None or name in scopes):
         network: Network = yield TheNetwork(scope)
         record: Record | None = yield Recorded(_rating(scope))
         before = json.loads(record.value) if record else {"edges": 0, "communities": 0}
