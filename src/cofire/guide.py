@@ -37,7 +37,7 @@ _PAGES = (
         "Finds the facts that answer a question, with the reasons, or says that nothing is known.",
         "Before answering from memory; narrow it by scope, session, tags, speaker or time.",
         "A few milliseconds and one embedding. No language model.",
-        "found.text(budget) for a prompt, feedback on what helped.",
+        "found.text(budget) for a prompt, found.xray() for the reasons.",
     ),
     Page(
         "ingest",

@@ -75,11 +75,16 @@ class Fact:
             source=self.source or again.source,
             metadata={**self.metadata, **again.metadata},
             valid_from=again.valid_from or self.valid_from,
-            valid_until=again.valid_until or self.valid_until,
-            expires=again.expires or self.expires,
+            valid_until=again.valid_until or _unless_past(self.valid_until, now),
+            expires=again.expires or _unless_past(self.expires, now),
             reinforced=self.reinforced + 1,
             reinforced_at=now,
         )
+
+
+def _unless_past(end: datetime | None, now: datetime) -> datetime | None:
+    """An end that has come says nothing of what is told now."""
+    return end if end is not None and end > now else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +127,13 @@ class Where:
     community: int | None = None
     archived: bool = False
     whenever: bool = False
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether it leaves anything out at all, be it by scope, mark or time told."""
+        marks = (self.tags, self.categories, self.speakers, self.sessions)
+        moments = (self.since, self.until, self.as_of, self.community)
+        return self.scopes is not None or any(marks) or any(one is not None for one in moments)
 
     def admits(self, fact: Fact) -> bool:
         """The plain definition of the filter; stores may be cleverer but must agree."""

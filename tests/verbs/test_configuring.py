@@ -8,7 +8,7 @@ import pytest
 
 from cofire.errors import InvalidSetting, UnknownSetting
 from cofire.memory import Memory
-from cofire.settings import K, Settings, knob
+from cofire.settings import SYNCHRONOUS, K, Settings, knob
 from tests.conftest import Opening
 
 
@@ -73,10 +73,8 @@ def test_a_bad_setting_refuses_the_opening(open_memory: Opening) -> None:
         open_memory(settings={"recall.k": 0})
 
 
-@pytest.mark.xfail(reason="the file is opened before its own settings are read, and never with them")
-def test_how_a_file_is_opened_can_be_kept_in_it(tmp_path: Path) -> None:
-    path = tmp_path / "memory.db"
-    with Memory(path, embedder=None) as memory:
-        memory.configure("store.synchronous", "normal")
-    with Memory(path, embedder=None) as memory:
-        assert memory._opened.world.store._options.synchronous == "normal"
+def test_what_is_needed_to_open_a_file_cannot_be_kept_in_it(tmp_path: Path) -> None:
+    with Memory(tmp_path / "memory.db", embedder=None) as memory:
+        with pytest.raises(InvalidSetting, match=r"cofire config set store\.synchronous normal"):
+            memory.configure("store.synchronous", "normal")
+        assert memory.settings()[SYNCHRONOUS] == "full"

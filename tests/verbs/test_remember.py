@@ -248,7 +248,6 @@ def test_a_list_of_what_is_no_fact_is_refused(memory: Memory, given: object) -> 
         memory.remember(given)
 
 
-@pytest.mark.xfail(reason="told without an end, a fact keeps the one that has passed, and stays unseen")
 def test_a_fact_that_ran_out_lives_again_when_it_is_told_again_without_an_end(memory: Memory, clock: Clock) -> None:
     memory.remember("Tea.", expires="2026-03-02")
     clock.now = datetime(2026, 4, 1, tzinfo=UTC)

@@ -57,7 +57,6 @@ soviet union, ussr
 new york city, nyc
 los angeles, la
 san francisco, sf
-washington dc, washington d c
 world war i, world war 1, ww1, wwi, first world war
 world war ii, world war 2, ww2, wwii, second world war
 world health organization, who

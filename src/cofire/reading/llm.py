@@ -48,7 +48,10 @@ class Answer:
 
 
 class LlmReader:
-    """Asks once a fact, and does not ask again when that fails: whoever reads decides what then. Without `api_key`, OPENAI_API_KEY is used."""
+    """Asks once a fact and not again when that fails: whoever reads decides what then.
+
+    Without `api_key`, OPENAI_API_KEY is used.
+    """
 
     def __init__(
         self, model: str, *, base_url: str = OPENAI, api_key: str | None = None, timeout: float = 60.0

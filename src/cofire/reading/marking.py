@@ -70,6 +70,7 @@ def _tag(words: list[str]) -> str:
 def category(sentences: Sequence[str], lines: Sequence[Line], *, timed: bool) -> str:
     """The kind of fact a text sounds like, by the first rule that fits; `timed` says that it speaks of a time.
 
+    >>> from cofire.reading.shapes import pieces
     >>> def sounds_like(text: str, timed: bool = False) -> str:
     ...     return category([text], [pieces(text)], timed=timed)
     >>> sounds_like("I prefer tea."), sounds_like("Ana moved to Oslo.", timed=True), sounds_like("Use tabs.")

@@ -9,7 +9,20 @@ from itertools import chain
 
 from cofire.reading.shapes import Line, Piece, Shape, pieces
 from cofire.reading.spans import LONGEST, NAMING, Stretch, is_shouting, leads_name, opens_sentence, stretch
-from cofire.reading.vocabulary import DEMONYMS, JOINING, OPENERS, ORDINARY, ROLES, SEASONS, SHOUTED, TIME_WORDS
+from cofire.reading.vocabulary import (
+    COMMANDS,
+    DEMONYMS,
+    GIVEN_NAMES,
+    JOINING,
+    OPENERS,
+    ORDINARY,
+    PERSONAL_VERBS,
+    ROLES,
+    SEASONS,
+    SHOUTED,
+    SMALL,
+    TIME_WORDS,
+)
 from cofire.reading.words import STOP_WORDS
 
 # A capital at the beginning of a sentence may be owed to its place. UNLESS_SMALL: a name, unless the text also writes it
@@ -40,11 +53,11 @@ _QUOTED = re.compile(r"[“\"«]([^“”\"«»\n]{2,80})[”\"»]|(?<!\w)['‘]
 _QUOTES = ('"', "“", "`", "«", " '", "('", "‘")
 _ENDINGS = (
     *("ing", "ed", "ly", "tion", "tions", "ness", "ment", "ments", "able", "ible", "ful"),
-    *("ity", "ities", "ance", "ence", "ship", "ings", "ism"),
+    *("ity", "ities", "ance", "ence", "ship", "ings", "ism", "ics"),
 )
 _DIRECTIONS = frozenset("north south east west northern southern eastern western central latin native pre post".split())
 _OBJECTS = frozenset(
-    "your my the a an this that these those it you me them us our their his her any some all more both each".split()
+    "your my a an this that these those it you me them us our their his her any some all more both each".split()
 )
 _PLURAL_VERBS = frozenset("are were have can could should must will would may might do need".split())
 _NAMES_AFTER_ALL = frozenset(("who", "it", "us"))
@@ -148,25 +161,26 @@ def _unquoted(line: Line) -> Iterator[Name]:
 
 def _merely_opens(line: Line, at: int) -> bool:
     """The commonest case, told at once: a small word with a capital and nothing after it that a name could go on with."""
-    if line[at].low not in OPENERS:
+    if line[at].low not in (OPENERS if at == 0 else SMALL) or line[at].low in GIVEN_NAMES:
         return False
     return at + 1 == len(line) or line[at + 1].shape is Shape.WORD
 
 
 def _named(found: Stretch) -> Iterator[Name]:
     if len(found.pieces) > 1:
-        if not (is_shouting(found) or _is_season(found) or _is_demonym(found)):
+        if not (is_shouting(found) or _is_numbered_word(found) or _is_demonym(found)):
             yield Name(found.surface, "name", joined=found.joined)
         return
     piece = found.pieces[0]
-    if _stands_alone(piece):
+    if _stands_alone(piece) and not (found.opens and piece.low in COMMANDS):
         yield Name(piece.core, "acronym" if piece.shape is Shape.ACRONYM else "name", doubt=_doubt(found))
 
 
-def _is_season(found: Stretch) -> bool:
-    """ "Summer 2023" is a time."""
+def _is_numbered_word(found: Stretch) -> bool:
+    """ "Summer 2023" is a time, "Step 2" at the beginning of a sentence a plain word with a number."""
     first, *rest = found.pieces
-    return first.low in SEASONS and all(piece.shape is Shape.NUMBER for piece in rest)
+    plain = first.low in SEASONS or (found.opens and first.low in ORDINARY)
+    return plain and all(piece.shape is Shape.NUMBER for piece in rest)
 
 
 def _is_demonym(found: Stretch) -> bool:
@@ -183,8 +197,8 @@ def _stands_alone(piece: Piece) -> bool:
     if low in TIME_WORDS or len(low) < 2:
         return False
     if piece.shape is Shape.ACRONYM:
-        return low not in SHOUTED and (low not in OPENERS or low in _NAMES_AFTER_ALL)
-    if piece.shape is not Shape.CAPITAL or low in OPENERS or low in JOINING:
+        return low not in SHOUTED and low not in ROLES and (low not in OPENERS or low in _NAMES_AFTER_ALL)
+    if piece.shape is not Shape.CAPITAL or low in SMALL or low in JOINING:
         return False
     return low not in DEMONYMS and low not in ROLES and low not in SEASONS
 
@@ -203,6 +217,8 @@ def _is_plain(piece: Piece, after: Piece | None) -> bool:
     [True, True, False]
     """
     low = piece.low
+    if low in GIVEN_NAMES and after is not None and after.low in PERSONAL_VERBS:
+        return False
     if low in ORDINARY or len(low) < 3 or low.endswith(_ENDINGS) or (after is not None and after.low in _OBJECTS):
         return True
     if low[-1] != "s":

@@ -28,6 +28,7 @@ def phrases(lines: Iterable[Line]) -> tuple[str, ...]:
 
     A run that is longer keeps its end, where English has its heads.
 
+    >>> from cofire.reading.shapes import pieces
     >>> phrases([pieces("The idle connections of the new staging database time out, connections and all.")])
     ('staging database', 'idle connections', 'connections')
     """

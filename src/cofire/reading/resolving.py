@@ -16,22 +16,10 @@ Forms = tuple[tuple[str, float], ...]
 
 _TERM = re.compile(r"(?<!\w)v?\d+(?:\.\d+)+|[^\W_]+(?:'[^\W_]+)*(?:\+\+|#)?|(?<!\w)\.(?:NET|net)\b")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# Letters that are no letter with an accent, and so are left alone by folding.
 _LETTERS = str.maketrans(
-    {
-        "ø": "o",
-        "Ø": "O",
-        "ł": "l",
-        "Ł": "L",
-        "đ": "d",
-        "Đ": "D",
-        "ß": "ss",
-        "æ": "ae",
-        "Æ": "Ae",
-        "œ": "oe",
-        "ð": "d",
-        "þ": "th",
-        "ı": "i",
-    }
+    dict(zip("øØłŁđĐðÐıħĦ", "oOlLdDdDihH", strict=True))
+    | {"ß": "ss", "ẞ": "Ss", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "þ": "th", "Þ": "Th"}
 )
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://(?:www\.)?|www\.")
 _WHOLE = frozenset((Shape.PATH, Shape.URL, Shape.EMAIL, Shape.FLAG))
@@ -126,7 +114,8 @@ def _whole(surface: str) -> str:
         return ""
     low = piece.low
     if piece.shape is Shape.URL:
-        return _SCHEME.sub("", low, count=1).rstrip("/") or low
+        bare = _SCHEME.sub("", low, count=1).rstrip("/")
+        return bare if bare and look(bare).shape is Shape.URL else low
     if piece.shape is Shape.FLAG:
         return low.partition("=")[0]
     return low.removeprefix("./") or low
@@ -177,9 +166,9 @@ def _single_variants(surface: str, name: str) -> Iterator[str]:
     if "/" in name and "@" not in name:
         yield _end_of(name, is_path=look(surface).shape is Shape.PATH)
         return
-    parts = [part.lower() for part in _CAMEL.split(surface.strip("`'\""))]
+    parts = _CAMEL.split(surface.strip("`'\""))
     if len(parts) > 1 and name.isalpha() and not _SURNAME_PREFIX.match(surface) and min(map(len, parts)) > 1:
-        yield " ".join(parts)
+        yield normal(" ".join(parts))
     one = singular(name)
     if one != name and (surface.islower() or one in ORDINARY or one in OPENERS):
         yield one
@@ -256,7 +245,7 @@ def _inside(words: list[str]) -> Iterator[str]:
         for start in range(len(words) - width + 1):
             part = words[start : start + width]
             if part[0] not in STOP_WORDS and part[-1] not in STOP_WORDS and part[-1] not in JOINING:
-                yield " ".join(part)
+                yield " ".join(opened(part))
 
 
 def _is_part(words: list[str]) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from cofire.reading.vocabulary import JOINING, ORDINARY
+from cofire.reading.vocabulary import JOINING, OPENERS, ORDINARY
 
 
 class Shape(StrEnum):
@@ -75,8 +75,10 @@ _VERSION = re.compile(
     r"v\d+(?:\.\d+)*(?:[-.]?(?:rc|alpha|beta|post|dev|a|b)\.?\d*)?|\d+\.\d+\.\d+(?:\.\d+)*(?:[-.]?(?:rc|alpha|beta|post|dev|a|b)\.?\d*)?"
 )
 _NUMBER = re.compile(r"\d[\d.,]*|\d+(?:st|nd|rd|th)")
+_HASH = re.compile(r"(?=\d*[a-f])[0-9a-f]{7,40}")
 _SNAKE = re.compile(r"\w*[^\W_]_+[^\W_]\w*|_+[^\W\d_]\w*")
 _DOTTED = re.compile(r"[a-z_]\w*(?:\.[A-Za-z_]\w*)*\.(?:[a-z_]\w+|\w*_\w*)")
+_MEMBER = re.compile(r"[a-z_]\w+\.[A-Z]\w+")
 _SCOPED = re.compile(r"\w+(?:::\w+)+")
 _CALL = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)*\([^()]*")
 _DOTTED_INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
@@ -213,7 +215,8 @@ def _address(core: str) -> Shape:
         return Shape.CODE
     if _is_path(core):
         return Shape.PATH
-    return Shape.ACRONYM if core.replace("/", "").isupper() else Shape.WORD
+    letters = core.replace("/", "")
+    return Shape.ACRONYM if letters.isalnum() and letters.isupper() else Shape.WORD
 
 
 def _is_path(core: str) -> bool:
@@ -229,8 +232,9 @@ def _numeral(core: str) -> Shape:
         return Shape.VERSION
     if _NUMBER.fullmatch(core):
         return Shape.NUMBER
-    upper = sum(letter.isupper() for letter in core)
-    return Shape.ACRONYM if core.isalnum() and upper and core[-1].isupper() else Shape.WORD
+    if _HASH.fullmatch(core):
+        return Shape.CODE
+    return Shape.ACRONYM if core.isalnum() and core[-1].isupper() else Shape.WORD
 
 
 def _dotted(core: str) -> Shape:
@@ -243,7 +247,9 @@ def _dotted(core: str) -> Shape:
         return Shape.PATH
     if _DOMAIN.fullmatch(core.lower()):
         return Shape.URL
-    return Shape.CODE if _DOTTED.fullmatch(core) else Shape.WORD
+    if _DOTTED.fullmatch(core):
+        return Shape.CODE
+    return Shape.CODE if _MEMBER.fullmatch(core) and stem not in OPENERS and stem not in ORDINARY else Shape.WORD
 
 
 def _worded(core: str) -> Shape:

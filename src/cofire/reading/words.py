@@ -19,7 +19,10 @@ STOP_WORDS = frozenset(
 )
 
 # An identifier keeps its joints (find_by_email, v1.7.2, user@host, src/app.py, C++); a plain word may end in an apostrophe part.
-_CHUNK = re.compile(r"\w+(?:['’]\w+|[._\-/:@]+\w+)*(?:\+\+|#)?")
+# Scripts whose vowel signs are marks and not letters keep them inside the word.
+_LETTER = r"[\w\u0591-\u05c7\u064b-\u065f\u0900-\u0963\u0966-\u0dff]"
+_CHUNK = re.compile(rf"{_LETTER}+(?:['’]{_LETTER}+|[._\-/:@]+{_LETTER}+)*(?:\+\+|#)?")
+_WORTH_KEEPING = 64
 _JOINT = re.compile(r"[._\-/:@]+")
 _ORDINARY_COMPOUND = re.compile(r"[A-Za-z]?[a-z]+(?:-[A-Za-z]?[a-z]+)+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -37,7 +40,7 @@ def fold(text: str) -> str:
     if text.isascii():
         return text
     plain = unicodedata.normalize("NFKD", text)
-    kept = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    kept = "".join(letter for letter in plain if not "\u0300" <= letter <= "\u036f")
     return unicodedata.normalize("NFC", kept).replace("’", "'")
 
 
@@ -51,13 +54,18 @@ def words(text: str) -> list[str]:
     >>> words("東京タワ")
     ['東', '京', 'タ', 'ワ', '東京', '京タ', 'タワ']
     """
-    found = [word for chunk in _CHUNK.findall(fold(text)) for word in _chunk_words(chunk)]
+    found = [word for chunk in _CHUNK.findall(fold(text)) for word in _read(chunk)]
     return [word for word in found if word not in STOP_WORDS] or found
 
 
 def counts(text: str) -> Counter[str]:
     """How often each word of a text occurs."""
     return Counter(words(text))
+
+
+def _read(chunk: str) -> tuple[str, ...]:
+    """Ordinary chunks come again and are kept in mind; a hundred thousand letters in a row do not."""
+    return _chunk_words(chunk) if len(chunk) <= _WORTH_KEEPING else _chunk_words.__wrapped__(chunk)
 
 
 @lru_cache(maxsize=100_000)

@@ -187,7 +187,7 @@ class ReferenceStore:
 
     def waiting(self, scopes: Sequence[str] | None, limit: int) -> list[Fact]:
         shelf = self._open()
-        facts = [shelf.facts[id] for id in shelf.web.inbox]
+        facts = [fact for id, fact in shelf.facts.items() if id in shelf.web.inbox]
         return [fact for fact in facts if scopes is None or fact.scope in scopes][:limit]
 
     def kin(self, ids: Sequence[str], k: int, sharing: int) -> Kin:
@@ -304,7 +304,9 @@ def _adopt(shelf: Shelf, before: Model | None) -> None:
     if model != before:
         shelf.vectors = {}
         shelf.counted = {scope: replace(counted, sample=()) for scope, counted in shelf.counted.items()}
-    shelf.vectors = shelf.vectors_of(model)
+    adopted = shelf.vectors_of(model)
+    shelf.web.inbox |= {id: None for id in sorted(adopted) if id not in shelf.vectors}
+    shelf.vectors = adopted
     shelf.records.pop(INCOMING_RECORD, None)
     shelf.incoming = {}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sized
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TypedDict
@@ -109,10 +109,6 @@ def where(asked: Filters, now: datetime, *, everywhere: bool = False, whenever: 
         whenever=whenever,
     )
 
-
-def says_anything(filters: Filters) -> bool:
-    """Whether any filter is given that leaves something out; an empty list says nothing."""
-    return any(value is not None and not (isinstance(value, Sized) and not len(value)) for value in filters.values())
 
 
 def scopes_of(given: object) -> tuple[str, ...]:

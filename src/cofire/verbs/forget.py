@@ -10,7 +10,7 @@ from cofire.asks import Asking, Now, Scan, Write
 from cofire.errors import InvalidInput
 from cofire.model import Change, Fact, Written
 from cofire.settings import Settings
-from cofire.verbs.asking import Filters, says_anything, where
+from cofire.verbs.asking import Filters, where
 from cofire.verbs.listing import facts_by_id
 from cofire.verbs.remember import recount_where_due
 
@@ -43,7 +43,7 @@ def _doomed(ids: Iterable[str] | str | None, filters: Filters, now: datetime) ->
     chosen = where(filters, now, everywhere=True, whenever=True)
     if ids is not None:
         return (yield from facts_by_id(ids, chosen))
-    if not says_anything(filters):
+    if not chosen.leaves_out:
         raise InvalidInput(
             "Nothing says what to forget.", way_out="Give ids or a filter such as session, tags or scope."
         )

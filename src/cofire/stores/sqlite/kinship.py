@@ -23,6 +23,7 @@ SELECT f.key, f.id, v.vector FROM facts f JOIN vectors v ON v.fact = f.key WHERE
 _SHARING = """
 SELECT mine.fact, theirs.fact FROM carray(?) c CROSS JOIN tags mine ON mine.fact = c.value
 JOIN tags theirs ON theirs.tag = mine.tag AND theirs.fact <> mine.fact JOIN facts f ON f.key = theirs.fact AND f.scope = ?
+  AND NOT f.archived JOIN vectors v ON v.fact = f.key
 WHERE (SELECT count(*) FROM (SELECT 1 FROM tags WHERE tag = mine.tag LIMIT ?)) < ?
 GROUP BY mine.fact, theirs.fact ORDER BY mine.fact, count(*) DESC, theirs.fact DESC
 """
@@ -31,7 +32,7 @@ GROUP BY mine.fact, theirs.fact ORDER BY mine.fact, count(*) DESC, theirs.fact D
 def kin(connection: apsw.Connection, model: StoredModel | None, ids: Sequence[str], k: int, sharing: int) -> Kin:
     """Pairs over all scopes that the ids are of."""
     if model is None or not ids:
-        return Kin((), np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))
+        return _joined([])
     sql = "SELECT f.scope, f.key FROM carray(?) c CROSS JOIN facts f ON f.id = c.value ORDER BY f.scope"
     wanted = np.array(connection.execute(sql, (apsw.carray(tuple(ids)),)).fetchall(), np.int64).reshape(-1, 2)
     parts = [
@@ -84,6 +85,8 @@ def _alike(held: NDArray[np.int64], seen: Vectors, pairs: list[tuple[int, int]])
 
 
 def _joined(parts: list[Kin]) -> Kin:
+    if not parts:
+        return Kin((), np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))
     shifts = np.cumsum([0, *(len(part.ids) for part in parts)])
     return Kin(
         tuple(id for part in parts for id in part.ids),

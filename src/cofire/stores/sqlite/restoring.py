@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import quote
 
 import apsw
 
@@ -49,7 +50,7 @@ def _checked(backup: str) -> apsw.Connection:
             f"There is no backup {backup}.", way_out="Give the path of a file made by: cofire backup FILE"
         )
     with translated(backup):
-        source = apsw.Connection(backup, flags=apsw.SQLITE_OPEN_READONLY)
+        source = _untouched(backup)
         try:
             schema.check_owner(source, backup)
             if schema.version_of(source) == 0 or source.execute("PRAGMA integrity_check").get != "ok":
@@ -58,6 +59,14 @@ def _checked(backup: str) -> apsw.Connection:
             source.close()
             raise
         return source
+
+
+def _untouched(backup: str) -> apsw.Connection:
+    """A backup for reading. Where nobody writes to it, no file is laid beside it."""
+    if Path(backup + "-wal").exists():
+        return apsw.Connection(backup, flags=apsw.SQLITE_OPEN_READONLY)
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    return apsw.Connection(f"file:{quote(str(Path(backup).absolute()))}?immutable=1", flags=flags)
 
 
 def _replace(source: apsw.Connection, target: apsw.Connection, path: str, force: bool) -> str | None:

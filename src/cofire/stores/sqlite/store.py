@@ -74,10 +74,9 @@ class SqliteStore:
             return writing.recognised(connection, hashes)
 
     def read(self, ids: Sequence[str]) -> list[Fact | None]:
-        if not ids:
-            return []
         with self._glancing() as connection:
-            found = connection.execute(rows.SELECT + " WHERE f.id IN (SELECT value FROM carray(?))", (_listed(ids),))
+            sql = rows.SELECT + " WHERE f.id IN (SELECT value FROM carray(?))"
+            found = connection.execute(sql, (_listed(ids),)) if ids else ()
             facts = {fact.id: fact for fact in map(rows.fact, found)}
         return [facts.get(id) for id in ids]
 

@@ -227,11 +227,18 @@ def _write_incoming(connection: apsw.Connection, change: Change) -> None:
 
 
 def _adopt(connection: apsw.Connection, before: Model | None) -> None:
-    """The vectors that were moving in become the store's own, if they are of its model; those of another model go."""
+    """The vectors that were moving in become the store's own, if they are of its model; those of another model go.
+
+    A fact with a vector where there was none can be compared anew, so it waits for a dream again.
+    """
     after = model_of(connection, MODEL_RECORD)
     if before is not None and before != after:
         connection.execute("DELETE FROM vectors; UPDATE word_statistics SET sample = x'', version = version + 1")
     if model_of(connection, INCOMING_RECORD) == after:
+        connection.execute(
+            "UPDATE facts SET inbox = 1 WHERE key IN (SELECT fact FROM vectors_incoming) "
+            "AND key NOT IN (SELECT fact FROM vectors)"
+        )
         connection.execute("INSERT OR REPLACE INTO vectors(fact, vector) SELECT fact, vector FROM vectors_incoming")
     connection.execute("DELETE FROM vectors_incoming")
     connection.execute("DELETE FROM records WHERE name = ?", (INCOMING_RECORD,))
