@@ -55,7 +55,7 @@ SEMANTIC = declare(Knob("semantic.enabled", True, "Whether search by meaning tak
 SEMANTIC_WEIGHT = declare(
     Knob(
         "semantic.weight",
-        0.17,
+        0.15,
         "Weight of the meaning channel in fusion.",
         "measured on the tuning halves",
         low=0,
@@ -108,7 +108,7 @@ KEYWORD_K1 = declare(
     )
 )
 KEYWORD_B = declare(
-    Knob("keyword.b", 0.6, "BM25: how much long texts are held back.", "measured on the tuning halves", low=0, high=1)
+    Knob("keyword.b", 0.45, "BM25: how much long texts are held back.", "measured on the tuning halves", low=0, high=1)
 )
 HINT_WEIGHT = declare(
     Knob(
@@ -127,6 +127,16 @@ FUSION = declare(
         "How channels are joined: calibrated scores, or weighted reciprocal ranks as documented.",
         "000; measured",
         choices=("calibrated", "rrf"),
+    )
+)
+FADING = declare(
+    Knob(
+        "fusion.fading",
+        0.25,
+        "How much a word that better facts hold already loses of its weight for the next ones; 0 is nothing.",
+        "measured on the tuning halves",
+        low=0,
+        high=1,
     )
 )
 RRF_K = declare(Knob("fusion.rrf_k", 60, "The constant of reciprocal rank fusion.", "000", low=1, high=1_000))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from cofire.dynamics.fusion import calibrated, fused, order, ranks, reciprocal
+from cofire.dynamics.fusion import calibrated, fused, order, picked, ranks, reciprocal
 
 scores = some.lists(some.floats(-5, 5), min_size=1, max_size=8)
 
@@ -51,3 +51,17 @@ def test_calibrated_gives_the_weighted_score_to_the_heard() -> None:
 def test_the_score_is_the_sum_of_what_channels_give() -> None:
     parts = {"semantic": np.array([1.0, 0.0]), "keyword": np.array([0.5, 2.0])}
     assert fused(parts).tolist() == [1.5, 2.0]
+
+
+def test_a_fact_that_repeats_the_best_one_falls_behind_one_that_adds() -> None:
+    saturated = np.array([[0.9, 0.0], [0.8, 0.0], [0.0, 0.7]])
+    plain = picked(saturated, np.ones(2), np.zeros(3), "cba", count=3, fading=0.0)
+    faded = picked(saturated, np.ones(2), np.zeros(3), "cba", count=3, fading=0.5)
+    assert order(plain, "cba") == (0, 1, 2)
+    assert order(faded, "cba") == (0, 2, 1)
+
+
+def test_what_is_not_picked_stays_below_what_is() -> None:
+    scores = picked(np.array([[1.0], [0.9], [0.8]]), np.ones(1), np.zeros(3), "cba", count=1, fading=1.0)
+    assert scores[0] == 1.0
+    assert max(scores[1:]) < 1.0

@@ -46,6 +46,10 @@ def test_surname_of_the_subject_means_the_subject() -> None:
     assert sure("Later Porcaro played drums.", subject="Jeff Porcaro") == {"jeff porcaro": PARTIAL}
 
 
+def test_last_word_of_what_a_text_begins_with_is_no_surname() -> None:
+    assert sure("My dog Biscuit is afraid.") == {"biscuit": FULL}
+
+
 def test_surname_alone_means_only_itself() -> None:
     assert "michael jordan" not in sure("we flew to Jordan")
     assert "jordan" not in sure("we met Michael Jordan")
@@ -83,7 +87,7 @@ def test_long_sentence_keeps_names_as_written_before_their_parts() -> None:
 
 
 def test_fact_mentions_a_bounded_number_of_names() -> None:
-    assert len(mentions(" ".join(f"we saw Place{n}x." for n in range(500)))) == A_FACT
+    assert len(mentions(" ".join(f"We saw Place{n}x." for n in range(500)))) == A_FACT
 
 
 def test_mere_numbers_are_not_mentioned() -> None:

@@ -1,5 +1,7 @@
 """When two names mean one thing, and when they do not."""
 
+import sys
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
@@ -10,14 +12,15 @@ from cofire.reading.resolving import forms, normal, parts, same
 from tests.reading.labelled import rows, score
 
 
-def test_labelled_pairs_are_told_apart() -> None:
+def test_labelled_pairs_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
     pairs = rows("pairs.tsv")
     assert len(pairs) >= 80
     result = score(
         (["same"] if same(one, other) >= BY_RULE else [], ["same"] if label == "same" else [])
         for label, one, other in pairs
     )
-    print(f"pairs.tsv: {result}")
+    with capsys.disabled():
+        sys.stdout.write(f" pairs.tsv: {result} ")
     assert result.precision >= 0.95
     assert result.recall >= 0.95
 

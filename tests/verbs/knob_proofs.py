@@ -239,6 +239,7 @@ PROOFS: dict[str, Proof] = {
     "keyword.b": Proof(0.1, scores),
     "keyword.hint_weight": Proof(1.0, hinted),
     "fusion.method": Proof("rrf", scores),
+    "fusion.fading": Proof(0.9, scores),
     "fusion.rrf_k": Proof(5, scores, RRF),
     "statistics.growth": Proof(10.0, counted),
     "statistics.sample": Proof(3, counted),

@@ -54,3 +54,27 @@ def calibrated(scores: Floats, heard: NDArray[np.bool_], *, weight: float) -> Fl
 def fused(parts: Mapping[str, Floats]) -> Floats:
     """The score: the sum of what the channels give."""
     return np.asarray(np.sum(list(parts.values()), axis=0))
+
+
+def picked(
+    saturated: Floats, weights: Floats, rest: Floats, ties: Sequence[str], *, count: int, fading: float
+) -> Floats:
+    """Scores under which a fact counts for what it adds: words that better facts hold already count less and less.
+
+    Facts are picked one by one, best first, by s·w + rest. After each pick the weight of word j falls by the factor
+    1 − fading·sⱼ, where sⱼ is how well the picked fact answers it: maximal marginal relevance (Carbonell, Goldstein 1998)
+    reckoned on words. Only the first `count` are picked; the others stay below the last of them.
+
+    >>> alike, other = [[0.9, 0.0], [0.8, 0.0]], [[0.0, 0.7]]
+    >>> picked(np.array(alike + other), np.ones(2), np.zeros(3), "cba", count=2, fading=0.5).round(3).tolist()
+    [0.9, 0.7, 0.7]
+    """
+    scores = saturated @ weights + rest
+    left = np.ones(len(scores), dtype=np.bool_)
+    last = np.inf
+    for _ in range(min(count, len(scores))):
+        now = np.round(np.where(left, saturated @ weights + rest, -np.inf), DECIMALS)
+        best = max(np.flatnonzero(now == now.max()).tolist(), key=lambda row: ties[row])
+        scores[best], left[best], last = now[best], False, float(now[best])
+        weights = weights * (1 - fading * saturated[best])
+    return np.where(left, np.minimum(scores, last - 10.0**-DECIMALS), scores)

@@ -17,6 +17,7 @@ A_FACT = 64
 _DEFINED = re.compile(r"\((?:the |an? |or )?[\"“']?([A-Z][A-Za-z0-9&.-]{1,9})[\"”']?\)")
 _LOOK_BACK = 120
 _WHOLE = frozenset(("path", "url", "email", "flag", "version"))
+_READ_OFF = 0.9  # A subject up to this strength was read off the text itself and proves nothing about it.
 _LIKE_A_PERSON = range(2, 5)
 
 Called = dict[str, str]
@@ -91,7 +92,7 @@ def surnames(named: Iterable[Name], subjects: Sequence[Subject]) -> Called:
     >>> surnames([Name("Jeff Porcaro", "name"), Name("Porcaro", "name"), Name("New York", "name")], [])
     {'porcaro': 'jeff porcaro', 'york': 'new york'}
     """
-    full = [subject.name for subject in subjects if subject.strength > PARTIAL]
+    full = [subject.name for subject in subjects if subject.strength > _READ_OFF]
     full += [normal(name.surface) for name in named if name.kind == "name" and not name.joined]
     found: Called = {}
     for name in dict.fromkeys(full):

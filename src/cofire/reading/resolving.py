@@ -157,7 +157,8 @@ def _variants(surface: str, name: str) -> Iterator[str]:
         yield " ".join(words[:-1])
     if len(words[0]) == 4 and words[0].isdigit() and len(words) > 2:
         yield " ".join(words[1:])
-    if surface.rsplit(maxsplit=1)[-1].islower() and (one := singular(words[-1])) != words[-1]:
+    last = surface.rsplit(maxsplit=1)[-1]
+    if last.isalpha() and last.islower() and (one := singular(words[-1])) != words[-1]:
         yield " ".join((*words[:-1], one))
 
 

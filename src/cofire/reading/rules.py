@@ -12,6 +12,7 @@ from cofire.reading.marking import category, tags
 from cofire.reading.mentions import mentions
 from cofire.reading.names import Name, names
 from cofire.reading.phrases import phrases
+from cofire.reading.resolving import terms
 from cofire.reading.sentences import said, sentences
 from cofire.reading.shapes import Line, pieces
 from cofire.reading.subjects import subjects
@@ -44,7 +45,7 @@ def read(fact: Fact, find_names: NameFinder) -> Reading:
     cut = sentences(text)
     lines = [pieces(sentence) for sentence in cut]
     about = subjects(fact, text)
-    named = find_names(cut, lines, known={word for subject in about for word in subject.name.split(" ")})
+    named = find_names(cut, lines, known=set(terms(f"{fact.subject or ''} {fact.speaker or ''}")))
     spans = times(text, fact.time)
     key = phrases(lines)
     return Reading(

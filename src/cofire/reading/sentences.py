@@ -86,7 +86,7 @@ def _full_stop_ends(text: str, end: re.Match[str]) -> bool:
         return False
     if last in _SOFT or _is_initial(text, end.start()):
         return after.lower() in OPENERS and after[:1].isupper()
-    return not after[:1].islower() or (len(last) > 2 and last.isalpha())
+    return not after[:1].islower() or (len(last) > 2 and last.isalnum())
 
 
 def _is_initial(text: str, stop: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from cofire.reading.shapes import Line, Piece, Shape
 from cofire.reading.vocabulary import (
@@ -54,7 +55,8 @@ class Stretch:
 def stretch(line: Line, start: int) -> tuple[int, list[Stretch]]:
     """Where the run of capitals that begins at `start` ends, and the names in it."""
     end = _reach(line, start)
-    if _has_epithet(line, start, end):
+    linked = end + 1 < len(line) and line[end].core in ("and", "the") and not (line[end].closed or line[end - 1].stops)
+    if linked and _has_epithet(line, start, end):
         return end + 2, [_stretch_of(line, start, end + 2)]
     opens = opens_sentence(line, start)
     found = [
@@ -62,16 +64,14 @@ def stretch(line: Line, start: int) -> tuple[int, list[Stretch]]:
         for first, last in _cut_at_possessives(line, start, end)
         if (trimmed := _trimmed(line, first, last, opens=opens and first == start))
     ]
-    return end, [*found, *_joined_with_next(line, start, end)]
+    return end, [*found, *_joined_with_next(line, start, end)] if linked else found
 
 
 def _has_epithet(line: Line, start: int, end: int) -> bool:
     """ "Charles the Bald", "Pliny the Elder": one capital, the article and one more; "in Germany the Nazis" is no such thing."""
-    if end - start > 1 or end + 1 >= len(line) or line[end].core != "the" or line[end].closed or line[start].stops:
+    if end - start > 1 or line[end].core != "the" or line[start].shape is not Shape.CAPITAL:
         return False
-    if line[start].shape is not Shape.CAPITAL or line[start].low in OPENERS or line[start].low in TIME_WORDS:
-        return False
-    if start > 0 and line[start - 1].low in SMALL:
+    if line[start].low in OPENERS or line[start].low in TIME_WORDS or (start > 0 and line[start - 1].low in SMALL):
         return False
     return line[end + 1].shape is Shape.CAPITAL and _reach(line, end + 1) == end + 2
 
@@ -158,14 +158,14 @@ def _numbers_name(line: Line, at: int) -> bool:
     return after.shape in NAMING or after.low in SMALL or not (after.low.endswith("s") or after.low in _COUNTED)
 
 
-def _cut_at_possessives(line: Line, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _cut_at_possessives(line: Line, start: int, end: int) -> list[tuple[int, int]]:
     """ "Google's Sundar Pichai" is two names, "Schindler's List" one."""
-    first = start
-    for at in range(start, end - 1):
-        if line[at].possessive and not (line[at + 1].low in HEADS or line[at].low in ORDINARY or line[at].low in ROLES):
-            yield first, at + 1
-            first = at + 1
-    yield first, end
+    cuts = [at + 1 for at in range(start, end - 1) if line[at].possessive and not _owns_by_name(line, at)]
+    return list(pairwise((start, *cuts, end)))
+
+
+def _owns_by_name(line: Line, at: int) -> bool:
+    return line[at + 1].low in HEADS or line[at].low in ORDINARY or line[at].low in ROLES
 
 
 def _trimmed(line: Line, start: int, end: int, *, opens: bool) -> tuple[int, int] | None:
@@ -184,10 +184,18 @@ def _is_cut_in_front(line: Line, at: int, end: int, *, opens: bool) -> bool:
     if piece.shape is Shape.ACRONYM or piece.shape is Shape.INITIAL:
         return False
     if piece.low in OPENERS:
-        if piece.low in GIVEN_NAMES and at + 1 < end and "?" not in line[-1].closed:
-            return False
-        return opens or piece.low in _DETERMINERS or piece.core == "I"
+        return _is_opener(line, at, end, opens=opens)
     return piece.low in MONTHS and _is_date(line, at, end)
+
+
+def _is_opener(line: Line, at: int, end: int, *, opens: bool) -> bool:
+    """Whether a word that may open a sentence does so: "Will Ana come?" but "Will Smith came", "Open it" but "The Open Sea"."""
+    low = line[at].low
+    if low in _DETERMINERS or line[at].core == "I":
+        return True
+    if low in GIVEN_NAMES and at + 1 < end and "?" not in line[-1].closed:
+        return False
+    return opens and not (at > 0 and line[at - 1].low in _DETERMINERS)
 
 
 def _is_date(line: Line, at: int, end: int) -> bool:
@@ -205,8 +213,6 @@ def _is_cut_behind(line: Line, at: int) -> bool:
 
 def _joined_with_next(line: Line, start: int, end: int) -> Iterator[Stretch]:
     """This run and the next as one name, where "and" or "the" stands between: "Simon and Garfunkel", "Pliny the Elder"."""
-    if end + 1 >= len(line) or line[end].low not in ("and", "the") or line[end].closed or line[end - 1].stops:
-        return
     after = line[end + 1]
     if after.shape is not Shape.CAPITAL or after.opened or line[start].low in OPENERS or line[start].low in TIME_WORDS:
         return

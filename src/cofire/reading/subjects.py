@@ -9,7 +9,7 @@ from cofire.model import Fact
 from cofire.reading.base import BY_RULE, FULL, Subject
 from cofire.reading.mentions import definitions
 from cofire.reading.resolving import forms, normal
-from cofire.reading.vocabulary import OPENERS
+from cofire.reading.vocabulary import OPENERS, SMALL
 from cofire.reading.words import STOP_WORDS
 
 GIVEN, WITHOUT_BRACKETS, LEAD, BEFORE_COMMA, ALSO = 1.0, 0.95, 0.9, 0.8, 0.7
@@ -28,6 +28,9 @@ _LEAD = re.compile(rf"\W{{0,4}}((?:[^\s(,;:]+\s+){{0,7}}?[^\s(,;:]+?)(?=\s*[(,]|
 _STATES = re.compile(rf"\s*(?:{_VERBS})\b")
 _STATES_LATER = re.compile(r",[^.]{0,200}?\b(?:is|was|are|were)\b")
 _DETERMINERS = frozenset("the a an my our your his her their this that these those".split())
+_INSIDE = frozenset(
+    "of the a an and in for on at to with by from as no de la le van von der del di da du al el y e &".split()
+)
 _ALSO = re.compile(
     r"(?:known (?:simply )?(?:as|by (?:his|her|their) \w* ?name)|commonly called|also (?:called|stylized as)|abbreviated(?: as| to)?"
     r"|nicknamed|a\.k\.a\.|aka)\s*(?:the\s+)?[\"“'‘`]{0,2}\s?((?:[A-Z][\w.'’&-]*\s?){1,5})"
@@ -58,7 +61,7 @@ def _share(sure: float) -> float:
 
 def _surfaces(fact: Fact, text: str) -> Iterator[tuple[str, float]]:
     if fact.subject:
-        yield from _given(fact.subject)
+        yield from _given(fact.subject[:_BEGINNING])
     if fact.speaker:
         return
     beginning = text[:_BEGINNING]
@@ -94,7 +97,7 @@ def lead(text: str) -> str:
     if not found:
         return ""
     words = found[1].partition(" or ")[0]
-    return words if _is_nameable(words) and _states(text[found.end() :], named=_has_capital(words)) else ""
+    return words if _is_nameable(words) and _states(text[found.end() :], named=_is_name(words)) else ""
 
 
 def _states(rest: str, *, named: bool) -> bool:
@@ -104,15 +107,16 @@ def _states(rest: str, *, named: bool) -> bool:
     return _STATES.match(rest) is not None or (named and _STATES_LATER.match(rest) is not None)
 
 
-def _has_capital(words: str) -> bool:
-    return any(word[:1].isupper() and word.lower() not in OPENERS for word in words.split())
+def _is_name(words: str) -> bool:
+    return all(not word[0].islower() or word in _INSIDE for word in words.split())
 
 
 def _is_nameable(words: str) -> bool:
-    """Not a pronoun, a question or an adverb, and more than small words."""
-    found = words.split()
-    while found and found[0].lower() in _DETERMINERS:
+    """No pronoun, question, adverb or clause; a command only behind an article, where it is none ("the deploy key")."""
+    found = words.lower().split()
+    determined = found[0] in _DETERMINERS
+    while found and found[0] in _DETERMINERS:
         found = found[1:]
-    if not found or found[0].lower().strip("'’") in OPENERS:
+    if not found or found[0].strip("'’") in (SMALL if determined else OPENERS):
         return False
-    return not all(word.lower() in STOP_WORDS for word in found)
+    return all(word in _INSIDE or word not in SMALL for word in found[1:])

@@ -256,7 +256,7 @@ TIME_WORDS = frozenset(
 
 # Small words inside a name: "University of Oslo", "Ludwig van Beethoven", "Catherine of the House of Valois".
 JOINING = frozenset(
-    "of de van von der den la le del della da di du dos das des al el bin ibn ben y e zu ter af av & 'n'".split()
+    "of de van von der den la le del della da di du dos das des al el bin ibn y e zu ter af av & 'n'".split()
 )
 AFTER_JOINING = frozenset("the la los las les der den".split())
 

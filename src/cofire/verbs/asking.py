@@ -110,7 +110,6 @@ def where(asked: Filters, now: datetime, *, everywhere: bool = False, whenever: 
     )
 
 
-
 def scopes_of(given: object) -> tuple[str, ...]:
     """The scopes named, or the default one."""
     found = accepting.names(given, "scope", InvalidQuestion)

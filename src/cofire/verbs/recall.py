@@ -31,6 +31,7 @@ from cofire.reading import words
 from cofire.recollection import ChannelReport, Heard, Hit, Recollection
 from cofire.settings import (
     CANDIDATES,
+    FADING,
     FUSION,
     HINT_WEIGHT,
     KEYWORD,
@@ -51,6 +52,7 @@ from cofire.xray import fit
 
 WEIGHTS: Mapping[str, Knob[float]] = {"semantic": SEMANTIC_WEIGHT, "keyword": KEYWORD_WEIGHT}
 LEAST_SAMPLE = 8
+MOST_PICKED = 50
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ def recall(text: object, asked: Asked, settings: Settings) -> Asking[Recollectio
     cue = yield from read_cue(asked_for)
     proposed, reports = yield from listen(cue, asked_for)
     evidence: Evidence = yield Weigh(proposed, cue.words.words)
-    ranked = rank(evidence, cue, asked_for.settings)
+    ranked = rank(evidence, cue, asked_for)
     facts: list[Fact | None] = yield Read(ranked.best(asked_for.k))
     hits = cap([ranked.hit(place, fact) for place, fact in enumerate(facts) if fact is not None], asked_for.budget)
     return Recollection(asked_for.text, hits, reports, asked_for.scopes, reason=_reason(hits, ranked, reports))
@@ -144,15 +146,32 @@ def listen(cue: Cue, asked: Question) -> Asking[tuple[list[str], tuple[ChannelRe
     return list(proposed), tuple(reports[name] for name in WEIGHTS)
 
 
-def rank(evidence: Evidence, cue: Cue, settings: Settings) -> Ranked:
+def rank(evidence: Evidence, cue: Cue, asked: Question) -> Ranked:
     """Score the candidates by every channel, fuse, and order; of equals the newer comes first."""
+    settings = asked.settings
     scores = {"semantic": semantic_scores(evidence, cue, settings), "keyword": keyword_scores(evidence, cue)}
     heard = {"semantic": evidence.embedded & (cue.vector is not None), "keyword": scores["keyword"] > 0}
     on = [name for name in WEIGHTS if name not in cue.reports]
     places = {name: fusion.ranks(scores[name], heard[name], evidence.ids) for name in on}
     gives = {name: _gives(scores[name], heard[name], places[name], name, settings) for name in on}
     total = fusion.fused(gives) if gives else np.zeros(len(evidence.ids))
+    if settings[FADING] and settings[FUSION] == "calibrated" and {"semantic", "keyword"} <= set(gives):
+        faded = fade(evidence, cue, total, asked)
+        gives["keyword"] = gives["keyword"] + faded - total
+        total = faded
     return Ranked(evidence.ids, fusion.order(total, evidence.ids), total, scores, places, gives)
+
+
+def fade(evidence: Evidence, cue: Cue, total: Numbers, asked: Question) -> Numbers:
+    """The scores when each fact counts for what it adds to the words of those before it."""
+    weights = np.asarray(cue.words.weights)
+    if weights.sum() <= 0:
+        return total
+    weights = asked.settings[KEYWORD_WEIGHT] * weights / weights.sum()
+    saturated = keyword_saturation(evidence, cue)
+    rest = total - saturated @ weights
+    count = min(asked.k, MOST_PICKED)
+    return fusion.picked(saturated, weights, rest, evidence.ids, count=count, fading=asked.settings[FADING])
 
 
 def semantic_scores(evidence: Evidence, cue: Cue, settings: Settings) -> Numbers:
@@ -169,12 +188,17 @@ def semantic_scores(evidence: Evidence, cue: Cue, settings: Settings) -> Numbers
 
 def keyword_scores(evidence: Evidence, cue: Cue) -> Numbers:
     """The share of the question's words that each candidate answers."""
+    return bm25.share(keyword_saturation(evidence, cue), cue.words.weights)
+
+
+def keyword_saturation(evidence: Evidence, cue: Cue) -> Numbers:
+    """How well each candidate answers each word, from 0 to 1."""
     asked = cue.words
     resisting = bm25.resistance(
         evidence.lengths.astype(np.float64), k1=asked.k1, b=asked.b, mean_length=asked.mean_length
     )
     counts = (evidence.counts + asked.hint_weight * evidence.hints).astype(np.float64)
-    return bm25.share(bm25.saturation(counts, resisting[:, None]), asked.weights)
+    return bm25.saturation(counts, resisting[:, None])
 
 
 def cap(hits: Sequence[Hit], budget: int | None) -> tuple[Hit, ...]:

@@ -59,7 +59,7 @@ def _mention_rows(
     keys: Mapping[str, int], mentions: Iterable[tuple[int, tuple[Mentioned, ...]]]
 ) -> list[tuple[int, int, int, float]]:
     return [
-        (fact, keys[one.name], sum(1 << min(at, LAST_SENTENCE) for at in set(one.sentences)), one.confidence)
+        (fact, keys[one.name], sum(1 << at for at in {min(at, LAST_SENTENCE) for at in one.sentences}), one.confidence)
         for fact, named in mentions
         for one in named
     ]
