@@ -200,7 +200,7 @@ def _stands_alone(piece: Piece) -> bool:
         return low not in SHOUTED and low not in ROLES and (low not in OPENERS or low in _NAMES_AFTER_ALL)
     if piece.shape is not Shape.CAPITAL or low in SMALL or low in JOINING:
         return False
-    return low not in DEMONYMS and low not in ROLES and low not in SEASONS
+    return not (low in DEMONYMS or low in ROLES or low in SEASONS or low in _DIRECTIONS)
 
 
 def _doubt(found: Stretch) -> int:

@@ -34,6 +34,7 @@ _COUNTED = frozenset(
     "people men women children percent million billion thousand hundred km kg miles more other new".split()
 )
 _SENTENCE_ENDS = frozenset(".!?:…")
+_EMOJI_FROM = "\u2600"
 _LONGEST_JOINED = 5
 
 
@@ -82,8 +83,10 @@ def _stretch_of(line: Line, start: int, end: int) -> Stretch:
 
 
 def opens_sentence(line: Line, at: int) -> bool:
-    """Whether only marks stand before a piece, or the end of another sentence."""
+    """Whether only marks stand before a piece, or the end of another sentence; an emoji is such an end."""
     while at > 0 and line[at - 1].shape is Shape.MARK:
+        if line[at - 1].core[:1] > _EMOJI_FROM:
+            return True
         at -= 1
     return at == 0 or (line[at - 1].stops and line[at - 1].closed[:1] in _SENTENCE_ENDS)
 

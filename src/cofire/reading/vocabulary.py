@@ -18,11 +18,12 @@ SMALL = frozenset(
     like minus near of off on onto opposite out outside over past per plus regarding round than through throughout to toward
     towards under underneath unlike up upon versus via vs with within without
     also again already almost alternatively altogether always anyway anyways apparently approximately basically certainly
-    clearly consequently conversely currently definitely early earlier else especially essentially even eventually ever evidently exactly
+    clearly consequently conversely currently definitely early earlier else especially essentially even eventually ever
+    evidently exactly
     finally first firstly formerly fortunately frankly further furthermore generally gradually hence here hereafter highly
     historically honestly hopefully immediately incidentally increasingly indeed initially instead interestingly ironically just
     largely lastly late lately later least less likewise literally luckily mainly maybe meanwhile merely mostly moreover namely
-    nearly nevertheless next nonetheless normally notably not now nowadays obviously occasionally often officially only
+    nearly never nevertheless next nonetheless normally notably not now nowadays obviously occasionally often officially only
     originally otherwise overall particularly partly perhaps personally possibly previously primarily probably quickly quite
     rarely rather really recently regardless roughly sadly second secondly seldom seriously shortly significantly similarly
     simply slowly sometime sometimes somewhat somewhere soon specifically still strangely subsequently suddenly supposedly
@@ -30,7 +31,8 @@ SMALL = frozenset(
     tomorrow tonight too totally traditionally truly twice typically ultimately undoubtedly unfortunately unlikely upstairs
     usually very virtually well whilst wholly yesterday
     ah aha ahh amen aw aww awww absolutely agreed awesome btw bye cheers congrats congratulations cool dang dear exactly fyi
-    gee glad goodbye gosh greetings ha haha hahaha hah hello hey heya hi hiya hmm hmmm huh hurray lol mhm mm nah nope oh ok
+    gee glad goodbye gosh gotcha alright anytime anyhow bummer buddy ttyl brb greetings ha haha hahaha hah hello hey heya hi
+    hiya hmm hmmm huh hurray lol mhm mm nah nope oh ok
     okay omg oof ooh oops ouch phew please sorry sure thank thanks thx ugh uh um welcome whoa woah woo woohoo wow ya yay yea
     yeah yep yes yikes yo yum yup cc re tldr imo imho
     don't doesn't didn't isn't aren't wasn't weren't can't couldn't won't wouldn't shouldn't haven't hasn't hadn't let's
@@ -53,7 +55,8 @@ COMMANDS = frozenset(
     review rewrite rollback rotate run save say says schedule scroll search see seems seen select send serve set shares ship
     show shut skip sort sounds specify speak stay stop store submit suggest suppose switch sync take talk tell test think
     thought told track trigger try tune turn type undo uninstall update upgrade upload use used uses using validate verify
-    view visit wait wanna want warn watch wish work works worth write written wonder appreciate enjoy""".split()
+    view visit wait wanna want warn watch wish work works worth write written wonder appreciate enjoy
+    feel feels felt hang bet agree chat met stick reminds makes means got hit imagine""".split()
 )
 
 # Participles that a sentence may begin with.
@@ -95,7 +98,8 @@ ORDINARY = frozenset(
     high hill historic historical history hit hobby hole holiday home honest horse hospital host hot hotel hour house huge human
     hundred husband ice idea identity illegal image immediate impact important impossible impressive incident income incredible
     independent index individual industrial industry info information initial injury inner input inspiration instance
-    instruction insurance invoice interest interesting internal international internet interview introduction investment island issue
+    instruction insurance invoice interest interesting internal international internet interview introduction investment
+    island issue
     item jazz job joint joke journey joy juice keen key kid kids kind king kitchen knee knowledge label lack lady lake land
     language large last latency latest laugh law lawyer layer leader leading league left leg legal lesson letter level
     library licence license life light limit limited line link literary little live living loan local location lock
@@ -171,7 +175,8 @@ ORDINARY = frozenset(
     medicine melody membership merchant mercy merit meter migration minority mirror mob mobility monarch monday monitor
     monster moral motivation movement multiple murder muscle myth navigation necessity needle negotiation nest
     nobility nonsense notebook notification nutrition oak obligation observation occasion offense operator opposition orbit
-    orchestra organisation organization orientation origin outcome outfit outlaw outlet pandemic panel panic parade paradise parenting
+    orchestra organisation organization orientation origin outcome outfit outlaw outlet pandemic panel panic parade paradise
+    parenting
     parliament parser participation partnership passage passion past pasta patch patent pause payload peer penalty pension
     percentage perception personality perspective philosophy photographer photography physics pilot pioneer pitch planet planning
     playlist plot poison pollution portion portrait pottery poverty prayer precision preference pregnancy preparation prevention
@@ -194,7 +199,8 @@ ORDINARY = frozenset(
     voyage wage waiter wallet warehouse warfare warrior wealth weapon welfare whisky widow wilderness willingness wire wisdom
     worship yield
     todo fixme nb ps important attention caution warning hint info summary decision question answer fact goal reason result
-    context example examples background details status update updates next previous key takeaway takeaways conclusion step""".split()
+    context example examples background details status update updates next previous key takeaway takeaways conclusion
+    step""".split()
 )
 
 # Given names that are plain words as well.
@@ -214,7 +220,8 @@ ROLES = frozenset(
     """president king queen prince princess duke duchess count countess earl baron lord lady sir dame emperor empress tsar czar
     sultan pope bishop archbishop cardinal saint governor mayor senator congressman minister chancellor secretary general
     colonel captain major lieutenant sergeant admiral commander marshal officer judge justice chairman director manager
-    professor doctor chief ambassador king's queen's mr mrs ms miss dr prof rev father brother sister aunt uncle grandma grandpa mom dad
+    professor doctor chief ambassador king's queen's mr mrs ms miss dr prof rev father brother sister aunt uncle grandma
+    grandpa mom dad
     mum mama papa mommy daddy coach teacher boss ceo cto cfo coo vp""".split()
 )
 
@@ -224,12 +231,14 @@ COURTESIES = frozenset("mr mrs ms miss dr prof professor sir dame lord lady rev 
 # Of a people, a land or a faith: they qualify names rather than being one.
 DEMONYMS = frozenset(
     """african afghan albanian algerian american argentine argentinian armenian asian australian austrian azerbaijani
-    bangladeshi bavarian belarusian belgian bolivian bosnian brazilian british bulgarian burmese californian cambodian cameroonian canadian
+    bangladeshi bavarian belarusian belgian bolivian bosnian brazilian british bulgarian burmese californian cambodian
+    cameroonian canadian
     caribbean catalan catholic chilean chinese christian colombian cornish croatian cuban cypriot czech danish dutch
     ecuadorian egyptian english eritrean estonian ethiopian european filipino finnish flemish french georgian german ghanaian greek
     guatemalan haitian hawaiian hindu hispanic hungarian icelandic indian indonesian iranian iraqi irish islamic israeli italian
     jamaican japanese jewish jordanian kazakh kenyan korean kurdish kuwaiti latin latino latvian lebanese liberian libyan
-    lithuanian lutheran macedonian malay malaysian maltese medieval mexican moldovan mongolian moroccan muslim nepalese nigerian nordic
+    lithuanian lutheran macedonian malay malaysian maltese medieval mexican moldovan mongolian moroccan muslim nepalese
+    nigerian nordic
     norman norwegian orthodox ottoman pakistani palestinian panamanian persian peruvian polish portuguese prussian
     protestant roman romanian russian saudi scandinavian scottish senegalese serbian sicilian singaporean slovak slovenian
     somali soviet spanish sudanese swedish swiss syrian taiwanese tamil texan thai tibetan tunisian turkish ugandan ukrainian

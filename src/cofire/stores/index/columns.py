@@ -14,6 +14,7 @@ Mask = NDArray[np.bool_]
 
 KINDS: Mapping[str, Any] = {
     "key": np.int64,
+    "id": np.dtype("S26"),
     "scope": np.int32,
     "time": np.int64,
     "stored": np.int64,

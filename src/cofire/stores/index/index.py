@@ -21,7 +21,7 @@ from cofire.stores.index.postings import Postings, Segment
 from cofire.stores.index.signs import Signs
 from cofire.stores.index.terms import Held, Terms, hint, mark, term, unpacked
 
-Keys = NDArray[np.int64]
+SCORE_DECIMALS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,7 @@ class Row:
     """A fact as the index sees it. `vector` is as stored, None without one."""
 
     key: int
+    id: str
     scope: int
     time: int
     stored: int
@@ -42,9 +43,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """Candidates in order, by key, with the scores they were proposed by."""
+    """Candidates by position, with the scores they were proposed by."""
 
-    keys: Keys
+    positions: NDArray[np.int64]
     scores: NDArray[np.float64]
 
 
@@ -90,8 +91,8 @@ class Index:
         self._mask_marks(mask, where)
         return mask
 
-    def nearest(self, vector: Vectors, among: Mask, wanted: int) -> Keys:
-        """Keys of the candidates for exact scoring."""
+    def nearest(self, vector: Vectors, among: Mask, wanted: int) -> NDArray[np.int64]:
+        """Positions of the candidates for exact scoring."""
         if self.model is None:
             return np.zeros(0, np.int64)
         asked = centred(vector, self.model.mean)
@@ -99,7 +100,7 @@ class Index:
         found = self.graph.candidates(asked, embedded, wanted) if self.graph else None
         if found is None:
             found = self.signs.candidates(asked, embedded, wanted)
-        return np.asarray(self.columns["key"][found])
+        return found
 
     def matching(self, cue: WordCue, among: Mask, k: int) -> Proposed:
         """The best by BM25, those as good as the last one included."""
@@ -113,7 +114,7 @@ class Index:
         scores[~among] = 0.0
         scores /= sum(cue.weights) or 1.0
         best = _best(scores, k)
-        return Proposed(self.columns["key"][best], scores[best])
+        return Proposed(best, scores[best])
 
     def _holders(self, word: str, hint_weight: float) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Positions that hold a word, in the text or in a description, and how much."""
@@ -125,6 +126,16 @@ class Index:
         found, row = np.unique(both, return_inverse=True)
         held = np.bincount(row, np.concatenate([counts.astype(np.float64), hint_weight * hints])).astype(np.float64)
         return found, held
+
+    def best(self, proposed: Proposed, k: int) -> tuple[list[str], list[int]]:
+        """Ids and keys, best first; of equals the newer first. Rounded, so that the last bit of a sum decides nothing."""
+        positions, rounded = proposed.positions, np.round(proposed.scores, SCORE_DECIMALS)
+        if len(positions) > k:
+            kept = rounded >= np.partition(rounded, len(rounded) - k)[len(rounded) - k]
+            positions, rounded = positions[kept], rounded[kept]
+        ids = self.columns["id"][positions]
+        order = np.lexsort((ids, rounded))[::-1][:k]
+        return [id.decode("ascii") for id in ids[order].tolist()], self.columns["key"][positions[order]].tolist()
 
     def holding(self, scope: int) -> tuple[int, int, Terms, NDArray[np.int64]]:
         """For one scope: how many facts, their words all told, and for every word how many facts hold it."""
@@ -213,6 +224,7 @@ class Index:
 def _columns(rows: Sequence[Row]) -> dict[str, NDArray[Any]]:
     return {
         "key": np.array([row.key for row in rows], np.int64),
+        "id": np.array([row.id.encode("ascii") for row in rows], KINDS["id"]),
         "scope": np.array([row.scope for row in rows], np.int32),
         "time": np.array([row.time for row in rows], np.int64),
         "stored": np.array([row.stored for row in rows], np.int64),

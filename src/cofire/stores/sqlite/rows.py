@@ -21,7 +21,7 @@ FROM facts f JOIN scopes s ON s.key = f.scope
 """
 
 SELECT_FOR_INDEX = """
-SELECT f.key, f.scope, coalesce(f.at, f.stored_at), f.stored_at, f.valid_from,
+SELECT f.key, f.id, f.scope, coalesce(f.at, f.stored_at), f.stored_at, f.valid_from,
   min(coalesce(f.valid_until, 4611686018427387904), coalesce(f.expires, 4611686018427387904)),
   f.length, f.archived, f.terms, f.counts, v.vector
 FROM facts f LEFT JOIN vectors v ON v.fact = f.key
@@ -70,8 +70,8 @@ def fact(row: Sequence[Any]) -> Fact:
 
 def index_row(row: Sequence[Any]) -> Row:
     """A row of SELECT_FOR_INDEX as the index sees it."""
-    key, scope, time, stored, starts, ends, length, archived, terms, counts, vector = row
-    return Row(key, scope, time, stored, starts, ends, length, bool(archived), Held(terms, counts), vector)
+    key, id, scope, time, stored, starts, ends, length, archived, terms, counts, vector = row
+    return Row(key, id, scope, time, stored, starts, ends, length, bool(archived), Held(terms, counts), vector)
 
 
 def insertion(new: NewFact, scope: int, position: int | None, hours: float, version: int) -> tuple[Any, ...]:

@@ -28,6 +28,7 @@ from cofire.stores.base import (
     WordCue,
     WordStatistics,
 )
+from cofire.stores.index.index import Proposed
 from cofire.stores.index.terms import Held, hint, term, unpacked
 from cofire.stores.sqlite import counting, graph_reading, kinship, rows, schema, writing
 from cofire.stores.sqlite.connecting import IN_MEMORY, Lines, SqliteOptions, connect
@@ -36,7 +37,6 @@ from cofire.stores.sqlite.live_index import LiveIndex, save_snapshot, snapshot_i
 
 __all__ = ["SqliteOptions", "SqliteStore"]
 
-SCORE_DECIMALS = 6
 KEPT_KEYS = 10_000
 
 
@@ -93,15 +93,14 @@ class SqliteStore:
             if index.model is None:
                 return []
             wanted = index.columns.size if self._options.index == "exact" else max(k, candidates)
-            keys = index.nearest(vector, self._live.admitted(where), wanted)
-            vectors = _vectors(connection, keys, index.model.model.dimension)
+            positions = index.nearest(vector, self._live.admitted(where), wanted)
+            vectors = _vectors(connection, index.columns["key"][positions], index.model.model.dimension)
             scores = centred_cosines(vectors, centred(vector, index.model.mean), index.model.mean)
-            return self._best_ids(connection, keys, scores, k)
+            return self._kept(*index.best(Proposed(positions, scores), k))
 
     def matching(self, cue: WordCue, k: int, where: Where) -> list[str]:
         with self._reading() as connection, self._live.at(connection) as index:
-            proposed = index.matching(cue, self._live.admitted(where), k)
-            return self._best_ids(connection, proposed.keys, proposed.scores, k)
+            return self._kept(*index.best(index.matching(cue, self._live.admitted(where), k), k))
 
     def weigh(self, ids: Sequence[str], words: Sequence[str]) -> Evidence:
         with self._reading() as connection:
@@ -215,36 +214,19 @@ class SqliteStore:
             connection.execute("COMMIT")
             return replace(written, sizes=sizes)
 
-    def _best_ids(self, connection: apsw.Connection, keys: Any, scores: Any, k: int) -> list[str]:
-        """Best first; of equals the newer first. Rounded, so that the last bit of a sum decides nothing."""
-        rounded = np.round(scores, SCORE_DECIMALS)
-        if len(keys) > k:
-            kept = rounded >= np.partition(rounded, len(keys) - k)[len(keys) - k]
-            keys, rounded = keys[kept], rounded[kept]
-        if not len(keys):
-            return []
-        named: Any = connection.execute(_NAMES, (_numbers(keys),))
-        ids = dict(named)
-        self._keep_keys(ids)
-        return [
-            id
-            for _, id in sorted(
-                ((score, ids[key]) for score, key in zip(rounded.tolist(), keys.tolist(), strict=True)), reverse=True
-            )
-        ][:k]
-
-    def _keep_keys(self, ids: Mapping[int, str]) -> None:
+    def _kept(self, ids: list[str], keys: list[int]) -> list[str]:
         """What was proposed is about to be weighed. A key is never given to another fact, so these stay true."""
         if len(self._keys) > KEPT_KEYS:
             self._keys.clear()
-        self._keys.update((id, key) for key, id in ids.items())
+        self._keys.update(zip(ids, keys, strict=True))
+        return ids
 
     def _keys_of(self, connection: apsw.Connection, ids: Sequence[str]) -> Any:
         unknown = [id for id in ids if id not in self._keys]
         if unknown:
-            sql = "SELECT f.key, f.id FROM carray(?) c JOIN facts f ON f.id = c.value"
+            sql = "SELECT f.id, f.key FROM carray(?) c JOIN facts f ON f.id = c.value"
             found: Any = connection.execute(sql, (_listed(unknown),))
-            self._keep_keys(dict(found))
+            self._keys.update(dict(found))
         return np.array([self._keys[id] for id in ids if id in self._keys], np.int64)
 
     @contextmanager
@@ -281,8 +263,6 @@ _WEIGH = """
 SELECT f.id, f.length, f.terms, f.counts, v.vector
 FROM carray(?) c CROSS JOIN facts f ON f.key = c.value LEFT JOIN vectors v ON v.fact = f.key
 """
-
-_NAMES = "SELECT f.key, f.id FROM carray(?) c JOIN facts f ON f.key = c.value"
 
 
 def copy(connection: apsw.Connection, path: str) -> None:
