@@ -32,7 +32,7 @@ MAY_KNOW = {
     "ingesting": {"errors", "model"},
     "embedders.base": {"errors", "model"},
     "embedders.calibration": set(),
-    "embedders": {"errors", "model", "embedders.base", "embedders.calibration"},
+    "embedders": {"errors", "model", "dynamics", "embedders.base", "embedders.calibration"},
     "stores.base": {"errors", "model", "dynamics", "reading", "embedders.base"},
     "stores": {"kinds", "errors", "model", "dynamics", "reading", "embedders.base", "stores.base"},
     "asks": {"errors", "model", "embedders.base", "reading", "stores.base"},

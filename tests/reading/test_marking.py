@@ -52,5 +52,10 @@ def test_fact_sounds_like_its_category(text: str, wanted: str) -> None:
     assert wanted in CATEGORIES
 
 
+def test_turn_that_bids_farewell_is_no_instruction() -> None:
+    assert category("Keep up the good work. Take care.", speaker="Ana") == "knowledge"
+    assert category("You should rotate the key.", speaker="Ana") == "instruction"
+
+
 def test_given_category_stays() -> None:
     assert category("I prefer tea.", category="gossip") == "gossip"

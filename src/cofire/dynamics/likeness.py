@@ -23,6 +23,17 @@ def centred(vectors: NDArray[np.floating], mean: NDArray[np.floating]) -> NDArra
     return unit(vectors.astype(np.float32) - mean.astype(np.float32))
 
 
+def spread(vectors: NDArray[np.float32], mean: NDArray[np.float32]) -> tuple[float, float]:
+    """Mean and deviation of the centred cosines between different rows.
+
+    >>> spread(np.array([[1.0, 0.0], [-1.0, 0.0]], np.float32), np.zeros(2, np.float32))
+    (-1.0, 0.0)
+    """
+    seen = centred(vectors, mean)
+    cosines = (seen @ seen.T)[~np.eye(len(seen), dtype=bool)]
+    return float(cosines.mean()), float(cosines.std())
+
+
 def centred_cosines(
     vectors: NDArray[np.float32], asked: NDArray[np.float32], mean: NDArray[np.float32]
 ) -> NDArray[np.float64]:

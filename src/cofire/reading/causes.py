@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from cofire.reading.base import Cause
+from cofire.reading.vocabulary import MONTHS, WEEKDAYS
 
 AT_MOST = 8
 EXPLICIT, PLAIN, WEAK = 1.0, 0.9, 0.6
@@ -17,7 +18,8 @@ class Cue:
     """Words that join a cause and an effect.
 
     `letters` are those without which the pattern need not be tried. `forward` is a cue whose cause stands before it.
-    It means something else where the text before it ends in `unless_before` or that after it begins with `unless_after`.
+    It means something else where the text before it ends in `unless_before`, that after it begins with `unless_after`, or the
+    effect has fewer words than `least`.
     """
 
     letters: tuple[str, ...]
@@ -26,10 +28,12 @@ class Cue:
     strength: float
     unless_before: re.Pattern[str] | None = None
     unless_after: re.Pattern[str] | None = None
+    least: int = 1
 
 
 _LONGEST = 300
 _TAIL = 40
+_TELLING = 2
 _NEGATED = re.compile(
     r"(?:\b(?:not|never|neither|nor|hardly|without|rather than|regardless of)|n['’]t)(?:\s+(?!only)\w+ly)?\s*$", re.I
 )
@@ -40,13 +44,15 @@ _CONJUNCTION = re.compile(r"(?:and|but|or|so|that|then|yet|which|who)\b[,\s]*", 
 _CLAUSE_END = re.compile(r";|,\s+(?:but|so|although|though|while|whereas)\b|\s[-–—]+\s|\.\s")
 _AROUND = ' \t\n,;:.!—–-…"“”'
 
-_TIME_AFTER_SINCE = re.compile(
-    r"\s*(?:\d|then|yesterday|today|last|this|early|late|mid|childhood|birth|inception|launch|its\b|the\s+(?:\d|early|late|mid|beginning|start|end"
-    r"|day|age|first|last|war|launch|\w+\s+of\b)|(?:mon|tues|wednes|thurs|fri|satur|sun)day|jan|feb|march|april|may\b|june|july|aug|sep|oct|nov|dec"
-    r"|\w+ing\b|\w+\s+(?:was|were)\s+(?:a\s+(?:kid|child|boy|girl|teen\w*|baby)|young|little|born|small|\d))",
-    re.I,
+_TIME_AFTER_SINCE = (
+    rf"\s*(?:\d|(?:then|yesterday|today|last|this|early|late|mid|childhood|birth|inception|launch|its|{'|'.join((*MONTHS, *WEEKDAYS))})\b"
+    r"|the\s+(?:\d|(?:early|late|mid|beginning|start|end|day|age|first|last|war|launch|\w+\s+of)\b)"
+    r"|\w+ing\b|\w+\s+(?:last|first)\b|\w+\s+(?:was|were)\s+(?:a\s+(?:kid|child|boy|girl|teen\w*|baby)|young|little|born|small|\d))"
 )
-_PERFECT = re.compile(r"\b(?:has|have|had|hasn['’]t|haven['’]t|hadn['’]t)\b|['’]ve\b|['’]s been\b", re.I)
+_PERFECT = re.compile(
+    r"\b(?:has|have|had|hasn['’]t|haven['’]t|hadn['’]t|been)\b|['’]ve\b|['’]s (?:happened|changed)\b", re.I
+)
+_LASTING = re.compile(r"\bit(?:['’]?s| has) been\b", re.I)
 _FINITE = re.compile(
     r"\b(?:is|are|was|were|isn['’]t|aren['’]t|wasn['’]t|weren['’]t|has|have|had|do|does|did|don['’]t|doesn['’]t|didn['’]t|can|can['’]t|cannot"
     r"|could|couldn['’]t|will|won['’]t|would|needs?|wants?|knows?|uses?|requires?|supports?|lacks?|costs?|runs?|works?|likes?|loves?"
@@ -59,8 +65,9 @@ _SCHEDULED = (
 )
 _NOUN_BEFORE = (
     r"(?:\b(?:the|a|an|root|main|common|other|possible|probable|natural|just|good|noble|worthy|many|these|those|of|its|his|her|their|our|two|three"
-    r"|several|likely|leading|no|any|what|different|multiple|test|search|query|final|early|and)|['’]s)\s*$"
+    r"|several|likely|leading|no|any|what|different|multiple|test|search|query|final|early|and|for|to|in|social|charitable)|['’]s)\s*$"
 )
+_NO_OBJECT = r"\s*(?:[.,;!?]|(?:I|we|they|that|which|you|and|like)\b|$)"
 _ROADS = r"\b(?:road|path|door|stairs|steps|street|trail|corridor|stairway|staircase|tunnel|gate|bridge|way|lane|hallway|link|page)\s*$"
 _THANKING = r"\b(?:many|special|my|big|huge|our|sincere|and|no|say|said|sends?)\s*$"
 _NOT_SO = r"(?:that|far|much|many|on|as|long|what|to speak|forth|called|be it|is|are|was|am|do|did|does|will|would|can|have|has)\b"
@@ -71,15 +78,22 @@ _ACTED = (
 
 
 def _cue(
-    letters: str, pattern: str, strength: float, *, forward: bool, before: str | None = None, after: str | None = None
+    letters: str,
+    pattern: str,
+    strength: float,
+    *,
+    forward: bool,
+    before: str | None = None,
+    after: str | None = None,
+    least: int = 1,
 ) -> Cue:
-    compiled = [re.compile(part, re.I) if part else None for part in (before, after)]
-    return Cue(tuple(letters.split("|")), re.compile(pattern, re.I), forward, strength, *compiled)
+    otherwise = [re.compile(part, re.I) if part else None for part in (before, after)]
+    return Cue(tuple(letters.split("|")), re.compile(pattern, re.I), forward, strength, *otherwise, least)
 
 
 _OPENING = r"(?:^|[,;—–-]\s*(?:and\s+)?|\band\s+)"
 _CUES = (
-    _cue("because", r"\bbecause(?:\s+of)?\b", EXPLICIT, forward=False),
+    _cue("because", r"\bbecause(?:\s+of)?\b", EXPLICIT, forward=False, least=2),
     _cue("cause", r"(?<!\w)['’]cause\b", EXPLICIT, forward=False),
     _cue("due to", r"\bdue to\b(?:\s+the fact that\b)?", EXPLICIT, forward=False, after=_SCHEDULED),
     _cue("owing to", r"\bowing to\b", EXPLICIT, forward=False),
@@ -90,11 +104,11 @@ _CUES = (
     _cue("triggered by", r"\b(?:(?:is|are|was|were|been)\s+)?triggered by\b", PLAIN, forward=False),
     _cue("results from|resulted from|resulting from", r"\bresult(?:s|ed|ing) from\b", PLAIN, forward=False),
     _cue("stem", r"\bstem(?:s|med) from\b", PLAIN, forward=False),
-    _cue("thanks to", r"\bthanks to\b", PLAIN, forward=False, before=_THANKING),
+    _cue("thanks to", r"\bthanks to\b", PLAIN, forward=False, before=_THANKING, least=2),
     _cue("given that", r"\bgiven that\b", WEAK, forward=False),
-    _cue("since", r"(?<!ever )\bsince\b", WEAK, forward=False, after=_TIME_AFTER_SINCE.pattern),
+    _cue("since", r"(?<!ever )\bsince\b", WEAK, forward=False, after=_TIME_AFTER_SINCE, least=2),
     _cue("caused", r"\bcaused\b(?!\s+by\b)", EXPLICIT, forward=True),
-    _cue("causes", r"\bcauses\b(?!\s+of\b)", EXPLICIT, forward=True, before=_NOUN_BEFORE),
+    _cue("causes", r"\bcauses\b(?!\s+of\b)", EXPLICIT, forward=True, before=_NOUN_BEFORE, after=_NO_OBJECT),
     _cue(
         "cause",
         r"\b(?:can|could|may|might|will|would)\s+cause\b|(?<=[^ius]s )cause\b(?!\s+of\b)",
@@ -133,7 +147,7 @@ _CUES = (
     _cue("reason", rf"{_OPENING}for (?:this|that) reason\b,?", PLAIN, forward=True),
     _cue("hence", rf"{_OPENING}hence\b,?", WEAK, forward=True),
     _cue("thus", rf"{_OPENING}thus\b(?! far\b),?", WEAK, forward=True),
-    _cue(", so|; so|, and so", rf"[,;]\s*(?:and\s+)?so\s+(?!{_NOT_SO})", WEAK, forward=True),
+    _cue(", so|; so|, and so", rf"[,;]\s*(?:and\s+)?so\s+(?!{_NOT_SO})", WEAK, forward=True, least=3),
     _cue(
         "reason",
         r"^(?:the|one|a) (?:\w+ )?reason (?:why |that |for )?(?P<effect>.{3,200}?) (?:is|was) that\b",
@@ -182,7 +196,9 @@ def _by_cue(cue: Cue, sentence: str, previous: str) -> Iterator[tuple[int, Cause
         if _means_something_else(cue, before[-_TAIL:], after):
             continue
         sides = _forward(before, after, previous) if cue.forward else _backward(before, after, previous)
-        if sides is None or (cue.letters == ("since",) and not _is_reason(*sides)):
+        if sides is None or len(sides[1].split()) < cue.least:
+            continue
+        if cue.letters == ("since",) and not _is_reason(*sides):
             continue
         yield match.start(), Cause(*sides, cue=_name(match), strength=cue.strength)
         return
@@ -213,7 +229,7 @@ def _sides(cause: str, effect: str, previous: str) -> tuple[str, str] | None:
     """Both sides tidied; "this" and an empty cause stand for the sentence before."""
     cause, effect = _trimmed(cause), _trimmed(effect)
     if not cause or _STANDS_FOR_BEFORE.fullmatch(cause):
-        cause = _trimmed(previous[-_LONGEST:])
+        cause = _trimmed(previous[-_LONGEST:]) if len(previous.split()) >= _TELLING else ""
     if len(cause) < 3 or len(effect) < 3:
         return None
     return cause[:_LONGEST], effect[-_LONGEST:]
@@ -239,7 +255,9 @@ def _trimmed(clause: str) -> str:
 
 def _is_reason(cause: str, effect: str) -> bool:
     """Whether "since" gives a reason: a clause of its own, and not how long something has been so."""
-    return _FINITE.search(cause) is not None and len(cause.split()) > 2 and not _PERFECT.search(effect)
+    if _PERFECT.search(effect) or _LASTING.search(cause):
+        return False
+    return _FINITE.search(cause) is not None and len(cause.split()) > 2
 
 
 def _name(match: re.Match[str]) -> str:

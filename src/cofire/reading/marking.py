@@ -36,9 +36,10 @@ _DECISION = re.compile(
     r"|\bwe(?:['’]ll| will| are going to|['’]re going to) (?:use|adopt|switch|migrate|move|drop|keep|stay|go)\b",
     re.I,
 )
-_ORDERING = frozenset("must should shouldn't never always has have need needs make sure do don't".split())
+_ORDERING = frozenset("must should shouldn't mustn't needs has sure don't not".split())
 _ORDER = re.compile(
-    r"\b(?:must(?: not)?|should(?: not|n['’]t)?|never|always|has to|have to|needs? to|make sure|be sure to|do not|don['’]t)\s+[a-z]{2,}\b",
+    r"(?<!\bI )\b(?:must(?: not|n['’]t)?|should(?: not|n['’]t)?)\s+(?!have\b)[a-z]{2,}\b|\b(?:needs|has) to be\b|^(?:make|be) sure\b"
+    r"|^(?:do not|don['’]t)\s+(?!worry|know|think|care|mind|you\b|we\b|get me|even)[a-z]{2,}\b",
     re.I,
 )
 _BEFORE_COMMAND = frozenset("please always never first then".split())
@@ -67,12 +68,13 @@ def _tag(words: list[str]) -> str:
     return " ".join((*words[-2:-1], singular(words[-1])))
 
 
-def category(sentences: Sequence[str], lines: Sequence[Line], *, timed: bool) -> str:
-    """The kind of fact a text sounds like, by the first rule that fits; `timed` says that it speaks of a time.
+def category(sentences: Sequence[str], lines: Sequence[Line], *, timed: bool, spoken: bool) -> str:
+    """The kind of fact a text sounds like, by the first rule that fits. `timed` says that it speaks of a time, `spoken` that
+    it is a turn of a conversation, where "Take care" tells nobody what to do.
 
     >>> from cofire.reading.shapes import pieces
     >>> def sounds_like(text: str, timed: bool = False) -> str:
-    ...     return category([text], [pieces(text)], timed=timed)
+    ...     return category([text], [pieces(text)], timed=timed, spoken=False)
     >>> sounds_like("I prefer tea."), sounds_like("Ana moved to Oslo.", timed=True), sounds_like("Use tabs.")
     ('preference', 'event', 'instruction')
     >>> sounds_like("Is it up?"), sounds_like("We decided to wait."), sounds_like("Oslo is the capital of Norway.")
@@ -89,7 +91,7 @@ def category(sentences: Sequence[str], lines: Sequence[Line], *, timed: bool) ->
         return "preference"
     if _DEFINING.search(sentences[0]) and _PERSONAL.isdisjoint(piece.low for piece in lines[0]):
         return "knowledge"
-    if any(map(_is_command, sentences, lines)) or _says(sentences, words, _ORDERING, _ORDER):
+    if _says(sentences, words, _ORDERING, _ORDER) or (not spoken and any(map(_is_command, sentences, lines))):
         return "instruction"
     return "event" if _is_event(words, timed=timed) else "knowledge"
 

@@ -55,6 +55,6 @@ def read(fact: Fact, find_names: NameFinder) -> Reading:
         times=spans,
         causes=causes(cut),
         tags=tags(key),
-        category=fact.category or category(cut, lines, timed=bool(spans)),
+        category=fact.category or category(cut, lines, timed=bool(spans), spoken=bool(fact.speaker)),
         sentences=tuple(cut),
     )

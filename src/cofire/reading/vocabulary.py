@@ -40,34 +40,33 @@ SMALL = frozenset(
     millions""".split()
 )
 
-# What is to be done: verbs that a sentence may begin with.
+# What is to be done: verbs that an instruction may begin with.
 COMMANDS = frozenset(
-    """add adjust allow allows apply ask assume avoid begin believe bring build built call catch change check choose click
-    clone close come commit compare compile configure connect consider contact contains continue convert copy create cut
-    debug declare define delete deploy describe disable discuss download drop dump edit enable ensure enter establish
-    evaluate exclude execute explain export extend fetch find fix follow forget found founded generate get gets getting give
-    gives go goes going gone gonna got gotta grab guess had handle heard help hide hold hope ignore imagine implement import
-    improve include increase inspect install invite invoke join keep kill know known knowing knows launch lead learn leave
-    let lets list listen load locate located log look looking looks love loved make makes making meet mention merge migrate
-    monitor move named need needs note open order paste patch pick ping play point prefer prepare press prevent print
-    produced provide publish pull push put query raise reach read rebase rebuild recall record reduce refer reload rely remember
-    remind remove rename replace report reproduce request reset resolve restart restore retry return returns reuse revert
-    review rewrite rollback rotate run save say says schedule scroll search see seems seen select send serve set shares ship
-    show shut skip sort sounds specify speak stay stop store submit suggest suppose switch sync take talk tell test think
-    thought told track trigger try tune turn type undo uninstall update upgrade upload use used uses using validate verify
-    view visit wait wanna want warn watch wish work works worth write written wonder appreciate enjoy
-    feel feels felt hang bet agree chat met stick reminds makes means got hit imagine""".split()
+    """add adjust allow apply ask assume avoid begin bring build call catch change check choose click clone close commit compare
+    compile configure connect consider contact continue convert copy create cut debug declare define delete deploy describe
+    disable discuss download drop dump edit enable ensure enter establish evaluate exclude execute explain export extend fetch
+    find fix follow forget generate get give go grab handle hide hold ignore implement import improve include increase inspect
+    install invite invoke join keep kill launch lead learn leave let list listen load locate log look make meet mention merge
+    migrate monitor move note open order paste patch pick ping play point prefer prepare press prevent print provide publish
+    pull push put query raise reach read rebase rebuild recall record reduce refer reload rely remember remind remove rename
+    replace report reproduce request reset resolve restart restore retry return reuse revert review rewrite rollback rotate run
+    save say schedule scroll search see select send serve set ship show shut skip sort specify speak stay stick stop store
+    submit suggest switch sync take talk tell test think track trigger try tune turn type undo uninstall update upgrade upload
+    use validate verify view visit wait warn watch work write""".split()
 )
 
-# Participles that a sentence may begin with.
-_PARTICIPLES = frozenset(
-    """according additionally apart aside based born built called compared composed considered created depending described
-    designed directed due featuring given inspired launched nicknamed opened published released situated starring speaking
-    thereupon written""".split()
+# Verbs and participles that a sentence may begin with when its subject goes without saying, or comes later.
+_REPORTS = frozenset(
+    """according additionally agree allows apart appreciate aside based believe bet born built called chat come compared composed
+    considered contains created depending described designed directed due enjoy featuring feel feels felt found founded gets
+    getting given gives goes going gone gonna got gotta guess had hang heard help hit hope imagine inspired know knowing known
+    knows launched lets located looking looks love loved makes making means met named need needs nicknamed opened produced
+    published released reminds returns says seems seen shares situated sounds speaking starring suppose thereupon thought told
+    used uses using wanna want wish wonder works worth written""".split()
 )
 
 # All that opens a sentence without being part of a name: it is cut off wherever a capitalised span begins with it.
-OPENERS = SMALL | COMMANDS | _PARTICIPLES
+OPENERS = SMALL | COMMANDS | _REPORTS
 
 # Words that may begin a name ("New York", "Good Omens") but are none when a sentence merely begins with them.
 ORDINARY = frozenset(

@@ -60,9 +60,7 @@ def measure(resident: Resident) -> Asking[StoredModel]:
         return StoredModel(resident.model, resident.mean, resident.resting)
     vectors: Vectors = yield Embed(calibration.TEXTS, "fact")
     mean = resident.mean if resident.mean is not None else np.asarray(vectors.mean(axis=0), dtype=np.float32)
-    seen = likeness.centred(vectors, mean)
-    apart = (seen @ seen.T)[~np.eye(len(seen), dtype=bool)]
-    return StoredModel(resident.model, mean, (float(apart.mean()), float(apart.std())))
+    return StoredModel(resident.model, mean, likeness.spread(vectors, mean))
 
 
 def refuse_other(stored: Model, resident: Model) -> None:
