@@ -51,7 +51,7 @@ from cofire.reading.shapes import look
 )
 def test_piece_is_known_by_its_shape(chunk: str, core: str, shape: str) -> None:
     piece = look(chunk)
-    assert (piece.core, piece.shape.value) == (core, shape)
+    assert (piece.core, piece.shape) == (core, shape)
 
 
 def test_name_may_run_on_past_an_abbreviation_but_not_past_a_comma() -> None:

@@ -87,8 +87,9 @@ def _cue(
     after: str | None = None,
     least: int = 1,
 ) -> Cue:
-    otherwise = [re.compile(part, re.I) if part else None for part in (before, after)]
-    return Cue(tuple(letters.split("|")), re.compile(pattern, re.I), forward, strength, *otherwise, least)
+    unless_before, unless_after = (re.compile(part, re.I) if part else None for part in (before, after))
+    compiled = re.compile(pattern, re.I)
+    return Cue(tuple(letters.split("|")), compiled, forward, strength, unless_before, unless_after, least)
 
 
 _OPENING = r"(?:^|[,;—–-]\s*(?:and\s+)?|\band\s+)"
@@ -147,7 +148,7 @@ _CUES = (
     _cue("reason", rf"{_OPENING}for (?:this|that) reason\b,?", PLAIN, forward=True),
     _cue("hence", rf"{_OPENING}hence\b,?", WEAK, forward=True),
     _cue("thus", rf"{_OPENING}thus\b(?! far\b),?", WEAK, forward=True),
-    _cue(", so|; so|, and so", rf"[,;]\s*(?:and\s+)?so\s+(?!{_NOT_SO})", WEAK, forward=True, least=3),
+    _cue(", so|; so|, and so", rf"[,;]\s*(?:and\s+)?so\s+(?!{_NOT_SO})", WEAK, forward=True, least=2),
     _cue(
         "reason",
         r"^(?:the|one|a) (?:\w+ )?reason (?:why |that |for )?(?P<effect>.{3,200}?) (?:is|was) that\b",

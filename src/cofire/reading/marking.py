@@ -17,7 +17,7 @@ _LIKING = frozenset(
     """like likes love loves enjoy enjoys hate hates dislike dislikes prefer prefers preferred adore adores favorite favourite
     favorites favourites rather stand fond fan preference preferences""".split()
 )
-_WHO = r"(?:\b(?:I|we|you|he|she|they|users?|team|who)|\b[A-Z]\w+)"
+_WHO = r"(?:\b(?:I|we|you|he|she|they|users?|team|who)|\b(?!Sounds|Looks|Feels|Seems|Just|Much|Would)[A-Z]\w+)"
 _SOMEHOW = (
     r"(?:\s+(?:really|always|also|still|just|usually|generally|strongly|both|all|absolutely|truly|never|don['’]t|doesn['’]t"
     r"|do not|does not))*"
@@ -38,7 +38,8 @@ _DECISION = re.compile(
 )
 _ORDERING = frozenset("must should shouldn't mustn't needs has sure don't not".split())
 _ORDER = re.compile(
-    r"(?<!\bI )\b(?:must(?: not|n['’]t)?|should(?: not|n['’]t)?)\s+(?!have\b)[a-z]{2,}\b|\b(?:needs|has) to be\b|^(?:make|be) sure\b"
+    r"(?<!\bI )\bshould(?: not|n['’]t)?\s+(?!have\b)[a-z]{2,}\b|\b(?:needs|has) to be\b|^(?:make|be) sure\b"
+    r"|(?<!\bI )(?<!\bit )(?<!\bthat )(?<!\bthis )(?<!\byou )(?<!he )(?<!hey )\bmust(?: not|n['’]t)?\s+(?!have\b)[a-z]{2,}\b"
     r"|^(?:do not|don['’]t)\s+(?!worry|know|think|care|mind|you\b|we\b|get me|even)[a-z]{2,}\b",
     re.I,
 )
@@ -53,6 +54,7 @@ _HAPPENED = frozenset(
 )
 _AHEAD = frozenset("will going gonna plan plans planning scheduled due i'll we'll he'll she'll they'll".split())
 _SHORT = 2
+_HEAD = 3  # Sentences that say what kind of text it is.
 
 
 def tags(phrases: Sequence[str]) -> tuple[str, ...]:
@@ -84,14 +86,16 @@ def category(sentences: Sequence[str], lines: Sequence[Line], *, timed: bool, sp
         return "knowledge"
     if sentences[-1].rstrip(" \"”')").endswith("?"):
         return "question"
+    defining = _DEFINING.search(sentences[0]) is not None and _PERSONAL.isdisjoint(piece.low for piece in lines[0])
+    head, lines = sentences[: 1 if defining else _HEAD], lines[:_HEAD]
     words = {piece.low for line in lines for piece in line}
-    if _says(sentences, words, _DECIDING, _DECISION):
+    if _says(head, words, _DECIDING, _DECISION):
         return "decision"
-    if _says(sentences, words, _LIKING, _PREFERENCE):
+    if _says(head, words, _LIKING, _PREFERENCE):
         return "preference"
-    if _DEFINING.search(sentences[0]) and _PERSONAL.isdisjoint(piece.low for piece in lines[0]):
+    if defining:
         return "knowledge"
-    if _says(sentences, words, _ORDERING, _ORDER) or (not spoken and any(map(_is_command, sentences, lines))):
+    if _says(head, words, _ORDERING, _ORDER) or (not spoken and any(map(_is_command, head, lines))):
         return "instruction"
     return "event" if _is_event(words, timed=timed) else "knowledge"
 

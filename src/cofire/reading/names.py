@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain
 
-from cofire.reading.shapes import Line, Piece, Shape, pieces
+from cofire.reading.shapes import Line, Piece, pieces
 from cofire.reading.spans import LONGEST, NAMING, Stretch, is_shouting, leads_name, opens_sentence, stretch
 from cofire.reading.vocabulary import (
     COMMANDS,
@@ -40,15 +40,8 @@ class Name:
     doubt: int = CERTAIN
 
 
-_SINGLE = {
-    Shape.CODE: "code",
-    Shape.PATH: "path",
-    Shape.URL: "url",
-    Shape.EMAIL: "email",
-    Shape.VERSION: "version",
-    Shape.FLAG: "flag",
-}
-_NAMELESS = frozenset((Shape.WORD, Shape.JOINT, Shape.MARK))
+_SINGLE = frozenset(("code", "path", "url", "email", "version", "flag"))
+_NAMELESS = frozenset(("word", "joint", "mark"))
 _QUOTED = re.compile(r"[“\"«]([^“”\"«»\n]{2,80})[”\"»]|(?<!\w)['‘]([A-Z][^'‘’\n]{1,60})['’](?!\w)|`([^`\n]{1,80})`")
 _QUOTES = ('"', "“", "`", "«", " '", "('", "‘")
 _ENDINGS = (
@@ -88,9 +81,9 @@ def _evidence(lines: Iterable[Line]) -> tuple[set[str], set[str]]:
     capitals, smalls = set(), set()
     for line in lines:
         for at, piece in enumerate(line):
-            if piece.shape is Shape.WORD:
+            if piece.shape == "word":
                 smalls.add(piece.low)
-            elif piece.shape is Shape.CAPITAL and not opens_sentence(line, at) and not piece.opened:
+            elif piece.shape == "capital" and not opens_sentence(line, at) and not piece.opened:
                 capitals.add(piece.low)
     return capitals, smalls
 
@@ -140,30 +133,30 @@ def _code(inside: str) -> Iterator[Name]:
     """What stands between backticks: one name if it is one piece, else the pieces in it that look like code."""
     line = pieces(inside)
     if len(line) == 1:
-        yield Name(line[0].core or inside, _SINGLE.get(line[0].shape, "code"))
+        yield Name(line[0].core or inside, line[0].shape if line[0].shape in _SINGLE else "code")
         return
-    yield from (Name(piece.core, _SINGLE[piece.shape]) for piece in line if piece.shape in _SINGLE)
+    yield from (Name(piece.core, piece.shape) for piece in line if piece.shape in _SINGLE)
 
 
 def _unquoted(line: Line) -> Iterator[Name]:
     done = 0
     for at, piece in enumerate(line):
         shape = piece.shape
-        if at < done or shape in _NAMELESS or (shape is Shape.CAPITAL and _merely_opens(line, at)):
+        if at < done or shape in _NAMELESS or (shape == "capital" and _merely_opens(line, at)):
             continue
-        if shape in NAMING or (shape is Shape.NUMBER and leads_name(line, at)):
+        if shape in NAMING or (shape == "number" and leads_name(line, at)):
             done, found = stretch(line, at)
             for each in found:
                 yield from _named(each)
         elif shape in _SINGLE:
-            yield Name(piece.core, _SINGLE[shape])
+            yield Name(piece.core, shape)
 
 
 def _merely_opens(line: Line, at: int) -> bool:
     """The commonest case, told at once: a small word with a capital and nothing after it that a name could go on with."""
     if line[at].low not in (OPENERS if at == 0 else SMALL) or line[at].low in GIVEN_NAMES:
         return False
-    return at + 1 == len(line) or line[at + 1].shape is Shape.WORD
+    return at + 1 == len(line) or line[at + 1].shape == "word"
 
 
 def _named(found: Stretch) -> Iterator[Name]:
@@ -173,39 +166,39 @@ def _named(found: Stretch) -> Iterator[Name]:
         return
     piece = found.pieces[0]
     if _stands_alone(piece) and not (found.opens and piece.low in COMMANDS):
-        yield Name(piece.core, "acronym" if piece.shape is Shape.ACRONYM else "name", doubt=_doubt(found))
+        yield Name(piece.core, "acronym" if piece.shape == "acronym" else "name", doubt=_doubt(found))
 
 
 def _is_numbered_word(found: Stretch) -> bool:
     """ "Summer 2023" is a time, "Step 2" at the beginning of a sentence a plain word with a number."""
     first, *rest = found.pieces
     plain = first.low in SEASONS or (found.opens and first.low in ORDINARY)
-    return plain and all(piece.shape is Shape.NUMBER for piece in rest)
+    return plain and all(piece.shape == "number" for piece in rest)
 
 
 def _is_demonym(found: Stretch) -> bool:
     """ "West German", "South Korean": where somebody is from."""
     *before, last = found.pieces
-    return last.low in DEMONYMS and all(piece.low in _DIRECTIONS or piece.shape is Shape.NUMBER for piece in before)
+    return last.low in DEMONYMS and all(piece.low in _DIRECTIONS or piece.shape == "number" for piece in before)
 
 
 def _stands_alone(piece: Piece) -> bool:
     """Whether a single piece can name something by itself."""
     low = piece.low
-    if piece.shape is Shape.CAMEL:
+    if piece.shape == "camel":
         return True
     if low in TIME_WORDS or len(low) < 2:
         return False
-    if piece.shape is Shape.ACRONYM:
+    if piece.shape == "acronym":
         return low not in SHOUTED and low not in ROLES and (low not in OPENERS or low in _NAMES_AFTER_ALL)
-    if piece.shape is not Shape.CAPITAL or low in SMALL or low in JOINING:
+    if piece.shape != "capital" or low in SMALL or low in JOINING:
         return False
     return not (low in DEMONYMS or low in ROLES or low in SEASONS or low in _DIRECTIONS)
 
 
 def _doubt(found: Stretch) -> int:
     piece = found.pieces[0]
-    if not found.opens or piece.shape is not Shape.CAPITAL:
+    if not found.opens or piece.shape != "capital":
         return CERTAIN
     return IF_CAPITAL if _is_plain(piece, found.after) else UNLESS_SMALL
 

@@ -7,13 +7,13 @@ from itertools import chain, islice
 
 from cofire.reading.resolving import normal, opened, singular, terms
 from cofire.reading.sentences import sentences
-from cofire.reading.shapes import Shape, pieces
+from cofire.reading.shapes import pieces
 from cofire.reading.words import STOP_WORDS
 
 LONGEST = 6
 AT_MOST = 400
 
-_WHOLE = frozenset((Shape.PATH, Shape.URL, Shape.EMAIL, Shape.FLAG))
+_WHOLE = frozenset(("path", "url", "email", "flag"))
 _ADDRESS_MARKS = frozenset("/@-.\\")
 _ARTICLES = frozenset(("the", "a", "an"))
 _UNSPACED_FROM = "\u0e00"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from cofire.reading.shapes import Line, Shape
+from cofire.reading.shapes import Line
 from cofire.reading.vocabulary import SMALL, TIME_WORDS
 from cofire.reading.words import STOP_WORDS
 
@@ -20,7 +20,7 @@ _VAGUE = frozenset(
     worked works year years yes yesterday able become became better best big image photo shares shared""".split()
 )
 _CUT = STOP_WORDS | SMALL | _VAGUE | TIME_WORDS
-_TELLING = frozenset((Shape.WORD, Shape.CAPITAL, Shape.ACRONYM, Shape.CAMEL, Shape.CODE))
+_TELLING = frozenset(("word", "capital", "acronym", "camel", "code"))
 
 
 def phrases(lines: Iterable[Line]) -> tuple[str, ...]:

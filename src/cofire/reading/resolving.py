@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from cofire.reading.aliases import ALIASES
 from cofire.reading.base import BY_RULE, FULL, PARTIAL
-from cofire.reading.shapes import Shape, look
+from cofire.reading.shapes import look
 from cofire.reading.vocabulary import COURTESIES, DEMONYMS, JOINING, OPENERS, ORDINARY, ROLES
 from cofire.reading.words import STOP_WORDS, fold
 
@@ -22,7 +22,7 @@ _LETTERS = str.maketrans(
     | {"ß": "ss", "ẞ": "Ss", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "þ": "th", "Þ": "Th"}
 )
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://(?:www\.)?|www\.")
-_WHOLE = frozenset((Shape.PATH, Shape.URL, Shape.EMAIL, Shape.FLAG))
+_WHOLE = frozenset(("path", "url", "email", "flag"))
 _ARTICLES = frozenset(("the", "a", "an"))
 _SHORTENED = {"st": "saint", "mt": "mount", "ft": "fort"}
 _COMPANY = frozenset("inc ltd llc corp corporation gmbh plc co ag limited incorporated company".split())
@@ -58,7 +58,7 @@ def _token_terms(token: str) -> tuple[str, ...]:
     if token[-1] == "s" and len(token) > 2 and token[:-1].isalpha() and token[:-1].isupper():
         return (token[:-1].lower(),)
     token = token.removesuffix("'s").removesuffix("'S").replace("'", "")
-    if token.isalpha() and token[0].islower() and look(token).shape is Shape.CODE:
+    if token.isalpha() and token[0].islower() and look(token).shape == "code":
         return tuple(part.lower() for part in _CAMEL.split(token))
     return (token.lower(),)
 
@@ -113,10 +113,10 @@ def _whole(surface: str) -> str:
     if piece.shape not in _WHOLE:
         return ""
     low = piece.low
-    if piece.shape is Shape.URL:
+    if piece.shape == "url":
         bare = _SCHEME.sub("", low, count=1).rstrip("/")
-        return bare if bare and look(bare).shape is Shape.URL else low
-    if piece.shape is Shape.FLAG:
+        return bare if bare and look(bare).shape == "url" else low
+    if piece.shape == "flag":
         return low.partition("=")[0]
     return low.removeprefix("./") or low
 
@@ -165,7 +165,7 @@ def _variants(surface: str, name: str) -> Iterator[str]:
 def _single_variants(surface: str, name: str) -> Iterator[str]:
     """Of a name of one word: its CamelCase parts, the last step of a path, one of several."""
     if "/" in name and "@" not in name:
-        yield _end_of(name, is_path=look(surface).shape is Shape.PATH)
+        yield _end_of(name, is_path=look(surface).shape == "path")
         return
     parts = _CAMEL.split(surface.strip("`'\""))
     if len(parts) > 1 and name.isalpha() and not _SURNAME_PREFIX.match(surface) and min(map(len, parts)) > 1:

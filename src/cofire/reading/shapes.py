@@ -5,29 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import lru_cache
+from typing import Literal
 
 from cofire.reading.vocabulary import JOINING, OPENERS, ORDINARY
 
-
-class Shape(StrEnum):
-    """What a piece looks like. Names are made of CAPITAL, ACRONYM, CAMEL, INITIAL and, at their ends, NUMBER."""
-
-    WORD = "word"
-    JOINT = "joint"
-    MARK = "mark"
-    NUMBER = "number"
-    CAPITAL = "capital"
-    INITIAL = "initial"
-    ACRONYM = "acronym"
-    CAMEL = "camel"
-    CODE = "code"
-    PATH = "path"
-    URL = "url"
-    EMAIL = "email"
-    VERSION = "version"
-    FLAG = "flag"
+# What a piece looks like. Names are made of capital, acronym, camel and initial, with joints inside and numbers at their ends.
+Shape = Literal[
+    "word",
+    "joint",
+    "mark",
+    "number",
+    "capital",
+    "initial",
+    "acronym",
+    "camel",
+    "code",
+    "path",
+    "url",
+    "email",
+    "version",
+    "flag",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +99,7 @@ _BRANDED = re.compile(r"[a-z]{1,2}[A-Z][a-z]+\w*|mac[A-Z]{2}")
 def pieces(sentence: str) -> list[Piece]:
     """The pieces of a sentence, cut at spaces and long dashes.
 
-    >>> [(piece.core, piece.shape.value) for piece in pieces("Ana's PgBouncer uses max_conn.")]
+    >>> [(piece.core, piece.shape) for piece in pieces("Ana's PgBouncer uses max_conn.")]
     [('Ana', 'capital'), ('PgBouncer', 'camel'), ('uses', 'word'), ('max_conn', 'code')]
     """
     return [look(chunk) for chunk in _PIECE.findall(sentence)]
@@ -111,10 +110,10 @@ def look(chunk: str) -> Piece:
     """A piece as it looks by itself.
 
     >>> (
-    ...     look("(J.").shape.value,
-    ...     look("src/app.py,").shape.value,
-    ...     look("and/or").shape.value,
-    ...     look("COVID-19").shape.value,
+    ...     look("(J.").shape,
+    ...     look("src/app.py,").shape,
+    ...     look("and/or").shape,
+    ...     look("COVID-19").shape,
     ... )
     ('initial', 'path', 'word', 'acronym')
     """
@@ -127,7 +126,7 @@ def look(chunk: str) -> Piece:
         return called
     core, possessive = _without_possessive(core.replace("’", "'"))
     if "-" in core and (place := _qualifying(core)) is not None:
-        return Piece(place, place.lower(), Shape.CAPITAL, opened, closed, True, False)
+        return Piece(place, place.lower(), "capital", opened, closed, True, False)
     shape = _shape(core, closed)
     return Piece(core, core.lower(), shape, opened, closed, _stops(core, closed, shape), possessive)
 
@@ -140,9 +139,9 @@ def _without_opening(chunk: str) -> str:
 def _called(core: str, closed: str, opened: str) -> Piece | None:
     """`run()` and `run(x)`: the brackets belong to the name."""
     if closed[:2] == "()" and (_CALL.fullmatch(core + "(")):
-        return Piece(core, core.lower(), Shape.CODE, opened, closed[2:], True, False)
+        return Piece(core, core.lower(), "code", opened, closed[2:], True, False)
     if "(" in core and closed[:1] == ")" and _CALL.fullmatch(core):
-        return Piece(core.partition("(")[0], core.lower(), Shape.CODE, opened, closed[1:], True, False)
+        return Piece(core.partition("(")[0], core.lower(), "code", opened, closed[1:], True, False)
     return None
 
 
@@ -164,43 +163,43 @@ def _stops(core: str, closed: str, shape: Shape) -> bool:
     if closed in ("'", "’") and core[-1:] == "s":
         return False
     if closed == ".":
-        return not (shape is Shape.INITIAL or core.lower() in _ABBREVIATED or _DOTTED_INITIALS.fullmatch(core))
+        return not (shape == "initial" or core.lower() in _ABBREVIATED or _DOTTED_INITIALS.fullmatch(core))
     return True
 
 
 def _shape(core: str, closed: str) -> Shape:
     if not core:
-        return Shape.MARK
+        return "mark"
     if core in JOINING:
-        return Shape.JOINT
+        return "joint"
     if core.isalpha():
         return _letters(core, closed)
-    return _mixed(core) if any(map(str.isalnum, core)) else Shape.MARK
+    return _mixed(core) if any(map(str.isalnum, core)) else "mark"
 
 
 def _letters(core: str, closed: str) -> Shape:
     if core[1:].islower() or len(core) == 1:
         if not core[0].isupper():
-            return Shape.WORD
-        return Shape.INITIAL if len(core) == 1 and closed[:1] == "." else Shape.CAPITAL
+            return "word"
+        return "initial" if len(core) == 1 and closed[:1] == "." else "capital"
     if core.isupper() or (core[-1] == "s" and core[:-1].isupper() and len(core) > 2):
-        return Shape.ACRONYM
+        return "acronym"
     if not any(letter.isupper() for letter in core):
-        return Shape.WORD
-    return Shape.CAMEL if core[0].isupper() or _BRANDED.fullmatch(core) else Shape.CODE
+        return "word"
+    return "camel" if core[0].isupper() or _BRANDED.fullmatch(core) else "code"
 
 
 def _mixed(core: str) -> Shape:
     if core.lower() in _SYMBOLED:
-        return Shape.CAMEL
+        return "camel"
     if any(letter in core for letter in "/@:\\"):
         return _address(core)
     if core[0] == "-":
-        return Shape.FLAG if _FLAG.fullmatch(core) else Shape.MARK
+        return "flag" if _FLAG.fullmatch(core) else "mark"
     if core[0].isdigit():
         return _numeral(core)
     if _VERSION.fullmatch(core):
-        return Shape.VERSION
+        return "version"
     if "." in core:
         return _dotted(core)
     return _worded(core)
@@ -208,15 +207,15 @@ def _mixed(core: str) -> Shape:
 
 def _address(core: str) -> Shape:
     if _URL.fullmatch(core) or _DOMAIN.fullmatch(core):
-        return Shape.URL
+        return "url"
     if _EMAIL.fullmatch(core):
-        return Shape.EMAIL
+        return "email"
     if _SCOPED.fullmatch(core):
-        return Shape.CODE
+        return "code"
     if _is_path(core):
-        return Shape.PATH
+        return "path"
     letters = core.replace("/", "")
-    return Shape.ACRONYM if letters.isalnum() and letters.isupper() else Shape.WORD
+    return "acronym" if letters.isalnum() and letters.isupper() else "word"
 
 
 def _is_path(core: str) -> bool:
@@ -229,44 +228,44 @@ def _is_path(core: str) -> bool:
 
 def _numeral(core: str) -> Shape:
     if _VERSION.fullmatch(core):
-        return Shape.VERSION
+        return "version"
     if _NUMBER.fullmatch(core):
-        return Shape.NUMBER
+        return "number"
     if _HASH.fullmatch(core):
-        return Shape.CODE
-    return Shape.ACRONYM if core.isalnum() and core[-1].isupper() else Shape.WORD
+        return "code"
+    return "acronym" if core.isalnum() and core[-1].isupper() else "word"
 
 
 def _dotted(core: str) -> Shape:
     stem, _, ending = core.rpartition(".")
     if ending.lower() == "js" and (stem[:1].isupper() or stem.lower() in _NAMED_JS):
-        return Shape.CAMEL
+        return "camel"
     if _DOTTED_INITIALS.fullmatch(core):
-        return Shape.WORD if core.lower() in _ABBREVIATED_LATIN or core.islower() else Shape.ACRONYM
+        return "word" if core.lower() in _ABBREVIATED_LATIN or core.islower() else "acronym"
     if _EXTENSION.fullmatch(core.lower()):
-        return Shape.PATH
+        return "path"
     if _DOMAIN.fullmatch(core.lower()):
-        return Shape.URL
+        return "url"
     if _DOTTED.fullmatch(core):
-        return Shape.CODE
-    return Shape.CODE if _MEMBER.fullmatch(core) and stem not in OPENERS and stem not in ORDINARY else Shape.WORD
+        return "code"
+    return "code" if _MEMBER.fullmatch(core) and stem not in OPENERS and stem not in ORDINARY else "word"
 
 
 def _worded(core: str) -> Shape:
     """Letters with hyphens, apostrophes, digits or underscores among them."""
     if "_" in core:
-        return Shape.CODE if _SNAKE.fullmatch(core) else Shape.WORD
+        return "code" if _SNAKE.fullmatch(core) else "word"
     if "'" in core:
-        return Shape.CAPITAL if _APOSTROPHED.fullmatch(core) and not _CONTRACTED.fullmatch(core) else Shape.WORD
+        return "capital" if _APOSTROPHED.fullmatch(core) and not _CONTRACTED.fullmatch(core) else "word"
     if "-" in core:
         return _hyphened(core)
     if "&" in core:
-        return Shape.ACRONYM if core.replace("&", "").isupper() else Shape.WORD
+        return "acronym" if core.replace("&", "").isupper() else "word"
     if not core.isalnum():
-        return Shape.WORD
+        return "word"
     if core[0].isupper():
-        return Shape.ACRONYM if sum(letter.isupper() for letter in core) > 1 or len(core) < 4 else Shape.CAPITAL
-    return Shape.CODE if _LETTER_DIGIT.fullmatch(core) or any(letter.isupper() for letter in core) else Shape.WORD
+        return "acronym" if sum(letter.isupper() for letter in core) > 1 or len(core) < 4 else "capital"
+    return "code" if _LETTER_DIGIT.fullmatch(core) or any(letter.isupper() for letter in core) else "word"
 
 
 def _hyphened(core: str) -> Shape:
@@ -274,11 +273,11 @@ def _hyphened(core: str) -> Shape:
     first, *rest = core.strip("-").split("-")
     last = rest[-1] if rest else ""
     if not first or not last or first.lower() in _PREFIXED:
-        return Shape.WORD
+        return "word"
     if first.isupper() and (last.isdigit() or (len(first) > 1 and last.isupper())):
-        return Shape.ACRONYM
+        return "acronym"
     if first[0].isupper() and len(first) > 1 and last.isalpha():
-        return Shape.CAPITAL if last[0].isupper() or first.lower() not in ORDINARY else Shape.WORD
+        return "capital" if last[0].isupper() or first.lower() not in ORDINARY else "word"
     if first.isalpha() and (last.isdigit() or (any(map(str.isdigit, core)) and not core.islower())):
-        return Shape.CODE
-    return Shape.WORD
+        return "code"
+    return "word"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from cofire.reading.shapes import Line, Piece, Shape
+from cofire.reading.shapes import Line, Piece
 from cofire.reading.vocabulary import (
     AFTER_JOINING,
     DEMONYMS,
@@ -23,7 +23,7 @@ from cofire.reading.vocabulary import (
     WEEKDAYS,
 )
 
-NAMING = frozenset((Shape.CAPITAL, Shape.ACRONYM, Shape.CAMEL, Shape.INITIAL))
+NAMING = frozenset(("capital", "acronym", "camel", "initial"))
 LONGEST = 9
 
 _SUFFIXED = frozenset("jr sr inc ltd llc esq".split())
@@ -60,9 +60,10 @@ def stretch(line: Line, start: int) -> tuple[int, list[Stretch]]:
     if linked and _has_epithet(line, start, end):
         return end + 2, [_stretch_of(line, start, end + 2)]
     opens = opens_sentence(line, start)
+    cuts = _cut_at_possessives(line, start, end) if end - start > 1 else [(start, end)]
     found = [
         _stretch_of(line, *trimmed)
-        for first, last in _cut_at_possessives(line, start, end)
+        for first, last in cuts
         if (trimmed := _trimmed(line, first, last, opens=opens and first == start))
     ]
     return end, [*found, *_joined_with_next(line, start, end)] if linked else found
@@ -70,11 +71,11 @@ def stretch(line: Line, start: int) -> tuple[int, list[Stretch]]:
 
 def _has_epithet(line: Line, start: int, end: int) -> bool:
     """ "Charles the Bald", "Pliny the Elder": one capital, the article and one more; "in Germany the Nazis" is no such thing."""
-    if end - start > 1 or line[end].core != "the" or line[start].shape is not Shape.CAPITAL:
+    if end - start > 1 or line[end].core != "the" or line[start].shape != "capital":
         return False
     if line[start].low in OPENERS or line[start].low in TIME_WORDS or (start > 0 and line[start - 1].low in SMALL):
         return False
-    return line[end + 1].shape is Shape.CAPITAL and _reach(line, end + 1) == end + 2
+    return line[end + 1].shape == "capital" and _reach(line, end + 1) == end + 2
 
 
 def _stretch_of(line: Line, start: int, end: int) -> Stretch:
@@ -84,7 +85,7 @@ def _stretch_of(line: Line, start: int, end: int) -> Stretch:
 
 def opens_sentence(line: Line, at: int) -> bool:
     """Whether only marks stand before a piece, or the end of another sentence; an emoji is such an end."""
-    while at > 0 and line[at - 1].shape is Shape.MARK:
+    while at > 0 and line[at - 1].shape == "mark":
         if line[at - 1].core[:1] > _EMOJI_FROM:
             return True
         at -= 1
@@ -99,7 +100,7 @@ def leads_name(line: Line, at: int) -> bool:
     if line[at].core.isdigit():
         starts = at == 0 or line[at - 1].low in _DETERMINERS
         return starts and len(line[at].core) == 4 and after in NAMING
-    return line[at].core[-1].isalpha() and (after in NAMING or after is Shape.JOINT)
+    return line[at].core[-1].isalpha() and (after in NAMING or after == "joint")
 
 
 def _reach(line: Line, start: int) -> int:
@@ -121,9 +122,9 @@ def _step(line: Line, at: int) -> int:
         return 0
     if piece.shape in NAMING:
         return 0 if _is_pronoun(line, at) else 1
-    if piece.shape is Shape.NUMBER or piece.shape is Shape.VERSION:
+    if piece.shape in ("number", "version"):
         return 1 if _numbers_name(line, at) else 0
-    if piece.shape is Shape.JOINT and not before.possessive:
+    if piece.shape == "joint" and not before.possessive:
         return _joint(line, at)
     return 0
 
@@ -151,7 +152,7 @@ def _is_pronoun(line: Line, at: int) -> bool:
 def _numbers_name(line: Line, at: int) -> bool:
     """Whether a number belongs to the name before it: "Apollo 11 is" and "Python 3.11", not "Paris 20 people" or "May 8"."""
     number, before = line[at], line[at - 1]
-    if before.shape is Shape.INITIAL or before.possessive or before.low in TIME_WORDS or before.low in SEASONS:
+    if before.shape == "initial" or before.possessive or before.low in TIME_WORDS or before.low in SEASONS:
         return False
     if before.low in OPENERS or "," in number.core or number.core[-1].isalpha():
         return False
@@ -182,9 +183,9 @@ def _trimmed(line: Line, start: int, end: int, *, opens: bool) -> tuple[int, int
 
 def _is_cut_in_front(line: Line, at: int, end: int, *, opens: bool) -> bool:
     piece = line[at]
-    if piece.shape is Shape.JOINT or piece.low in WEEKDAYS:
+    if piece.shape == "joint" or piece.low in WEEKDAYS:
         return True
-    if piece.shape is Shape.ACRONYM or piece.shape is Shape.INITIAL:
+    if piece.shape in ("acronym", "initial"):
         return False
     if piece.low in OPENERS:
         return _is_opener(line, at, end, opens=opens)
@@ -203,21 +204,21 @@ def _is_opener(line: Line, at: int, end: int, *, opens: bool) -> bool:
 
 def _is_date(line: Line, at: int, end: int) -> bool:
     """A month before a number, alone, or after "in": a time, where "April Ludgate" is a name."""
-    alone = at + 1 == end or line[at + 1].shape is Shape.NUMBER
+    alone = at + 1 == end or line[at + 1].shape == "number"
     return alone or (at > 0 and line[at - 1].low in _BEFORE_MONTH)
 
 
 def _is_cut_behind(line: Line, at: int) -> bool:
     piece = line[at]
-    if piece.shape is Shape.JOINT or piece.low in WEEKDAYS:
+    if piece.shape == "joint" or piece.low in WEEKDAYS:
         return True
-    return piece.low in MONTHS and at + 1 < len(line) and line[at + 1].shape is Shape.NUMBER
+    return piece.low in MONTHS and at + 1 < len(line) and line[at + 1].shape == "number"
 
 
 def _joined_with_next(line: Line, start: int, end: int) -> Iterator[Stretch]:
     """This run and the next as one name, where "and" or "the" stands between: "Simon and Garfunkel", "Pliny the Elder"."""
     after = line[end + 1]
-    if after.shape is not Shape.CAPITAL or after.opened or line[start].low in OPENERS or line[start].low in TIME_WORDS:
+    if after.shape != "capital" or after.opened or line[start].low in OPENERS or line[start].low in TIME_WORDS:
         return
     last = _reach(line, end + 1)
     if last - start <= _LONGEST_JOINED and not any(
@@ -229,6 +230,6 @@ def _joined_with_next(line: Line, start: int, end: int) -> Iterator[Stretch]:
 def is_shouting(found: Stretch) -> bool:
     """Capitals for emphasis: "DO NOT TOUCH" rather than "NASA ESA"."""
     span = found.pieces
-    return all(piece.shape is Shape.ACRONYM for piece in span) and any(
+    return all(piece.shape == "acronym" for piece in span) and any(
         piece.low in SHOUTED or piece.low in OPENERS for piece in span
     )

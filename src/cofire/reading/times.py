@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from itertools import islice
 
 from cofire.reading import almanac
@@ -87,14 +88,17 @@ def times(text: str, now: datetime | None) -> tuple[Span, ...]:
     return tuple(span for _, span in found[:AT_MOST])
 
 
-def _worth_trying(low: str, *, relative: bool) -> list[Rule]:
+def _worth_trying(low: str, *, relative: bool) -> tuple[Rule, ...]:
     """The rules, in their order, whose cues are among the words of the text."""
     present = {kind for word in _KINDS.keys() & _WORD_OF.findall(low) for kind in _KINDS[word]}
     if _DIGIT.search(low):
         present.add("digit")
-    if not present:
-        return []
-    return [rule for rule in _RULES if rule.needs <= present and (relative or not rule.relative)]
+    return _served_by(frozenset(present), relative)
+
+
+@cache
+def _served_by(present: frozenset[str], relative: bool) -> tuple[Rule, ...]:
+    return tuple(rule for rule in _RULES if rule.needs <= present and (relative or not rule.relative))
 
 
 def _overlaps(match: re.Match[str], taken: list[tuple[int, int]]) -> bool:
@@ -167,8 +171,10 @@ def _month_number(name: str) -> int:
     return next(number for number, month in enumerate(MONTHS, 1) if month.startswith(name[:3].lower()))
 
 
-def _one_year(match: re.Match[str], now: datetime) -> Period:
-    return almanac.years(now, int(match["year"]), 1)
+def _one_year(match: re.Match[str], now: datetime) -> Period | None:
+    """A number is a year behind such words as "in", which are looked for only where there is one."""
+    before = _BEFORE_YEAR.search(match.string, max(0, match.start() - _LONGEST_BEFORE), match.start())
+    return almanac.years(now, int(match["year"]), 1) if before else None
 
 
 def _decade(match: re.Match[str], now: datetime) -> Period:

@@ -20,11 +20,15 @@ RARE_TAG = 50
 _SCOPE = """
 SELECT f.key, f.id, v.vector FROM facts f JOIN vectors v ON v.fact = f.key WHERE f.scope = ? AND NOT f.archived ORDER BY f.id
 """
+# Which tags are rare is settled before anything is joined: a common one would bring in half the store.
 _SHARING = """
-SELECT mine.fact, theirs.fact FROM carray(?) c CROSS JOIN tags mine ON mine.fact = c.value
-JOIN tags theirs ON theirs.tag = mine.tag AND theirs.fact <> mine.fact JOIN facts f ON f.key = theirs.fact AND f.scope = ?
-  AND NOT f.archived JOIN vectors v ON v.fact = f.key
-WHERE (SELECT count(*) FROM (SELECT 1 FROM tags WHERE tag = mine.tag LIMIT ?)) < ?
+WITH mine AS MATERIALIZED (SELECT t.fact, t.tag FROM carray(?1) c CROSS JOIN tags t ON t.fact = c.value),
+  rare AS MATERIALIZED (SELECT d.tag FROM (SELECT DISTINCT tag FROM mine) d
+    WHERE (SELECT count(*) FROM (SELECT 1 FROM tags WHERE tag = d.tag LIMIT ?3)) < ?3)
+SELECT mine.fact, theirs.fact FROM rare CROSS JOIN mine ON mine.tag = rare.tag
+CROSS JOIN tags theirs ON theirs.tag = mine.tag AND theirs.fact <> mine.fact
+CROSS JOIN facts f ON f.key = theirs.fact AND f.scope = ?2 AND NOT f.archived
+CROSS JOIN vectors v ON v.fact = f.key
 GROUP BY mine.fact, theirs.fact ORDER BY mine.fact, count(*) DESC, theirs.fact DESC
 """
 
@@ -66,7 +70,7 @@ def _seen(vectors: list[bytes], model: StoredModel) -> Vectors:
 def _sharing(connection: apsw.Connection, scope: int, keys: Any, most: int) -> list[tuple[int, int]]:
     """Pairs of facts with a rare tag in common: those that share the most tags, then the newest."""
     listed = apsw.carray(np.ascontiguousarray(keys))
-    found: Any = connection.execute(_SHARING, (listed, scope, RARE_TAG + 1, RARE_TAG + 1))
+    found: Any = connection.execute(_SHARING, (listed, scope, RARE_TAG + 1))
     pairs, taken = [], dict[int, int]()
     for mine, theirs in found:
         taken[mine] = taken.get(mine, 0) + 1
