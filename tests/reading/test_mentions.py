@@ -42,6 +42,10 @@ def test_surname_after_the_full_name_means_that_person() -> None:
     ]
 
 
+def test_surname_of_two_people_means_neither() -> None:
+    assert sure("we met Joe Mank and Herman Mank. Mank left.")["mank"] == FULL
+
+
 def test_surname_of_the_subject_means_the_subject() -> None:
     assert sure("Later Porcaro played drums.", subject="Jeff Porcaro") == {"jeff porcaro": PARTIAL}
 

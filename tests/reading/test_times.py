@@ -120,7 +120,7 @@ def test_this_says_nothing_about_when(text: str) -> None:
 
 def test_times_come_in_the_order_of_the_text_with_their_words() -> None:
     found = times("Next week, not in 2021 or last Friday.", NOW)
-    assert [span.surface for span in found] == ["Next week", "in 2021", "last Friday"]
+    assert [span.surface for span in found] == ["Next week", "2021", "last Friday"]
 
 
 def test_times_are_in_the_zone_of_the_fact() -> None:

@@ -16,7 +16,6 @@ A_FACT = 64
 # "World Health Organization (WHO)": the letters in brackets stand for the words before them.
 _DEFINED = re.compile(r"\((?:the |an? |or )?[\"“']?([A-Z][A-Za-z0-9&.-]{1,9})[\"”']?\)")
 _LOOK_BACK = 120
-_WHOLE = frozenset(("path", "url", "email", "flag", "version"))
 _READ_OFF = 0.9  # A subject up to this strength was read off the text itself and proves nothing about it.
 _LIKE_A_PERSON = range(2, 5)
 
@@ -87,18 +86,25 @@ def is_usable(name: str) -> bool:
 
 
 def surnames(named: Iterable[Name], subjects: Sequence[Subject]) -> Called:
-    """Last words of full names, each with the one full name of the text that ends in it.
+    """Last words of full names, each with the name it stands for: the subject's, or the only one of the text that ends in it.
 
     >>> surnames([Name("Jeff Porcaro", "name"), Name("Porcaro", "name"), Name("New York", "name")], [])
     {'porcaro': 'jeff porcaro', 'york': 'new york'}
+    >>> surnames([Name("Joe Mank", "name"), Name("Herman Mank", "name")], [])
+    {}
     """
-    full = [subject.name for subject in subjects if subject.strength > _READ_OFF]
-    full += [normal(name.surface) for name in named if name.kind == "name" and not name.joined]
-    found: Called = {}
-    for name in dict.fromkeys(full):
+    given = _by_last_word(subject.name for subject in subjects if subject.strength > _READ_OFF)
+    in_text = _by_last_word(normal(name.surface) for name in named if name.kind == "name" and not name.joined)
+    found = {last: full[0] for last, full in in_text.items() if len(full) == 1}
+    return found | {last: full[0] for last, full in given.items()}
+
+
+def _by_last_word(names: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
         words = name.split(" ")
         if len(words) in _LIKE_A_PERSON and words[-1].isalpha() and len(words[-1]) > 2:
-            found.setdefault(words[-1], name)
+            found.setdefault(words[-1], []).append(name)
     return found
 
 

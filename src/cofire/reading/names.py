@@ -12,6 +12,7 @@ from cofire.reading.spans import LONGEST, NAMING, Stretch, is_shouting, leads_na
 from cofire.reading.vocabulary import (
     COMMANDS,
     DEMONYMS,
+    ENDING_LIKE_WORDS,
     GIVEN_NAMES,
     JOINING,
     OPENERS,
@@ -21,6 +22,7 @@ from cofire.reading.vocabulary import (
     SEASONS,
     SHOUTED,
     SMALL,
+    SPEAKING_VERBS,
     TIME_WORDS,
 )
 from cofire.reading.words import STOP_WORDS
@@ -97,22 +99,26 @@ def in_sentence(sentence: str, line: Line) -> list[Name]:
     """
     if not any(map(sentence.__contains__, _QUOTES)):
         return list(_unquoted(line))
-    quoted = [name for found in _QUOTED.finditer(sentence) for name in _in_quotes(found)]
-    return [*quoted, *_unquoted(pieces(_QUOTED.sub(_left_of_quote, sentence)))]
+    quoted, rest = _out_of_quotes(sentence)
+    return [*quoted, *_unquoted(pieces(rest))]
 
 
-def _in_quotes(found: re.Match[str]) -> Iterator[Name]:
-    double, single, code = found.groups()
-    if code is not None:
-        yield from _code(code.strip())
-    elif is_title(double or single):
-        yield Name((double or single).strip(" ,.;"), "title")
-
-
-def _left_of_quote(found: re.Match[str]) -> str:
-    """A title leaves only a mark, speech stays to be read on."""
-    double, single, code = found.groups()
-    return ' " ' if code is not None or is_title(double or single) else found.group()
+def _out_of_quotes(sentence: str) -> tuple[list[Name], str]:
+    """Titles and code in quotes, and the sentence with a mark in their place; speech stays in it, to be read on."""
+    named: list[Name] = []
+    rest: list[str] = []
+    end = 0
+    for found in _QUOTED.finditer(sentence):
+        double, single, code = found.groups()
+        if code is not None:
+            named += _code(code.strip())
+        elif is_title(double or single):
+            named.append(Name((double or single).strip(" ,.;"), "title"))
+        else:
+            continue
+        rest += (sentence[end : found.start()], ' " ')
+        end = found.end()
+    return named, "".join((*rest, sentence[end:]))
 
 
 def is_title(quoted: str) -> bool:
@@ -209,11 +215,11 @@ def _is_plain(piece: Piece, after: Piece | None) -> bool:
     >>> [_is_plain(pieces(word)[0], None) for word in ("Water", "Pooling", "Docker")]
     [True, True, False]
     """
-    low = piece.low
-    if low in GIVEN_NAMES and after is not None and after.low in PERSONAL_VERBS:
+    low, next_word = piece.low, after.low if after else ""
+    if low in ENDING_LIKE_WORDS or (low in GIVEN_NAMES and next_word in PERSONAL_VERBS):
         return False
-    if low in ORDINARY or len(low) < 3 or low.endswith(_ENDINGS) or (after is not None and after.low in _OBJECTS):
+    if low in ORDINARY or len(low) < 3 or next_word in _OBJECTS:
         return True
-    if low[-1] != "s":
-        return False
-    return low[:-1] in ORDINARY or low[:-1] in OPENERS or (after is not None and after.low in _PLURAL_VERBS)
+    if low.endswith(_ENDINGS):
+        return next_word not in SPEAKING_VERBS
+    return low[-1] == "s" and (low[:-1] in ORDINARY or low[:-1] in OPENERS or next_word in _PLURAL_VERBS)

@@ -41,9 +41,12 @@ _COUNTS |= {"a": 1, "an": 1, "couple": 2, "few": 3, "several": 4}
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4}
 _DAYS_AWAY = {"yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1}
 _STEPS = {"last": -1, "past": -1, "previous": -1, "this": 0, "next": 1, "coming": 1, "upcoming": 1}
-_NO_MOMENT = datetime(
-    2000, 1, 1, tzinfo=UTC
-)  # Its zone is that of dates in a text of which nobody knows when it was said.
+_BEFORE_YEAR = re.compile(
+    r"\b(?:in|since|until|till|during|circa|early|late|mid|year|before|after|from|through)[\s-]$", re.I
+)
+_LONGEST_BEFORE = 12
+# Stands for the moment of a text of which nobody knows when it was said; only its zone is used.
+_NO_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
 _DIGIT = re.compile(r"\d")
 _WORD_OF = re.compile(r"[a-z]+")
 _AHEAD = re.compile(
@@ -284,7 +287,6 @@ _COUNTED = (
     "|times|votes|words|tokens"
 )
 _BEFORE_MONTH = "[Ii]n|[Ss]ince|[Uu]ntil|[Bb]y|[Dd]uring|early|late|mid|of|[Ll]ast|[Nn]ext|[Tt]his"
-_BEFORE_YEAR = "in|since|until|till|during|circa|early|late|mid|year|before|after|from|through"
 _DAY_WORDS = "(?:the )?day before yesterday|(?:the )?day after tomorrow|yesterday|today|tonight|tomorrow"
 _WORD = "(?P<word>last|previous|this|next|coming|upcoming)"
 
@@ -301,7 +303,7 @@ _ABSOLUTE: tuple[tuple[str, str, Resolve], ...] = (
     ("digit unit", rf"(?i)\b(?P<quarter>first|second|third|fourth|last) quarter of {_YEAR}\b", _worded_quarter),
     ("digit season", rf"(?i)\b{_SEASON}\s+(?:of\s+)?{_YEAR}\b", _season_of_year),
     ("decade", r"(?:\b|')(?P<decade>(?:1[5-9]|20)\d0|(?<=')[2-9]0|(?<=the )[2-9]0)s\b", _decade),
-    ("digit", rf"(?i)\b(?:{_BEFORE_YEAR})[\s-]{_YEAR}\b(?![-/,.]?\d|\s*(?:%|{_COUNTED}))", _one_year),
+    ("digit", rf"{_YEAR}\b(?![-/,.]?\d|\s*(?:%|{_COUNTED}))", _one_year),
 )
 _RELATIVE: tuple[tuple[str, str, Resolve], ...] = (
     ("month", rf"\b(?P<before>{_BEFORE_MONTH})[\s-]+(?P<month>{_LONG_MONTHS})\b", _bare_month),

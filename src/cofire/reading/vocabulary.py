@@ -208,10 +208,23 @@ GIVEN_NAMES = frozenset(
     patience charity mercy melody angel april june august summer autumn jack rob pat sue dale glen ivy lily daisy violet pearl
     amber crystal olive hazel skip guy sky star""".split()
 )
+# Names whose ends are those of plain words: -ing, -ed, -ly, -ence …
+ENDING_LIKE_WORDS = frozenset(
+    """emily kelly sally molly holly billy lily polly willy dolly ellie italy sicily beverly kimberly carly fred ahmed mohammed
+    mohamed hamed khaled jared alfred ted ned ed wilfred manfred winifred mildred madrid beijing boeing irving ming ling nanjing
+    chongqing harding keating fleming redding sterling wyoming vikings florence lawrence clarence terence terrence laurence
+    provence clement mable trinity felicity jing ying ting""".split()
+)
+
+# What people do: a plain word before one of them may be a given name, and before one of the second kind almost any word is.
 PERSONAL_VERBS = frozenset(
     """said says told tells asked asks went goes wants wanted loves loved likes liked hates thinks thought met moved lives lived
     works worked joined called calls texted wrote writes plays played bought brought has had is was knows knew found sent
     made feels felt gave got left agreed invited recommended mentioned suggested promised decided""".split()
+)
+SPEAKING_VERBS = frozenset(
+    """said says told tells asked asks wants loves likes hates thinks met lives joined texted wrote invited recommended suggested
+    promised""".split()
 )
 
 # Offices and forms of address: with a name they belong to it, alone they name nobody.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -219,6 +219,11 @@ class Index:
         for value in values:
             found[self.postings.find(mark(kind, value))[0]] = True
         return found
+
+
+def is_whole(arrays: Mapping[str, NDArray[Any]]) -> bool:
+    """Whether a snapshot has all that this version of cofire looks for; one of another version is left alone."""
+    return set(arrays) == set(Index(None).arrays()) and all(arrays[name].dtype == kind for name, kind in KINDS.items())
 
 
 def _columns(rows: Sequence[Row]) -> dict[str, NDArray[Any]]:

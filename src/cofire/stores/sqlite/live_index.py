@@ -16,7 +16,7 @@ from cofire.model import Where
 from cofire.stores.base import MODEL_RECORD
 from cofire.stores.index import snapshot
 from cofire.stores.index.columns import Mask
-from cofire.stores.index.index import Index
+from cofire.stores.index.index import Index, is_whole
 from cofire.stores.sqlite import rows
 
 SMALLEST_SNAPSHOT = 2_000
@@ -80,8 +80,8 @@ def loaded(connection: apsw.Connection, epoch: str, *, graph: bool) -> tuple[Ind
         return Index(model, graph=graph), 0
     parts = (part for (part,) in connection.execute("SELECT bytes FROM snapshot_parts ORDER BY part"))
     arrays = snapshot.arrays(parts)
-    if graph and _graph_is_of_no_use(arrays):
-        return Index(model, graph=True), 0
+    if not is_whole(arrays) or (graph and _graph_is_of_no_use(arrays)):
+        return Index(model, graph=graph), 0
     return Index.from_arrays(model, arrays, graph=graph), known
 
 
