@@ -20,6 +20,7 @@ from cofire.stores.index.neighbourhood import Neighbourhood
 from cofire.stores.index.postings import Postings, Segment
 from cofire.stores.index.signs import Signs
 from cofire.stores.index.terms import Held, Terms, hint, mark, term, unpacked
+from cofire.stores.index.warm_vectors import WarmVectors
 
 SCORE_DECIMALS = 6
 
@@ -58,6 +59,8 @@ class Index:
         self.postings = Postings()
         self.signs = Signs(self.dimension)
         self.graph = Neighbourhood(self.dimension) if graph and model else None
+        self.warm: WarmVectors | None = None
+        self.asked = 0
 
     @property
     def dimension(self) -> int:
@@ -71,8 +74,11 @@ class Index:
             terms, counts, owners = unpacked([row.held for row in rows])
             positions = self.columns.add(_columns(rows))
             self.postings.add(terms, positions[owners], counts)
-            seen = self._seen(rows)
+            stored = self._stored(rows)
+            seen = self._seen(rows, stored)
             self.signs.add(seen)
+            if self.warm is not None:
+                self.warm.add(stored)
             if self.graph is not None:
                 embedded = [at for at, row in enumerate(rows) if row.vector]
                 self.graph.add(positions[embedded], seen[embedded])
@@ -158,6 +164,7 @@ class Index:
         kept = alive[whole.positions]
         self.postings = Postings([_renumbered(whole, kept, moved)])
         self.signs = Signs(self.dimension, self.signs.bits[:, alive])
+        self.warm = None
         self.columns = Columns(arrays)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -186,15 +193,21 @@ class Index:
         made.postings = Postings([Segment(*(arrays[name] for name in names))])
         return made
 
-    def _seen(self, rows: Sequence[Row]) -> Vectors:
-        """Centred vectors of new rows, zeros where there is none or no model."""
-        seen = np.zeros((len(rows), self.dimension), np.float32)
-        if self.model is not None and (held := [(at, row.vector) for at, row in enumerate(rows) if row.vector]):
-            stored = np.frombuffer(b"".join(vector for _, vector in held), np.float16).reshape(
-                len(held), self.dimension
-            )
-            seen[[at for at, _ in held]] = centred(stored, self.model.mean)
-        return seen
+    def _stored(self, rows: Sequence[Row]) -> NDArray[np.float16]:
+        """The vectors of rows as they are stored, zeros where there is none."""
+        stored = np.zeros((len(rows), self.dimension), np.float16)
+        held = [(at, row.vector) for at, row in enumerate(rows) if row.vector] if self.model else []
+        if held:
+            joined = np.frombuffer(b"".join([vector for _, vector in held]), np.float16)
+            stored[[at for at, _ in held]] = joined.reshape(len(held), self.dimension)
+        return stored
+
+    def _seen(self, rows: Sequence[Row], stored: NDArray[np.float16]) -> Vectors:
+        """Vectors as seen from the model's resting point; nothing where there is none."""
+        if self.model is None:
+            return stored.astype(np.float32)
+        embedded = np.array([row.vector is not None for row in rows], np.bool_)
+        return np.where(embedded[:, None], centred(stored, self.model.mean), np.float32(0))
 
     def _mask_times(self, mask: Mask, where: Where) -> None:
         columns, moment = self.columns, stamp(where.as_of or where.now)

@@ -28,8 +28,9 @@ from cofire.stores.base import (
     WordCue,
     WordStatistics,
 )
-from cofire.stores.index.index import Proposed
+from cofire.stores.index.index import Index, Proposed
 from cofire.stores.index.terms import Held, hint, term, unpacked
+from cofire.stores.index.warm_vectors import ASKED_BEFORE, MOST, WarmVectors
 from cofire.stores.sqlite import counting, graph_reading, kinship, rows, schema, writing
 from cofire.stores.sqlite.connecting import IN_MEMORY, Lines, SqliteOptions, connect
 from cofire.stores.sqlite.faults import translated
@@ -94,7 +95,7 @@ class SqliteStore:
                 return []
             wanted = index.columns.size if self._options.index == "exact" else max(k, candidates)
             positions = index.nearest(vector, self._live.admitted(where), wanted)
-            vectors = _vectors(connection, index.columns["key"][positions], index.model.model.dimension)
+            vectors = _candidate_vectors(connection, index, positions)
             scores = centred_cosines(vectors, centred(vector, index.model.mean), index.model.mean)
             return self._kept(*index.best(Proposed(positions, scores), k))
 
@@ -287,6 +288,24 @@ def _listed(values: Sequence[Any]) -> Any:
 
 def _numbers(keys: np.ndarray[Any, np.dtype[np.int64]]) -> Any:
     return apsw.carray(np.ascontiguousarray(keys))
+
+
+def _candidate_vectors(connection: apsw.Connection, index: Index, positions: Any) -> Vectors:
+    """The vectors at these positions: from memory in a process that asks again and again, else from the file."""
+    index.asked += 1
+    if index.warm is None and index.asked > ASKED_BEFORE and index.columns.size <= MOST:
+        index.warm = WarmVectors(_all_vectors(connection, index))
+    if index.warm is not None:
+        return index.warm.at(positions)
+    return _vectors(connection, index.columns["key"][positions], index.dimension)
+
+
+def _all_vectors(connection: apsw.Connection, index: Index) -> Any:
+    rows = np.zeros((index.columns.size, index.dimension), np.float16)
+    there = np.flatnonzero(index.columns["alive"] & index.columns["embedded"])
+    if len(there):
+        rows[there] = _vectors(connection, index.columns["key"][there], index.dimension)
+    return rows
 
 
 def _vectors(connection: apsw.Connection, keys: Any, dimension: int) -> Vectors:
