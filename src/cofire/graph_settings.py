@@ -121,7 +121,9 @@ DEGREE_CAP = declare(
     Knob("edge_degree_cap", 5, "Similarity edges that a fact has at most.", "002", low=1, high=1_000, kept=True)
 )
 DREAM_BATCH = declare(
-    Knob("dream.batch", 100_000, "Facts that a dream works through in one transaction.", "cofire", low=1, high=1_000_000)
+    Knob(
+        "dream.batch", 100_000, "Facts that a dream works through in one transaction.", "cofire", low=1, high=1_000_000
+    )
 )
 DREAM_NEIGHBOURS = declare(
     Knob(
