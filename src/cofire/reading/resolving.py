@@ -49,7 +49,7 @@ def terms(text: str) -> list[str]:
     return _with_initials_closed([term for token in _TERM.findall(plain) for term in _token_terms(token)])
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=20_000)
 def _token_terms(token: str) -> tuple[str, ...]:
     if token.isalpha() and (token.islower() or token[1:].islower()):
         return (token.lower(),)
@@ -79,7 +79,7 @@ def _with_initials_closed(found: list[str]) -> list[str]:
     return closed
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=20_000)
 def normal(surface: str) -> str:
     """The form of a name in which it meets itself, however it is written; addresses and paths stay whole.
 
@@ -121,7 +121,7 @@ def _whole(surface: str) -> str:
     return low.removeprefix("./") or low
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=20_000)
 def forms(surface: str) -> Forms:
     """The names under which a thing may be met, the surest first: FULL as written, PARTIAL for variants, BY_RULE for aliases.
 
@@ -197,7 +197,7 @@ def _is_numbered(words: list[str]) -> bool:
     return len(words) > 2 or "." in words[-1] or (words[0] not in ORDINARY and words[0] not in OPENERS)
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=20_000)
 def singular(word: str) -> str:
     """A plain plural as one: databases → database, queries → query; names that merely end in s stay.
 
@@ -213,7 +213,7 @@ def singular(word: str) -> str:
     return word[:-1]
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=20_000)
 def parts(name: str) -> tuple[str, ...]:
     """Names inside a name in normal form: neighbouring words, two or more, and single words that "of" sets apart.
 

@@ -105,7 +105,7 @@ def pieces(sentence: str) -> list[Piece]:
     return [look(chunk) for chunk in _PIECE.findall(sentence)]
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=30_000)
 def look(chunk: str) -> Piece:
     """A piece as it looks by itself.
 
