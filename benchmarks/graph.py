@@ -33,6 +33,7 @@ from cofire import Memory
 from cofire.embedders.bundled import Bundled
 
 MANY = 10_000_000
+MOST_LINKS = 1_000_000
 HOPS = 2
 
 Neighbours = Mapping[str, set[str]]
@@ -104,7 +105,7 @@ def through_names(memory: Memory, ids: Sequence[str]) -> tuple[Neighbours, Neigh
     """Pairs linked by a mention of what the other is about, and pairs that share a rare name."""
     about, shared = list[tuple[str, str]](), list[tuple[str, str]]()
     for id in ids:
-        for link in memory.neighbours(id, limit=MANY):
+        for link in memory.neighbours(id, limit=MOST_LINKS):
             if link.origin == "names":
                 (about if link.kind == "about" else shared).append((link.source, link.target))
     return neighbours(about), neighbours(shared)
