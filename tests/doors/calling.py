@@ -83,7 +83,17 @@ def start_process(
     *arguments: str, environment: dict[str, str] | None = None, **streams: Any
 ) -> subprocess.Popen[bytes]:
     """Begin a call in a process of its own."""
-    return subprocess.Popen([*PROGRAM, *arguments], env=_environment(environment or {}), **streams)
+    return subprocess.Popen(
+        [*PROGRAM, *arguments],
+        env=_environment(environment or {}),
+        preexec_fn=_hear_interrupts,  # noqa: PLW1509 - nothing but a signal is set
+        **streams,
+    )
+
+
+def _hear_interrupts() -> None:
+    """Whoever runs the tests in the background may have told their children not to hear Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def call_at_terminal(*arguments: str, typed: str = "", **environment: str) -> Ran:

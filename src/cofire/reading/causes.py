@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cofire.reading.base import Cause
@@ -13,7 +13,7 @@ AT_MOST = 8
 EXPLICIT, PLAIN, WEAK = 1.0, 0.9, 0.6
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Cue:
     """Words that join a cause and an effect.
 
@@ -31,6 +31,7 @@ class Cue:
     least: int = 1
 
 
+_MOST_SENTENCES = 200
 _LONGEST = 300
 _TAIL = 40
 _TELLING = 2
@@ -170,21 +171,24 @@ def causes(sentences: Sequence[str]) -> tuple[Cause, ...]:
     >>> causes(["It was not due to load.", "He has lived here since 2019."])
     ()
     """
-    found: list[Cause] = []
-    low = " ".join(sentences).lower()
-    worth_trying = dict.fromkeys(cue for letters, cue in _BY_LETTERS if letters in low)
+    low = "\n".join(sentences).lower()
+    worth_trying = [pair for pair in _BY_LETTERS if pair[0] in low]
     if not worth_trying:
         return ()
-    for at, sentence in enumerate(sentences):
-        if len(found) >= AT_MOST:
-            break
-        if not sentence.rstrip(" \"”')").endswith("?"):
-            found += _in_sentence(sentence, sentences[at - 1] if at else "", worth_trying)
+    found = [
+        cause
+        for at, sentence in enumerate(sentences[:_MOST_SENTENCES])
+        for cause in _in_sentence(sentence, sentences[at - 1] if at else "", worth_trying)
+    ]
     return tuple(found[:AT_MOST])
 
 
-def _in_sentence(sentence: str, previous: str, cues: Iterable[Cue]) -> list[Cause]:
-    found = [pair for cue in cues for pair in _by_cue(cue, sentence, previous)]
+def _in_sentence(sentence: str, previous: str, cues: Sequence[tuple[str, Cue]]) -> list[Cause]:
+    low = sentence.lower()
+    here = dict.fromkeys(cue for letters, cue in cues if letters in low)
+    if not here or sentence.rstrip(" \"”')").endswith("?"):
+        return []
+    found = [pair for cue in here for pair in _by_cue(cue, sentence, previous)]
     found.sort(key=lambda pair: pair[0])
     return [cause for _, cause in found]
 

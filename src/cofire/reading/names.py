@@ -152,8 +152,7 @@ def _unquoted(line: Line) -> Iterator[Name]:
             continue
         if shape in NAMING or (shape == "number" and leads_name(line, at)):
             done, found = stretch(line, at)
-            for each in found:
-                yield from _named(each)
+            yield from filter(None, map(_named, found))
         elif shape in _SINGLE:
             yield Name(piece.core, shape)
 
@@ -165,14 +164,15 @@ def _merely_opens(line: Line, at: int) -> bool:
     return at + 1 == len(line) or line[at + 1].shape == "word"
 
 
-def _named(found: Stretch) -> Iterator[Name]:
+def _named(found: Stretch) -> Name | None:
     if len(found.pieces) > 1:
-        if not (is_shouting(found) or _is_numbered_word(found) or _is_demonym(found)):
-            yield Name(found.surface, "name", joined=found.joined)
-        return
+        if is_shouting(found) or _is_numbered_word(found) or _is_demonym(found):
+            return None
+        return Name(found.surface, "name", joined=found.joined)
     piece = found.pieces[0]
-    if _stands_alone(piece) and not (found.opens and piece.low in COMMANDS):
-        yield Name(piece.core, "acronym" if piece.shape == "acronym" else "name", doubt=_doubt(found))
+    if not _stands_alone(piece) or (found.opens and piece.low in COMMANDS):
+        return None
+    return Name(piece.core, "acronym" if piece.shape == "acronym" else "name", doubt=_doubt(found))
 
 
 def _is_numbered_word(found: Stretch) -> bool:

