@@ -110,6 +110,10 @@ def test_what_does_not_stand_in_the_fact_is_not_kept(server: Server, reader: Llm
     assert reading.causes == ()
 
 
+def test_lone_surrogate_does_not_keep_a_fact_from_being_asked_about(reader: LlmReader) -> None:
+    assert reader.read(Fact("Ana \ud800 left.")).category == "knowledge"
+
+
 def test_given_subject_and_category_stay(server: Server, reader: LlmReader) -> None:
     server.say({"subject": "Ana", "category": "event"})
     reading = reader.read(Fact("Ana left.", subject="Travel", category="gossip"))

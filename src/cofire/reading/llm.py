@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
+from urllib.parse import urlsplit
 
 from cofire.errors import EmbedderFailed, EmbedderUnavailable, map_exceptions
 from cofire.model import Fact
@@ -24,6 +25,7 @@ from cofire.reading.subjects import subjects
 
 OPENAI = "https://api.openai.com/v1"
 
+_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _MOST_ENTITIES, _MOST_CAUSES = 32, 8
 _LONGEST_TAG = 40
 _LONGEST_QUOTE = 200
@@ -98,12 +100,15 @@ class LlmReader:
     @cached_property
     def _client(self) -> Any:
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-        return _httpx().Client(headers=headers, timeout=self._timeout)
+        # A proxy for the world is no way to one's own machine.
+        is_near = urlsplit(self._url).hostname in _LOOPBACK
+        return _httpx().Client(headers=headers, timeout=self._timeout, trust_env=not is_near)
 
 
 def note(fact: Fact) -> str:
-    """The fact as the model sees it: one JSON object, so that nothing in the text can end it."""
-    return json.dumps({"note": fact.text, "subject": fact.subject, "speaker": fact.speaker}, ensure_ascii=False)
+    """The fact as the model sees it: one JSON object, so that nothing in the text can end it, without lone surrogates."""
+    shown = json.dumps({"note": fact.text, "subject": fact.subject, "speaker": fact.speaker}, ensure_ascii=False)
+    return shown.encode("utf-8", "replace").decode("utf-8")
 
 
 def content(answer: Any) -> str:
