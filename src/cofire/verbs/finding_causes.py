@@ -9,13 +9,13 @@ from datetime import datetime
 import numpy as np
 
 from cofire.asks import Asking, Matching, Scan, Statistics, Weigh
-from cofire.dynamics import bm25
 from cofire.graph_settings import CAUSAL_EDGES, MULTI_GRAPH
 from cofire.model import Edge, Fact, NewEdge, Where
 from cofire.reading.base import Cause, Reading
 from cofire.reading.words import words
-from cofire.settings import KEYWORD_B, KEYWORD_K1, Settings
-from cofire.stores.base import Evidence, WordCue, WordStatistics
+from cofire.settings import Settings
+from cofire.stores.base import Evidence, WordStatistics
+from cofire.verbs.cueing import word_cue
 
 TOLD = 0.5
 UNSAID = 0.6
@@ -64,15 +64,14 @@ def _unsaid(fact: Fact, now: datetime) -> Asking[Edge | None]:
 
 def _told_best(fact: Fact, said: str, now: datetime, settings: Settings) -> Asking[tuple[str | None, float]]:
     """The other fact that holds most of the words of the cause, if it holds at least half of their weight."""
-    found = tuple(dict.fromkeys(words(said)))
-    statistics: WordStatistics = yield Statistics((fact.scope,), found)
-    weights = tuple(bm25.rarity(statistics.facts, holding) for holding in statistics.holding)
-    cue = WordCue(found, weights, statistics.mean_length, settings[KEYWORD_K1], settings[KEYWORD_B])
+    once = dict.fromkeys(words(said), 1)
+    statistics: WordStatistics = yield Statistics((fact.scope,), tuple(once))
+    cue = word_cue(once, statistics, settings, hint_weight=0.0)
     ids: list[str] = yield Matching(cue, LOOKED_AT + 1, Where(now, (fact.scope,)))
     others = [id for id in ids if id != fact.id]
     if not others:
         return None, 0.0
-    evidence: Evidence = yield Weigh(others, found)
-    held = (evidence.counts > 0) @ np.array(weights) / (sum(weights) or 1.0)
+    evidence: Evidence = yield Weigh(others, cue.words)
+    held = (evidence.counts > 0) @ np.array(cue.weights) / (sum(cue.weights) or 1.0)
     best = int(np.argmax(held))
     return (evidence.ids[best], float(held[best])) if held[best] >= TOLD else (None, 0.0)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from datetime import datetime
 
-from cofire.asks import Asking, Matching, Read, Size, Statistics, Together
-from cofire.dynamics import bm25
+from cofire.asks import Asking, Matching, Read, Size, Statistics
 from cofire.graph_settings import ENTITY_EDGES, MULTI_GRAPH
 from cofire.model import Fact, Mentioned, Where
 from cofire.reading.base import Reading
 from cofire.reading.ngrams import LONGEST, ngrams
 from cofire.reading.resolving import singular, terms
 from cofire.reading.words import words
-from cofire.settings import KEYWORD_B, KEYWORD_K1, Settings
-from cofire.stores.base import StoreSize, WordCue, WordStatistics
+from cofire.settings import Settings
+from cofire.stores.base import StoreSize, WordStatistics
+from cofire.verbs.cueing import word_cue
 
 LOOKED_AT = 30
 LEAST_STRENGTH = 0.8
@@ -67,12 +67,11 @@ def runs_from(openings: Set[str], said: Sequence[str]) -> Iterator[str]:
 
 def _speaking_of(scope: str, name: str, owner: str, now: datetime, settings: Settings) -> Asking[list[str]]:
     """Facts whose text holds the name as a run of words, capital or not."""
-    held = tuple(dict.fromkeys(words(name)))
-    statistics: WordStatistics = yield Statistics((scope,), held)
+    held = dict.fromkeys(words(name), 1)
+    statistics: WordStatistics = yield Statistics((scope,), tuple(held))
     if not held or not all(statistics.holding) or min(statistics.holding) > LOOKED_AT:
         return []
-    weights = tuple(bm25.rarity(statistics.facts, holding) for holding in statistics.holding)
-    cue = WordCue(held, weights, statistics.mean_length, settings[KEYWORD_K1], settings[KEYWORD_B])
-    (ids,) = yield Together([Matching(cue, LOOKED_AT, Where(now, (scope,)))])
+    cue = word_cue(held, statistics, settings, hint_weight=0.0)
+    ids: list[str] = yield Matching(cue, LOOKED_AT, Where(now, (scope,)))
     facts: list[Fact | None] = yield Read([id for id in ids if id != owner])
     return [fact.id for fact in facts if fact is not None and name in ngrams(fact.text)]

@@ -35,8 +35,6 @@ from cofire.settings import (
     FUSION,
     HINT_WEIGHT,
     KEYWORD,
-    KEYWORD_B,
-    KEYWORD_K1,
     KEYWORD_WEIGHT,
     METRIC,
     RRF_K,
@@ -47,6 +45,7 @@ from cofire.settings import (
 )
 from cofire.stores.base import Evidence, WordCue, WordStatistics
 from cofire.verbs.asking import Asked, Question, question
+from cofire.verbs.cueing import word_cue
 from cofire.verbs.model_of_store import refuse_other, stored_model
 from cofire.xray import fit
 
@@ -112,23 +111,12 @@ def recall(text: object, asked: Asked, settings: Settings) -> Asking[Recollectio
 
 def read_cue(asked: Question) -> Asking[Cue]:
     """Words with their weights, and the vector, of a question."""
-    found = tuple(words.counts(asked.text))
-    statistics: WordStatistics = yield Statistics(asked.scopes, found)
+    often = words.counts(asked.text)
+    statistics: WordStatistics = yield Statistics(asked.scopes, tuple(often))
     vector, model, silence = yield from _vector(asked)
     reports = {name: report for name, report in (("semantic", silence), ("keyword", _keyword_silence(asked))) if report}
-    return Cue(word_cue(found, statistics, asked), vector, model, statistics.sample, reports)
-
-
-def word_cue(found: tuple[str, ...], statistics: WordStatistics, asked: Question) -> WordCue:
-    """Each word weighted by its rarity; a word asked for twice counts twice."""
-    often = words.counts(asked.text)
-    weights = [
-        often[word] * bm25.rarity(statistics.facts, holding)
-        for word, holding in zip(found, statistics.holding, strict=True)
-    ]
-    settings = asked.settings
-    constants = (settings[KEYWORD_K1], settings[KEYWORD_B], settings[HINT_WEIGHT])
-    return WordCue(found, tuple(weights), statistics.mean_length, *constants)
+    cue = word_cue(often, statistics, asked.settings, hint_weight=asked.settings[HINT_WEIGHT])
+    return Cue(cue, vector, model, statistics.sample, reports)
 
 
 def listen(cue: Cue, asked: Question) -> Asking[tuple[list[str], tuple[ChannelReport, ...]]]:
