@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cofire.asks import World
-from cofire.stores.base import EdgeFilter
+from cofire.stores.base import Conducting, EdgeFilter
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,17 @@ class Links:
 
     def put(self, world: World) -> Any:
         return world.store.links(self.id, self.limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Expand:
+    """Where do these facts lead?"""
+
+    ids: Sequence[str]
+    conducting: Conducting
+
+    def put(self, world: World) -> Any:
+        return world.store.expand(self.ids, self.conducting)
 
 
 @dataclass(frozen=True, slots=True)

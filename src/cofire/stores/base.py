@@ -116,6 +116,37 @@ class Network:
     weight: Floats
 
 
+@dataclass(frozen=True, slots=True)
+class Conducting:
+    """Which links may be followed: of these kinds (None for all that conduct), not below a confidence, to facts that pass the
+    filter, and of each fact at most so many, the strongest first."""
+
+    where: Where
+    kinds: frozenset[str] | None
+    floor: float
+    most: int
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """What some facts lead to, a row a link; parallel links stand in rows of their own.
+
+    `ids` are the facts asked for, in their order, then those they lead to. A link conducts from `source` to `target`, both rows
+    of `ids`; its weight or confidence is NaN where none was ever said. `degree` counts for each fact asked for its distinct
+    neighbours, whatever the filter leaves of them. `via` is the name that a link goes through.
+    """
+
+    ids: tuple[str, ...]
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    kind: tuple[str, ...]
+    weight: NDArray[np.float64]
+    confidence: NDArray[np.float64]
+    tags: tuple[frozenset[str], ...]
+    via: tuple[str | None, ...]
+    degree: NDArray[np.int64]
+
+
 class Store(Protocol):
     """Where facts live. Every method sees all that was written before it was called, by whomever."""
 
@@ -163,6 +194,9 @@ class Store(Protocol):
 
     def profiles(self, ids: Sequence[str]) -> list[Profile]:
         """What the edge score looks at in these facts; unknown ids are left out."""
+
+    def expand(self, ids: Sequence[str], conducting: Conducting) -> Expansion:
+        """The links that leave these facts; unknown ids have none."""
 
     def network(self, scope: str) -> Network:
         """The graph of a scope, for ranking and grouping."""

@@ -21,8 +21,10 @@ from cofire.stores import reference_kin
 from cofire.stores.base import (
     INCOMING_RECORD,
     MODEL_RECORD,
+    Conducting,
     EdgeFilter,
     Evidence,
+    Expansion,
     Floats,
     Kin,
     Network,
@@ -31,7 +33,11 @@ from cofire.stores.base import (
     WordCue,
     WordStatistics,
 )
+from cofire.stores.expanding import expansion
 from cofire.stores.reference_graph import Web
+
+
+EVERY_LINK = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +202,12 @@ class ReferenceStore:
     def profiles(self, ids: Sequence[str]) -> list[Profile]:
         shelf = self._open()
         return graph.profiles(shelf.web, shelf.facts, ids)
+
+    def expand(self, ids: Sequence[str], conducting: Conducting) -> Expansion:
+        shelf = self._open()
+        links = {id: graph.links(shelf.web, shelf.facts, id, EVERY_LINK) for id in ids if id in shelf.facts}
+        admits = {fact.id for fact in shelf.seen(conducting.where)}
+        return expansion(ids, links, conducting, lambda wanted: admits.intersection(wanted))
 
     def network(self, scope: str) -> Network:
         shelf = self._open()

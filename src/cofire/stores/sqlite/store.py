@@ -19,8 +19,10 @@ from cofire.model import Change, Edge, Fact, Importance, Link, Record, Where, Wr
 from cofire.stores.base import (
     INCOMING_RECORD,
     MODEL_RECORD,
+    Conducting,
     EdgeFilter,
     Evidence,
+    Expansion,
     Kin,
     Network,
     Profile,
@@ -28,6 +30,7 @@ from cofire.stores.base import (
     WordCue,
     WordStatistics,
 )
+from cofire.stores.expanding import expansion
 from cofire.stores.index.index import Index, Proposed
 from cofire.stores.index.terms import Held, hint, term, unpacked
 from cofire.stores.index.warm_vectors import ASKED_BEFORE, MOST, WarmVectors
@@ -39,6 +42,7 @@ from cofire.stores.sqlite.live_index import LiveIndex, save_snapshot, snapshot_i
 __all__ = ["SqliteOptions", "SqliteStore"]
 
 KEPT_KEYS = 10_000
+EVERY_LINK = 1_000_000
 
 
 class SqliteStore:
@@ -149,6 +153,18 @@ class SqliteStore:
     def profiles(self, ids: Sequence[str]) -> list[Profile]:
         with self._glancing() as connection:
             return graph_reading.profiles(connection, ids)
+
+    def expand(self, ids: Sequence[str], conducting: Conducting) -> Expansion:
+        with self._reading() as connection:
+            links = {id: graph_reading.links(connection, id, EVERY_LINK) for id in ids}
+            clause, bound = rows.condition(conducting.where)
+            sql = f"SELECT f.id FROM facts f JOIN scopes s ON s.key = f.scope WHERE f.id IN (SELECT value FROM carray(?)) AND {clause}"
+
+            def admits(wanted: Sequence[str]) -> set[str]:
+                found: Any = connection.execute(sql, (_listed(wanted), *bound)) if wanted else ()
+                return {id for (id,) in found}
+
+            return expansion(ids, links, conducting, admits)
 
     def network(self, scope: str) -> Network:
         with self._reading() as connection:
