@@ -24,13 +24,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class World:
-    """What the runners answer from: a store, an embedder or none, a clock, a source of new ids and a reader of texts."""
+    """What the runners answer from: a store, an embedder or none, a clock, a source of new ids, a reader of texts, and channels
+    that were added."""
 
     store: Store
     embedder: Embedder | None
     clock: Callable[[], datetime]
     mint: Callable[[datetime, int], list[str]]
     reader: Reader
+    channels: dict[str, Any] = field(default_factory=dict)
 
 
 class Ask(Protocol):
@@ -150,13 +152,15 @@ class Matching:
 
 @dataclass(frozen=True, slots=True)
 class Weigh:
-    """What scoring needs to know of these facts: their vectors and how often they hold these words."""
+    """What scoring needs to know of these facts, their vectors and how often they hold these words, and of the turns around them."""
 
     ids: Sequence[str]
     words: Sequence[str]
+    reach: int = 0
+    near: int = 0
 
     def put(self, world: World) -> Any:
-        return world.store.weigh(self.ids, self.words)
+        return world.store.weigh(self.ids, self.words, self.reach, self.near)
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,6 +352,15 @@ async def _answer(ask: Ask, world: World) -> Any:
         return ask.put(world)
     answer = await asyncio.to_thread(ask.put, world)
     return await answer if inspect.isawaitable(answer) else answer
+
+
+def at_one_moment(asks: Sequence[Ask]) -> Asking[list[Any]]:
+    """The answers to several asks of the store as of one moment; the first that failed is raised."""
+    answers: list[Any] = (yield Together(asks)) if asks else []
+    for answer in answers:
+        if isinstance(answer, Failure):
+            raise answer.error
+    return answers
 
 
 def again_on_conflict(attempt: Callable[[], Asking[T]], *, tries: int) -> Asking[T]:

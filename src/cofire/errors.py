@@ -16,6 +16,7 @@ CofireError
 │   ├── StoreTooNew         a newer cofire wrote it
 │   ├── StoreClosed         it was closed before
 │   └── Conflict            somebody else wrote in between
+├── ChannelTimedOut         a channel of a user's own took too long
 └── EmbedderError           texts cannot be turned into vectors
     ├── EmbedderUnavailable a package, a model or a server is missing
     ├── EmbedderFailed      the model or its server answered with an error
@@ -105,6 +106,10 @@ class StoreClosed(StoreError):
 
 class Conflict(StoreError):
     pass
+
+
+class ChannelTimedOut(CofireError):
+    exit_code = 6
 
 
 class EmbedderError(CofireError):

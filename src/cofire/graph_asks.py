@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from cofire.asks import World
+from cofire.model import Where
 from cofire.stores.base import Conducting, EdgeFilter
 
 
@@ -41,6 +43,76 @@ class Expand:
 
     def put(self, world: World) -> Any:
         return world.store.expand(self.ids, self.conducting)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownNames:
+    """Which of these names does memory know, and who is about them?"""
+
+    names: Sequence[str]
+    where: Where
+    most: int
+
+    def put(self, world: World) -> Any:
+        return world.store.known(self.names, self.where, self.most)
+
+
+@dataclass(frozen=True, slots=True)
+class Timely:
+    """Which facts are of these times?"""
+
+    spans: Sequence[tuple[datetime, datetime]]
+    k: int
+    where: Where
+
+    def put(self, world: World) -> Any:
+        return world.store.timely(self.spans, self.k, self.where)
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """Which of these facts may be seen?"""
+
+    ids: Sequence[str]
+    where: Where
+
+    def put(self, world: World) -> Any:
+        return world.store.admitted(self.ids, self.where)
+
+
+@dataclass(frozen=True, slots=True)
+class Voices:
+    """Which speakers do these words name?"""
+
+    scopes: Sequence[str]
+    words: Sequence[str]
+
+    def put(self, world: World) -> Any:
+        return world.store.voices(self.scopes, self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """Where do the names of these facts lead?"""
+
+    ids: Sequence[str]
+    where: Where
+    common: int
+    most: int
+
+    def put(self, world: World) -> Any:
+        return world.store.paths(self.ids, self.where, self.common, self.most)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """In which sentences of these facts do these words stand?"""
+
+    ids: Sequence[str]
+    words: Sequence[str]
+
+    def put(self, world: World) -> Any:
+        return world.store.places(self.ids, self.words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Self
 
@@ -55,9 +56,7 @@ class Fact:
         False
         """
         given = self.at.isoformat() if self.at else None
-        parts = (self.scope, self.text, self.subject, self.speaker, self.session, given)
-        said = "".join("-" if part is None else f"{len(part)}:{part}" for part in parts)
-        return blake2b(said.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        return _hash(self.scope, self.text, self.subject, self.speaker, self.session, given)
 
     @property
     def reading(self) -> str:
@@ -80,6 +79,13 @@ class Fact:
             reinforced=self.reinforced + 1,
             reinforced_at=now,
         )
+
+
+@lru_cache(maxsize=1_024)
+def _hash(*parts: str | None) -> bytes:
+    """Kept for a while: a fact is asked for its hash again and again on its way into the store, by copies of itself."""
+    said = "".join("-" if part is None else f"{len(part)}:{part}" for part in parts)
+    return blake2b(said.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _unless_past(end: datetime | None, now: datetime) -> datetime | None:
@@ -198,7 +204,8 @@ class About:
 class NewFact:
     """A fact on its way into the store, with the words and names it will be found by and its vector, if there is an embedder.
 
-    `perhaps` are names that it mentions only if some fact of its scope is about them.
+    `perhaps` are names that it mentions only if some fact of its scope is about them. `places` tells for each word of the text
+    in which sentences it stands, a bit a sentence.
     """
 
     fact: Fact
@@ -207,6 +214,7 @@ class NewFact:
     mentions: tuple[Mentioned, ...] = ()
     subjects: tuple[About, ...] = ()
     perhaps: tuple[str, ...] = ()
+    places: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,12 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, cast
 
-from cofire import graph_settings
+from cofire import energy_settings, graph_settings, recall_settings
 from cofire.errors import UnknownSetting
 from cofire.knobs import KNOBS, Knob, T, declare
 from cofire.presets import PRESETS
 
-__all__ = ["KNOBS", "Knob", "Settings", "graph_settings", "knob"]
+__all__ = ["KNOBS", "Knob", "Settings", "energy_settings", "graph_settings", "knob", "recall_settings"]
 
 RECORD = "settings"
 LAYERS = ("default", "preset", "file", "store", "environment", "call")
@@ -118,6 +118,26 @@ HINT_WEIGHT = declare(
         "cofire",
         low=0,
         high=1,
+    )
+)
+ENTITY = declare(Knob("entity.enabled", True, "Whether names in the question lead to the facts about them.", "000"))
+ENTITY_WEIGHT = declare(
+    Knob(
+        "entity.weight", 0.983, "Weight of the entity channel in fusion.", "measured on the tuning halves", low=0, high=100
+    )
+)
+TEMPORAL = declare(Knob("temporal.enabled", True, "Whether times in the question lead to facts of that time.", "000"))
+TEMPORAL_WEIGHT = declare(
+    Knob(
+        "temporal.weight", 0.9, "Weight of the time channel in fusion.", "measured on the tuning halves", low=0, high=100
+    )
+)
+NEIGHBOURS = declare(
+    Knob(
+        "context.enabled",
+        True,
+        "Whether a turn of a session borrows words and meaning from the turns around it.",
+        "measured on the tuning halves",
     )
 )
 FUSION = declare(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.dynamics.context import Context
 from cofire.embedders.base import Vectors
 from cofire.model import Change, Edge, Fact, Importance, Link, Record, Where, Written
 
@@ -22,7 +24,8 @@ INCOMING_RECORD = "model.incoming"
 class WordCue:
     """The words of a question with their weights, and the constants of BM25: all that an index needs to propose candidates.
 
-    A word of a fact's description counts `hint_weight` of a word of its text.
+    A word of a fact's description counts `hint_weight` of a word of its text. Words that are `lent` also count for the turns
+    around the fact, as `context` says.
     """
 
     words: tuple[str, ...]
@@ -31,14 +34,18 @@ class WordCue:
     k1: float
     b: float
     hint_weight: float = 0.0
+    context: Context | None = None
+    lent: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What scoring needs of some facts, one row each in the order asked for.
+    """What scoring needs of some facts: a row each in the order asked for, then rows of their neighbours in the session.
 
-    `vectors` are the stored rows (all zeros where a fact has none, as `embedded` tells). `counts` has a column a word, and so
-    have `hints`, which count the words of descriptions.
+    `around` has a row a fact asked for: the rows of those before it in its session, the nearest first, then of those after it;
+    -1 where there is none. `vectors` are the stored ones (zeros where a fact has none, as `embedded` tells), of the facts
+    asked for and their nearest neighbours. `counts` has a column a word, and so have `hints`, which count the words of
+    descriptions. `times` are seconds since 1970; `asks` tells of facts that end in a question.
     """
 
     ids: tuple[str, ...]
@@ -47,16 +54,58 @@ class Evidence:
     counts: Floats
     lengths: Floats
     hints: Floats
+    around: NDArray[np.int32]
+    times: NDArray[np.float64]
+    asks: NDArray[np.bool_]
+    speakers: tuple[str | None, ...]
+
+
+@dataclass(frozen=True)
+class NamePaths:
+    """Names that some facts hold, and where they lead.
+
+    `ids` are the facts asked for, then those led to; `loose` are those of no session. A row a name that a fact holds: `holder` (a
+    row of ids), `name`, `count` (how many facts hold it), `sentences` of the holder that do (a bit each), `own`, how strongly
+    the holder is about it, and `sure`, how surely it means it. A row a link: `step` (which of these), `target` (a row of ids), `strength`, how strongly the
+    target is about the name, 0 if it merely mentions it, and the sentences `there`.
+    """
+
+    ids: tuple[str, ...]
+    loose: NDArray[np.bool_]
+    name: tuple[str, ...]
+    holder: NDArray[np.int64]
+    count: NDArray[np.int64]
+    sentences: NDArray[np.int64]
+    own: NDArray[np.float64]
+    sure: NDArray[np.float64]
+    step: NDArray[np.int64]
+    target: NDArray[np.int64]
+    strength: NDArray[np.float64]
+    there: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A name that memory knows: how many facts mention it, and which are about it, how strongly."""
+
+    name: str
+    mentioned: int
+    about: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class WordStatistics:
-    """How common words are in some scopes, as last counted, with a sample of their vectors to tell what similarity is by chance."""
+    """How common words are in some scopes, as last counted, with a sample of their vectors to tell what similarity is by chance.
+
+    `earliest` and `latest` are the times that their facts speak of.
+    """
 
     facts: int
     mean_length: float
     holding: tuple[int, ...]
     sample: Floats
+    earliest: datetime | None = None
+    latest: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +217,28 @@ class Store(Protocol):
     def matching(self, cue: WordCue, k: int, where: Where) -> list[str]:
         """The ids of the facts that score highest by BM25, best first; a fact that holds none of the words is not among them."""
 
-    def weigh(self, ids: Sequence[str], words: Sequence[str]) -> Evidence:
-        """What scoring needs to know of these facts; unknown ids are left out."""
+    def timely(self, spans: Sequence[tuple[datetime, datetime]], k: int, where: Where) -> list[str]:
+        """The ids of the facts closest in time to one of these spans, those inside one first; of equals by content."""
+
+    def admitted(self, ids: Sequence[str], where: Where) -> list[str]:
+        """Those of these ids whose facts pass the filter, in their order."""
+
+    def weigh(self, ids: Sequence[str], words: Sequence[str], reach: int, near: int) -> Evidence:
+        """What scoring needs to know of these facts, of `reach` turns before and after, `near` of them with vectors; unknown ids
+        are left out."""
+
+    def places(self, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.int64]:
+        """In which sentences of these facts the words stand, a bit a sentence: a row a fact, a column a word."""
+
+    def voices(self, scopes: Sequence[str], words: Sequence[str]) -> frozenset[str]:
+        """The speakers whose names hold one of these words, in small letters."""
+
+    def known(self, names: Sequence[str], where: Where, most: int) -> list[Known]:
+        """Those of these names that a fact holds, with at most so many that are about each, the strongest first."""
+
+    def paths(self, ids: Sequence[str], where: Where, common: int, most: int) -> NamePaths:
+        """The names that these facts hold, and the facts about each, at most so many; of a name that no more than `common` hold also
+        those that merely mention it."""
 
     def statistics(self, scopes: Sequence[str], words: Sequence[str]) -> WordStatistics:
         """How common these words are, as last counted."""

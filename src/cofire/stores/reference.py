@@ -17,7 +17,7 @@ from cofire.embedders.base import Model, StoredModel, Vectors
 from cofire.errors import Conflict, StoreClosed, StoreError
 from cofire.model import Change, Edge, Fact, Importance, Link, NewFact, Record, ScopeSize, Stored, Where, Written
 from cofire.stores import reference_graph as graph
-from cofire.stores import reference_kin
+from cofire.stores import reference_kin, reference_recall
 from cofire.stores.base import (
     INCOMING_RECORD,
     MODEL_RECORD,
@@ -27,6 +27,8 @@ from cofire.stores.base import (
     Expansion,
     Floats,
     Kin,
+    Known,
+    NamePaths,
     Network,
     Profile,
     StoreSize,
@@ -57,6 +59,7 @@ class Shelf:
     facts: dict[str, Fact] = field(default_factory=dict)
     ids: dict[bytes, str] = field(default_factory=dict)
     counts: dict[str, Mapping[str, int]] = field(default_factory=dict)
+    places: dict[str, Mapping[str, int]] = field(default_factory=dict)
     vectors: dict[str, bytes] = field(default_factory=dict)
     incoming: dict[str, bytes] = field(default_factory=dict)
     records: dict[str, Record] = field(default_factory=dict)
@@ -141,23 +144,37 @@ class ReferenceStore:
 
     def matching(self, cue: WordCue, k: int, where: Where) -> list[str]:
         shelf = self._open()
-        hints = shelf.web.hints if cue.hint_weight else {}
-        held = {fact.id: {*shelf.counts[fact.id], *hints.get(fact.id, ())} for fact in shelf.seen(where)}
-        ids = [id for id, words in held.items() if not words.isdisjoint(cue.words)]
+        seen = [fact.id for fact in shelf.seen(where)]
+        counts = reference_recall.counts_with_context(shelf, seen, cue)
+        held = counts.any(axis=1)
+        ids = [id for id, holds in zip(seen, held, strict=True) if holds]
         resisting = bm25.resistance(shelf.lengths(ids), k1=cue.k1, b=cue.b, mean_length=cue.mean_length)
-        counts = shelf.word_counts(ids, cue.words) + cue.hint_weight * shelf.hint_counts(ids, cue.words)
-        saturated = bm25.saturation(counts, resisting[:, None])
-        return _best(ids, bm25.share(saturated, cue.weights), k)
+        return _best(ids, bm25.share(bm25.saturation(counts[held], resisting[:, None]), cue.weights), k)
 
-    def weigh(self, ids: Sequence[str], words: Sequence[str]) -> Evidence:
-        shelf = self._open()
-        known = [id for id in ids if id in shelf.facts]
-        nothing = bytes(2 * shelf.rows([]).shape[1])
-        vectors = shelf.rows([shelf.vectors.get(id, nothing) for id in known])
-        embedded = np.array([id in shelf.vectors for id in known], dtype=np.bool_)
-        counts, lengths = shelf.word_counts(known, words), shelf.lengths(known)
-        hints = shelf.hint_counts(known, words).astype(np.float32)
-        return Evidence(tuple(known), vectors, embedded, counts.astype(np.float32), lengths.astype(np.float32), hints)
+    def timely(self, spans: Sequence[tuple[datetime, datetime]], k: int, where: Where) -> list[str]:
+        return reference_recall.timely(self._open(), spans, k, where)
+
+    def admitted(self, ids: Sequence[str], where: Where) -> list[str]:
+        facts = self._open().facts
+        return [id for id in ids if id in facts and where.admits(facts[id])]
+
+    def weigh(self, ids: Sequence[str], words: Sequence[str], reach: int, near: int) -> Evidence:
+        return reference_recall.evidence(self._open(), ids, words, reach, near)
+
+    def places(self, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.int64]:
+        held = self._open().places
+        table = [[held.get(id, {}).get(word, 0) for word in words] for id in ids]
+        return np.array(table, np.int64).reshape(len(ids), len(words))
+
+    def voices(self, scopes: Sequence[str], words: Sequence[str]) -> frozenset[str]:
+        speakers = {fact.speaker for fact in self._open().facts.values() if fact.speaker and fact.scope in scopes}
+        return frozenset(speaker for speaker in speakers if not set(speaker.casefold().split()).isdisjoint(words))
+
+    def known(self, names: Sequence[str], where: Where, most: int) -> list[Known]:
+        return reference_recall.known(self._open(), names, where, most)
+
+    def paths(self, ids: Sequence[str], where: Where, common: int, most: int) -> NamePaths:
+        return reference_recall.paths(self._open(), ids, where, common, most)
 
     def statistics(self, scopes: Sequence[str], words: Sequence[str]) -> WordStatistics:
         shelf = self._open()
@@ -165,7 +182,9 @@ class ReferenceStore:
         facts, length = sum(one.facts for one in counted), sum(one.length for one in counted)
         holding = tuple(sum(one.holding.get(word, 0) for one in counted) for word in words)
         sample = shelf.rows([vector for one in counted for vector in one.sample])
-        return WordStatistics(facts, length / facts if facts else 0.0, holding, sample)
+        told = [fact.time for fact in shelf.facts.values() if fact.scope in scopes and fact.time]
+        mean = length / facts if facts else 0.0
+        return WordStatistics(facts, mean, holding, sample, min(told, default=None), max(told, default=None))
 
     def record(self, name: str) -> Record | None:
         return self._open().records.get(name)
@@ -253,7 +272,7 @@ def _written(shelf: Shelf, change: Change) -> Written:
     followed, stored = _tell_all(shelf, change, hours)
     doomed = [shelf.facts[id] for id in dict.fromkeys(change.removals) if id in shelf.facts]
     for fact in doomed:
-        del shelf.facts[fact.id], shelf.counts[fact.id], shelf.ids[fact.hash]
+        del shelf.facts[fact.id], shelf.counts[fact.id], shelf.places[fact.id], shelf.ids[fact.hash]
         shelf.vectors.pop(fact.id, None)
         shelf.incoming.pop(fact.id, None)
         shelf.web.forget(fact.id)
@@ -289,6 +308,7 @@ def _tell(shelf: Shelf, new: NewFact, now: datetime) -> Stored:
     id = shelf.ids[new.fact.hash] = new.fact.id
     shelf.facts[id] = replace(new.fact, position=_next_position(shelf, new.fact))
     shelf.counts[id] = dict(new.counts)
+    shelf.places[id] = dict(new.places)
     if new.vector is not None:
         shelf.vectors[id] = new.vector
     return Stored(id, fresh=True)

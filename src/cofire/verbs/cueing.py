@@ -1,16 +1,98 @@
-"""Cueing: words as an index hears them, weighted by their rarity. Asks for nothing."""
+"""Cueing: a question as the channels hear it: words with their weights, a vector, names, speakers and times. Asks for what it needs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
+import numpy as np
+
+from cofire.asks import Asking, Embed, Statistics, WhichModel
 from cofire.dynamics import bm25
-from cofire.settings import KEYWORD_B, KEYWORD_K1, Settings
-from cofire.stores.base import WordCue, WordStatistics
+from cofire.embedders.base import StoredModel, Vectors
+from cofire.errors import EmbedderError
+from cofire.graph_asks import KnownNames, Voices
+from cofire.ranking import Ranking, ranking
+from cofire.reading import words
+from cofire.reading.asked_times import AskedSpan, asked_spans
+from cofire.reading.ngrams import ngrams
+from cofire.recollection import ChannelReport
+from cofire.settings import (
+    ENTITY,
+    HINT_WEIGHT,
+    KEYWORD,
+    KEYWORD_B,
+    KEYWORD_K1,
+    NEIGHBOURS,
+    SEMANTIC,
+    TEMPORAL,
+    Settings,
+)
+from cofire.stores.base import Known, WordCue, WordStatistics
+from cofire.verbs.asking import Question
+from cofire.verbs.model_of_store import refuse_other, stored_model
+
+# Speakers that are roles and no names: a question about "the user" is about users.
+ROLES = frozenset("user assistant system human ai bot agent tool me you".split())
+MOST_NAMED = 30
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+
+
+@dataclass(frozen=True)
+class Cue:
+    """The question as the channels hear it. A part that is missing comes with the report that says why.
+
+    `facts` is how many facts the scopes hold, as last counted. `sample` are vectors of some of them.
+    """
+
+    words: WordCue
+    vector: Vectors | None
+    model: StoredModel | None
+    sample: Vectors
+    facts: int
+    names: tuple[Known, ...]
+    speakers: tuple[str, ...]
+    together: bool
+    times: tuple[AskedSpan, ...]
+    reports: Mapping[str, ChannelReport]
+
+    @property
+    def word_shares(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        """What each word counts of the whole question."""
+        weights = np.asarray(self.words.weights, np.float64)
+        return weights / max(float(weights.sum()), 1e-12)
+
+
+def read_cue(asked: Question) -> Asking[Cue]:
+    """All that a question gives to search by."""
+    settings = asked.settings
+    speakers: tuple[str, ...] = yield from _speakers(asked)
+    plain = nameless(asked.text, speakers)
+    said = words.counts(plain if speakers else asked.text)
+    often = {word: count for word, count in said.items() if not speakers or word not in _own_words(speakers)}
+    statistics: WordStatistics = yield Statistics(asked.scopes, tuple(often))
+    vector, model, silence = yield from _vector(asked, plain)
+    names: list[Known] = (yield KnownNames(ngrams(asked.text), asked.where, MOST_NAMED)) if settings[ENTITY] else []
+    times = asked_spans(asked.text, now=asked.where.now, earliest=statistics.earliest, latest=statistics.latest)
+    cue = word_cue(often, statistics, settings, hint_weight=settings[HINT_WEIGHT], lends=settings[NEIGHBOURS])
+    return Cue(
+        words=cue,
+        vector=vector,
+        model=model,
+        sample=statistics.sample,
+        facts=statistics.facts,
+        names=tuple(names),
+        speakers=speakers,
+        together=bool(re.search(r"\bboth\b| and ", asked.text)),
+        times=times,
+        reports=_silences(asked, silence),
+    )
 
 
 def word_cue(
-    often: Mapping[str, int], statistics: WordStatistics, settings: Settings, *, hint_weight: float
+    often: Mapping[str, int], statistics: WordStatistics, settings: Settings, *, hint_weight: float, lends: bool = False
 ) -> WordCue:
     """Each word weighted by its rarity; a word said twice counts twice. The statistics are of these words, in their order."""
     weights = tuple(
@@ -18,4 +100,67 @@ def word_cue(
         for count, holding in zip(often.values(), statistics.holding, strict=True)
     )
     constants = (statistics.mean_length, settings[KEYWORD_K1], settings[KEYWORD_B], hint_weight)
-    return WordCue(tuple(often), weights, *constants)
+    if not lends:
+        return WordCue(tuple(often), weights, *constants)
+    lent = tuple(_is_lent(holding, statistics.facts, ranking()) for holding in statistics.holding)
+    return WordCue(tuple(often), weights, *constants, context=ranking().words, lent=lent)
+
+
+def _is_lent(holding: int, facts: int, constants: Ranking) -> bool:
+    return holding <= max(constants.lending.most, constants.lending.share * facts)
+
+
+def nameless(text: str, speakers: Iterable[str]) -> str:
+    """A question without the speakers' names, which say who and not what.
+
+    >>> nameless("What did Ana say about Ben's dog?", ["Ana", "Ben Li"])
+    'What did they say about their dog?'
+    """
+    for form in sorted({form for one in speakers for form in (one, *one.split())}, key=len, reverse=True):
+        name = re.escape(form)
+        text = re.sub(rf"\b{name}\b", "they", re.sub(rf"\b{name}['’]s\b", "their", text))
+    return text
+
+
+def _speakers(asked: Question) -> Asking[tuple[str, ...]]:
+    """The speakers whom a question names, in the order of mention."""
+    said = {found.group().casefold().removesuffix("'s").removesuffix("’s") for found in _WORD.finditer(asked.text)}
+    found: frozenset[str] = yield Voices(asked.scopes, sorted(said - words.STOP_WORDS - ROLES))
+    places = {speaker: _place(asked.text, speaker) for speaker in found}
+    return tuple(sorted((one for one in found if places[one] >= 0), key=lambda one: (places[one], one)))
+
+
+def _place(text: str, speaker: str) -> int:
+    """Where a question names a speaker, by any word of the name, written large as names are."""
+    found = (re.search(rf"\b{re.escape(word)}\b", text) for word in speaker.split() if word[:1].isupper())
+    return min((match.start() for match in found if match), default=-1)
+
+
+def _own_words(speakers: Sequence[str]) -> set[str]:
+    return {word for speaker in speakers for word in words.words(speaker)}
+
+
+def _silences(asked: Question, semantic: ChannelReport | None) -> dict[str, ChannelReport]:
+    """Channels that will not be listened to, and why."""
+    off = {"keyword": KEYWORD, "entity": ENTITY, "temporal": TEMPORAL}
+    found = {name: ChannelReport(name, "disabled") for name, knob in off.items() if not asked.settings[knob]}
+    return found | ({"semantic": semantic} if semantic else {})
+
+
+def _vector(asked: Question, text: str) -> Asking[tuple[Vectors | None, StoredModel | None, ChannelReport | None]]:
+    if not asked.settings[SEMANTIC] or asked.mode == "minimal":
+        return None, None, ChannelReport("semantic", "disabled")
+    resident = yield WhichModel()
+    if resident is None:
+        return None, None, ChannelReport("semantic", "no_embedder", note="only words were searched")
+    model = yield from stored_model()
+    if model is None:
+        return None, None, ChannelReport("semantic", "empty", note="no fact has a vector yet")
+    refuse_other(model.model, resident.model)
+    try:
+        vectors: Vectors = yield Embed([text], "question")
+    except EmbedderError as error:
+        if not asked.settings[KEYWORD]:
+            raise
+        return None, None, ChannelReport("semantic", "failed", note=str(error))
+    return vectors[0], model, None

@@ -14,6 +14,7 @@ from cofire.reading.words import STOP_WORDS, counts, words
 from cofire.settings import Settings
 
 SHORTEST_SPOKEN, LONGEST_SPOKEN = 4, 4
+LAST_SENTENCE = 31
 
 
 def understood(facts: Sequence[Fact], settings: Settings) -> Asking[list[NewFact]]:
@@ -34,7 +35,22 @@ def new_fact(fact: Fact, reading: Reading, settings: Settings) -> NewFact:
     mentions = mentioned(reading)
     known = {one.name for one in mentions}
     perhaps = tuple(name for name in dict.fromkeys(spoken(fact.text)) if name not in known)
-    return NewFact(marked, word_counts(marked), None, mentions, about(reading), perhaps)
+    counted = word_counts(marked)
+    return NewFact(marked, counted, None, mentions, about(reading), perhaps, places(reading.sentences))
+
+
+def places(sentences: Sequence[str]) -> dict[str, int]:
+    """In which sentences each word stands, a bit a sentence; the last bit is for all that come after.
+
+    >>> places(["The pool is full.", "Drain the pool."])
+    {'pool': 3, 'full': 1, 'drain': 2}
+    """
+    found: dict[str, int] = {}
+    for place, sentence in enumerate(sentences):
+        bit = 1 << min(place, LAST_SENTENCE)
+        for word in words(sentence):
+            found[word] = found.get(word, 0) | bit
+    return found
 
 
 def spoken(text: str) -> Iterator[str]:

@@ -21,6 +21,10 @@ KINDS: Mapping[str, Any] = {
     "starts": np.int64,
     "ends": np.int64,
     "length": np.int32,
+    "hash": np.int64,
+    "session": np.int64,
+    "turn": np.int32,
+    "speaker": np.int32,
     "archived": np.bool_,
     "embedded": np.bool_,
     "alive": np.bool_,
@@ -35,6 +39,7 @@ class Columns:
         self.size = len(self._room["key"])
         self.limited = bool(np.any(self["starts"] > LONG_AGO) or np.any(self["ends"] < FAR))
         self._standing: Mask | None = None
+        self._highest = int(self["key"].max(initial=0))
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self._room[name][: self.size]
@@ -49,13 +54,18 @@ class Columns:
         self.size += more
         self.limited |= bool(np.any(rows["starts"] > LONG_AGO) or np.any(rows["ends"] < FAR))
         self._standing = None
+        self._highest = max(self._highest, int(rows["key"].max(initial=0)))
         return positions
 
-    def kill(self, keys: NDArray[np.int64]) -> None:
-        """The facts with these keys are gone, or will be appended anew."""
-        if len(keys) and self.size:
-            self["alive"][np.isin(self["key"], keys) & self["alive"]] = False
-            self._standing = None
+    def kill(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The facts with these keys are gone, or will be appended anew. Returns the positions that died."""
+        keys = keys[keys <= self._highest]
+        if not len(keys):
+            return np.zeros(0, np.int64)
+        dying = np.flatnonzero(np.isin(self["key"], keys) & self["alive"])
+        self["alive"][dying] = False
+        self._standing = None
+        return dying
 
     def standing(self) -> Mask:
         """Facts that are there and not archived."""

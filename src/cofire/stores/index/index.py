@@ -10,19 +10,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.dynamics import bm25
+from cofire.dynamics.context import Context, openness
 from cofire.dynamics.likeness import centred
 from cofire.embedders.base import StoredModel, Vectors
 from cofire.model import Where
 from cofire.stores.base import WordCue
 from cofire.stores.index.columns import KINDS, Columns, Mask
 from cofire.stores.index.moments import FAR, LONG_AGO, stamp
+from cofire.stores.index.names import Held as HeldNames
+from cofire.stores.index.names import Names
 from cofire.stores.index.neighbourhood import Neighbourhood
 from cofire.stores.index.postings import Postings, Segment
 from cofire.stores.index.signs import Signs
 from cofire.stores.index.terms import Held, Terms, hint, mark, term, unpacked
+from cofire.stores.index.turns import Turns, chained
+from cofire.stores.index.voices import Voices
 from cofire.stores.index.warm_vectors import WarmVectors
 
 SCORE_DECIMALS = 6
+NAME_ARRAYS = ("pairs", "strengths", "sentences", "names", "starts", "positions", "held")
+MENTION_ARRAYS = tuple(f"mention_{name}" for name in NAME_ARRAYS)
+SUBJECT_ARRAYS = tuple(f"subject_{name}" for name in NAME_ARRAYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +48,10 @@ class Row:
     archived: bool
     held: Held
     vector: bytes | None
+    hash: bytes
+    session: str | None
+    turn: int | None
+    speaker: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +71,10 @@ class Index:
         self.postings = Postings()
         self.signs = Signs(self.dimension)
         self.graph = Neighbourhood(self.dimension) if graph and model else None
+        self.turns = Turns()
+        self.voices = Voices()
+        self.mentions = Names()
+        self.subjects = Names()
         self.warm: WarmVectors | None = None
         self.asked = 0
 
@@ -67,23 +83,32 @@ class Index:
         """Of the vectors; a store without a model has signs of nothing."""
         return self.model.model.dimension if self.model else 64
 
-    def change(self, rows: Sequence[Row], gone: Sequence[int]) -> None:
-        """Take in facts that are new or changed, and let go of those that are gone."""
-        self.columns.kill(np.array([*gone, *(row.key for row in rows)], dtype=np.int64))
+    def change(self, rows: Sequence[Row], gone: Sequence[int], mentions: HeldNames, subjects: HeldNames) -> None:
+        """Take in facts that are new or changed, with the names they hold, and let go of those that are gone."""
+        dying = self.columns.kill(np.array([*gone, *(row.key for row in rows)], dtype=np.int64))
+        touched = set(self.columns["session"][dying].tolist())
         if rows:
-            terms, counts, owners = unpacked([row.held for row in rows])
-            positions = self.columns.add(_columns(rows))
-            self.postings.add(terms, positions[owners], counts)
-            stored = self._stored(rows)
-            seen = self._seen(rows, stored)
-            self.signs.add(seen)
-            if self.warm is not None:
-                self.warm.add(stored)
-            if self.graph is not None:
-                embedded = [at for at, row in enumerate(rows) if row.vector]
-                self.graph.add(positions[embedded], seen[embedded])
+            positions = self._add(rows)
+            self.mentions.add(mentions, positions)
+            self.subjects.add(subjects, positions)
+            touched.update(self.columns["session"][positions].tolist())
+        self.turns.follow(self.columns, touched)
         if self.columns.dead > 1_024 + self.columns.size // 4:
             self.compact()
+
+    def _add(self, rows: Sequence[Row]) -> NDArray[np.int32]:
+        terms, counts, owners = unpacked([row.held for row in rows])
+        positions = self.columns.add(_columns(rows) | {"speaker": self.voices.add(rows)})
+        self.postings.add(terms, positions[owners], counts)
+        stored = self._stored(rows)
+        seen = self._seen(rows, stored)
+        self.signs.add(seen)
+        if self.warm is not None:
+            self.warm.add(stored)
+        if self.graph is not None:
+            embedded = [at for at, row in enumerate(rows) if row.vector]
+            self.graph.add(positions[embedded], seen[embedded])
+        return positions
 
     def admitted(self, where: Where, scopes: Sequence[int] | None) -> Mask:
         """Which positions pass a filter; `scopes` are the keys of its scopes, None for all."""
@@ -111,8 +136,11 @@ class Index:
     def matching(self, cue: WordCue, among: Mask, k: int) -> Proposed:
         """The best by BM25, those as good as the last one included."""
         scores = np.zeros(self.columns.size)
-        for word, weight in zip(cue.words, cue.weights, strict=True):
+        lent = cue.lent or (False,) * len(cue.words)
+        for word, weight, lends in zip(cue.words, cue.weights, lent, strict=True):
             positions, counts = self._holders(word, cue.hint_weight)
+            if lends and cue.context is not None:
+                positions, counts = self._lent(positions, counts, cue.context)
             if len(positions):
                 lengths = self.columns["length"][positions]
                 resisting = bm25.resistance(lengths, k1=cue.k1, b=cue.b, mean_length=cue.mean_length)
@@ -133,15 +161,33 @@ class Index:
         held = np.bincount(row, np.concatenate([counts.astype(np.float64), hint_weight * hints])).astype(np.float64)
         return found, held
 
-    def best(self, proposed: Proposed, k: int) -> tuple[list[str], list[int]]:
-        """Ids and keys, best first; of equals the newer first. Rounded, so that the last bit of a sum decides nothing."""
+    def _lent(self, positions: NDArray[np.int32], counts: Any, context: Context) -> tuple[Any, Any]:
+        """What facts hold of a word when its turns lend it to those around them."""
+        lengths, held = self.columns["length"], np.zeros(self.columns.size)
+        alive = self.columns["alive"][positions]
+        positions, counts = positions[alive], counts[alive]
+        held[positions] = counts
+        touched = [positions]
+        around = self.turns.around(positions, context.reach)
+        # A turn lends to those after it what they count of a turn before them, and the other way about.
+        lending = np.roll(context.weights(), context.reach)
+        for column, weight in enumerate(lending):
+            there = around[:, column] >= 0
+            borrowers = around[there, column]
+            held[borrowers] += weight * counts[there] * openness(lengths[borrowers], short=context.short)
+            touched.append(borrowers)
+        found = np.unique(np.concatenate(touched))
+        return found, held[found]
+
+    def best(self, proposed: Proposed, k: int) -> tuple[list[str], NDArray[np.int64]]:
+        """Ids and positions, best first; of equals the newer first. Rounded, so that the last bit of a sum decides nothing."""
         positions, rounded = proposed.positions, np.round(proposed.scores, SCORE_DECIMALS)
         if len(positions) > k:
             kept = rounded >= np.partition(rounded, len(rounded) - k)[len(rounded) - k]
             positions, rounded = positions[kept], rounded[kept]
         ids = self.columns["id"][positions]
         order = np.lexsort((ids, rounded))[::-1][:k]
-        return [id.decode("ascii") for id in ids[order].tolist()], self.columns["key"][positions[order]].tolist()
+        return [id.decode("ascii") for id in ids[order].tolist()], positions[order]
 
     def holding(self, scope: int) -> tuple[int, int, Terms, NDArray[np.int64]]:
         """For one scope: how many facts, their words all told, and for every word how many facts hold it."""
@@ -164,8 +210,10 @@ class Index:
         kept = alive[whole.positions]
         self.postings = Postings([_renumbered(whole, kept, moved)])
         self.signs = Signs(self.dimension, self.signs.bits[:, alive])
+        self.mentions, self.subjects = self.mentions.moved(moved), self.subjects.moved(moved)
         self.warm = None
         self.columns = Columns(arrays)
+        self.turns = chained(self.columns)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All of it as arrays, for a snapshot."""
@@ -179,6 +227,9 @@ class Index:
             "posting_starts": whole.starts,
             "posting_positions": whole.positions,
             "posting_counts": whole.counts,
+            "speakers": self.voices.saved(),
+            **dict(zip(MENTION_ARRAYS, self.mentions.arrays(), strict=True)),
+            **dict(zip(SUBJECT_ARRAYS, self.subjects.arrays(), strict=True)),
             "graph": self.graph.saved() if self.graph else np.zeros(0, np.uint8),
         }
 
@@ -191,6 +242,10 @@ class Index:
         made.graph = Neighbourhood(made.dimension, arrays["graph"]) if graph and model else None
         names = ("posting_terms", "posting_starts", "posting_positions", "posting_counts")
         made.postings = Postings([Segment(*(arrays[name] for name in names))])
+        made.voices = Voices(arrays["speakers"], made.columns)
+        made.mentions = Names.from_arrays(tuple(arrays[name] for name in MENTION_ARRAYS))
+        made.subjects = Names.from_arrays(tuple(arrays[name] for name in SUBJECT_ARRAYS))
+        made.turns = chained(made.columns)
         return made
 
     def _stored(self, rows: Sequence[Row]) -> NDArray[np.float16]:
@@ -249,6 +304,9 @@ def _columns(rows: Sequence[Row]) -> dict[str, NDArray[Any]]:
         "starts": np.array([LONG_AGO if row.starts is None else row.starts for row in rows], np.int64),
         "ends": np.array([FAR if row.ends is None else row.ends for row in rows], np.int64),
         "length": np.array([row.length for row in rows], np.int32),
+        "hash": np.array([int.from_bytes(row.hash[:8], "little", signed=True) for row in rows], np.int64),
+        "session": np.array([0 if row.session is None else mark("session", row.session) for row in rows], np.int64),
+        "turn": np.array([row.turn or 0 for row in rows], np.int32),
         "archived": np.array([row.archived for row in rows], np.bool_),
         "embedded": np.array([row.vector is not None for row in rows], np.bool_),
         "alive": np.ones(len(rows), np.bool_),

@@ -30,6 +30,25 @@ class Segment:
             return self.positions[:0], self.counts[:0]
         return self.positions[self.starts[at] : self.starts[at + 1]], self.counts[self.starts[at] : self.starts[at + 1]]
 
+    def sizes(self, terms: Terms) -> NDArray[np.int64]:
+        """How many postings each of these terms has."""
+        at, known = self._at(terms)
+        return np.where(known, self.starts[at + 1] - self.starts[at], 0) if len(self.terms) else known.astype(np.int64)
+
+    def gathered(self, terms: Terms, wanted: NDArray[np.int64]) -> tuple[NDArray[np.int64], Positions, Counts]:
+        """All postings of the wanted ones of these terms, with the place of the term among them."""
+        at, known = self._at(terms[wanted])
+        first, many = self.starts[at[known]], self.starts[at[known] + 1] - self.starts[at[known]]
+        every = np.arange(many.sum()) + np.repeat(first - np.concatenate([[0], np.cumsum(many)[:-1]]), many)
+        return np.repeat(wanted[known], many), self.positions[every], self.counts[every]
+
+    def _at(self, terms: Terms) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        at = np.searchsorted(self.terms, terms)
+        if not len(self.terms):
+            return at, np.zeros(len(terms), np.bool_)
+        at = np.minimum(at, len(self.terms) - 1)
+        return at, self.terms[at] == terms
+
     def spelled(self) -> Terms:
         """The term of every posting."""
         return np.repeat(self.terms, np.diff(self.starts))
@@ -79,6 +98,25 @@ class Postings:
         if not parts:
             return np.zeros(0, np.int32), np.zeros(0, np.uint16)
         return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+    def find_all(self, terms: Terms, most: int) -> tuple[NDArray[np.int64], Positions, Counts, NDArray[np.int64]]:
+        """For many terms at once: the place of the term, the position and the count of every posting, and how many each term has.
+
+        Those of a term that has more than `most` are counted only.
+        """
+        sizes = sum((part.sizes(terms) for part in self._segments), np.zeros(len(terms), np.int64))
+        tails = {at: self._tail[term] for at, term in enumerate(terms.tolist()) if term in self._tail}
+        for at, held in tails.items():
+            sizes[at] += len(held)
+        wanted = np.flatnonzero((sizes > 0) & (sizes <= most))
+        parts = [part.gathered(terms, wanted) for part in self._segments]
+        for at in wanted.tolist():
+            if at in tails:
+                parts.append((np.full(len(tails[at]), at, np.int64), *_columns(tails[at])))
+        if not parts:
+            return np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint16), sizes
+        places, positions, counts = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        return places, positions, counts, sizes
 
     def whole(self) -> Segment:
         """Everything as one segment."""

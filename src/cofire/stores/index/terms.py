@@ -40,7 +40,16 @@ def mark(kind: str, value: str) -> int:
 def marks(fact: Fact) -> list[int]:
     """All that a fact can be filtered by, besides scope and time."""
     single = (("category", fact.category), ("speaker", fact.speaker), ("session", fact.session))
-    return [mark("tag", tag) for tag in fact.tags] + [mark(kind, value) for kind, value in single if value is not None]
+    found = [mark("tag", tag) for tag in fact.tags] + [mark(kind, value) for kind, value in single if value is not None]
+    return [*found, ASKS] if asks(fact) else found
+
+
+def asks(fact: Fact) -> bool:
+    """Whether a fact ends in a question."""
+    return fact.text.rstrip().endswith("?")
+
+
+ASKS = mark("shape", "asks")
 
 
 def packed(counts: Mapping[str, int], marked: Iterable[int]) -> Held:
@@ -56,6 +65,21 @@ def joined(stored: Held, counts: Mapping[str, int], marked: Iterable[int]) -> tu
     for word, count in counts.items():
         held[term(word)] = max(held.get(term(word), 0), min(count, _MOST))
     return _packed(held, marked), sum(held.values()) - before
+
+
+def packed_places(places: Mapping[str, int]) -> bytes:
+    """In which sentences words stand: their numbers, cut to half, then a bit a sentence for each."""
+    numbers = np.array([term(word) for word in places], np.int64).astype(np.int32)
+    return numbers.tobytes() + np.fromiter(places.values(), np.uint32, len(places)).tobytes()
+
+
+def places_of(stored: bytes, words: Terms) -> NDArray[np.int64]:
+    """The sentences of these words in a fact, a bit each. Where nobody cut the text into sentences, all that is said stands in one."""
+    if not stored:
+        return np.full(len(words), -1, np.int64)
+    both = np.frombuffer(stored, np.int32).reshape(2, -1)
+    found = both[0][:, None] == words.astype(np.int32)
+    return (found * both[1].view(np.uint32).astype(np.int64)[:, None]).sum(axis=0)
 
 
 def hint(word: str) -> int:

@@ -16,7 +16,7 @@ from cofire.stores.index.moments import moment, stamp
 from cofire.stores.index.terms import Held, described
 
 CONFIDENCE_STEP = 0.05
-LAST_SENTENCE = 62
+LAST_SENTENCE = 31
 
 
 def write_names(connection: apsw.Connection, scope: int, written: Sequence[tuple[int, NewFact]]) -> None:

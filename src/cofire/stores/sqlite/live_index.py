@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from threading import RLock
 from typing import Any
 
@@ -17,6 +18,8 @@ from cofire.stores.base import MODEL_RECORD
 from cofire.stores.index import snapshot
 from cofire.stores.index.columns import Mask
 from cofire.stores.index.index import Index, is_whole
+from cofire.stores.index.moments import moment
+from cofire.stores.index.names import Held
 from cofire.stores.sqlite import rows
 
 SMALLEST_SNAPSHOT = 2_000
@@ -33,6 +36,9 @@ class LiveIndex:
         self._scopes: dict[str, int] = {}
         self._epoch = ""
         self._version = -1
+        self._positions: dict[str, int] = {}
+        self._masks: dict[Where, Mask] = {}
+        self._times: dict[tuple[int, ...], tuple[datetime | None, datetime | None]] = {}
 
     @contextmanager
     def at(self, connection: apsw.Connection) -> Iterator[Index]:
@@ -52,11 +58,45 @@ class LiveIndex:
                 raise
 
     def admitted(self, where: Where) -> Mask:
-        """Which positions pass a filter."""
-        scopes = None if where.scopes is None else [self._scopes[name] for name in where.scopes if name in self._scopes]
-        if scopes == []:
-            scopes = [-1]
-        return self._index.admitted(where, scopes)
+        """Which positions pass a filter; a recall asks several times for the same."""
+        if where not in self._masks:
+            self._masks.clear()
+            self._masks[where] = self._index.admitted(where, self.scope_keys(where.scopes))
+        return self._masks[where]
+
+    def scope_keys(self, scopes: Sequence[str] | None) -> list[int] | None:
+        """The keys of scopes; one that nobody has is there for those that are unknown."""
+        if scopes is None:
+            return None
+        return [self._scopes[name] for name in scopes if name in self._scopes] or [-1]
+
+    def positions(self, connection: apsw.Connection, ids: Sequence[str]) -> NDArray[np.int64]:
+        """Where these facts stand in the index, in their order; unknown ones are left out."""
+        unknown = [id for id in ids if id not in self._positions]
+        if unknown:
+            sql = "SELECT f.id, f.key FROM carray(?) c JOIN facts f ON f.id = c.value"
+            keys: Any = connection.execute(sql, (apsw.carray(tuple(unknown)),))
+            self._positions.update(self._located({str(id): int(key) for id, key in keys}))
+        return np.array([self._positions[id] for id in ids if id in self._positions], np.int64)
+
+    def keep_positions(self, ids: Sequence[str], positions: NDArray[np.integer]) -> None:
+        """What was proposed is about to be weighed."""
+        self._positions.update(zip(ids, positions.tolist(), strict=True))
+
+    def times(self, scopes: Sequence[str]) -> tuple[datetime | None, datetime | None]:
+        """The earliest and the latest time that facts of these scopes speak of."""
+        wanted = tuple(self.scope_keys(scopes) or ())
+        if wanted not in self._times:
+            columns = self._index.columns
+            told = columns["time"][columns["alive"] & np.isin(columns["scope"], wanted)]
+            self._times[wanted] = (moment(int(told.min())), moment(int(told.max()))) if len(told) else (None, None)
+        return self._times[wanted]
+
+    def _located(self, keys: dict[str, int]) -> dict[str, int]:
+        columns = self._index.columns
+        there = np.flatnonzero(np.isin(columns["key"], list(keys.values())) & columns["alive"])
+        at = dict(zip(columns["key"][there].tolist(), there.tolist(), strict=True))
+        return {id: at[key] for id, key in keys.items() if key in at}
 
     def _follow(self, connection: apsw.Connection) -> None:
         epoch, version = connection.execute("SELECT epoch, version FROM state").get
@@ -66,9 +106,31 @@ class LiveIndex:
             self._index, self._version = loaded(connection, epoch, graph=self._graph)
         changed = [rows.index_row(row) for row in connection.execute(rows.SELECT_FOR_INDEX, (self._version,))]
         gone = [key for (key,) in connection.execute("SELECT fact FROM removed WHERE version > ?", (self._version,))]
-        self._index.change(changed, gone)
+        place = {row.key: at for at, row in enumerate(changed)}
+        mentions, subjects = (_held(connection.execute(sql, (self._version,)), place) for sql in (_MENTIONS, _SUBJECTS))
+        self._index.change(changed, gone, mentions, subjects)
+        self._positions.clear()
+        self._masks.clear()
+        self._times.clear()
         self._scopes = {str(name): int(key) for name, key in connection.execute("SELECT name, key FROM scopes")}
         self._epoch, self._version = epoch, version
+
+
+_MENTIONS = """
+SELECT m.fact, m.name, m.confidence, m.sentences FROM facts f JOIN mentions m ON m.fact = f.key WHERE f.version > ?
+"""
+_SUBJECTS = "SELECT s.fact, s.name, s.strength, 0 FROM facts f JOIN subjects s ON s.fact = f.key WHERE f.version > ?"
+
+
+def _held(found: Any, place: Mapping[int, int]) -> Held:
+    """Names that facts hold, by the place of the fact among those that changed."""
+    columns = list(zip(*found, strict=True)) or [(), (), (), ()]
+    return Held(
+        np.array([place[fact] for fact in columns[0]], np.int64),
+        np.array(columns[1], np.int64),
+        np.array(columns[2], np.float64),
+        np.array(columns[3], np.int64),
+    )
 
 
 def loaded(connection: apsw.Connection, epoch: str, *, graph: bool) -> tuple[Index, int]:

@@ -11,7 +11,7 @@ import apsw
 from cofire.model import Fact, NewFact, Where
 from cofire.stores.index.index import Row
 from cofire.stores.index.moments import moment, stamp, stamp_or_none
-from cofire.stores.index.terms import Held, marks, packed
+from cofire.stores.index.terms import Held, marks, packed, packed_places
 
 SELECT = """
 SELECT f.key, f.id, s.name, f.text, f.subject, f.category, f.speaker, f.session, f.position, f.source, f.at, f.stored_at,
@@ -23,15 +23,15 @@ FROM facts f JOIN scopes s ON s.key = f.scope
 SELECT_FOR_INDEX = """
 SELECT f.key, f.id, f.scope, coalesce(f.at, f.stored_at), f.stored_at, f.valid_from,
   min(coalesce(f.valid_until, 4611686018427387904), coalesce(f.expires, 4611686018427387904)),
-  f.length, f.archived, f.terms, f.counts, v.vector
+  f.length, f.archived, f.terms, f.counts, v.vector, f.hash, f.session, f.position, f.speaker
 FROM facts f LEFT JOIN vectors v ON v.fact = f.key
 WHERE f.version > ? ORDER BY f.version, f.key
 """
 
 INSERT = """
 INSERT INTO facts (id, hash, scope, text, subject, category, speaker, session, position, source, at, stored_at, valid_from,
-  valid_until, expires, pinned, archived, metadata, terms, counts, length, active_hours, version)
-VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+  valid_until, expires, pinned, archived, metadata, terms, counts, length, active_hours, version, places)
+VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
 """
 
 REINFORCE = """
@@ -70,8 +70,8 @@ def fact(row: Sequence[Any]) -> Fact:
 
 def index_row(row: Sequence[Any]) -> Row:
     """A row of SELECT_FOR_INDEX as the index sees it."""
-    key, id, scope, time, stored, starts, ends, length, archived, terms, counts, vector = row
-    return Row(key, id, scope, time, stored, starts, ends, length, bool(archived), Held(terms, counts), vector)
+    key, id, scope, time, stored, starts, ends, length, archived, terms, counts, *rest = row
+    return Row(key, id, scope, time, stored, starts, ends, length, bool(archived), Held(terms, counts), *rest)
 
 
 def insertion(new: NewFact, scope: int, position: int | None, hours: float, version: int) -> tuple[Any, ...]:
@@ -103,6 +103,7 @@ def insertion(new: NewFact, scope: int, position: int | None, hours: float, vers
         sum(new.counts.values()),
         hours,
         version,
+        packed_places(new.places),
     )
 
 

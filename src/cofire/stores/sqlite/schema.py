@@ -27,6 +27,11 @@ def _first_tables(connection: apsw.Connection) -> None:
     connection.execute("INSERT INTO state(only, epoch, version) VALUES (1, ?, 0)", (secrets.token_hex(8),))
 
 
+@migration
+def _sentences_of_words(connection: apsw.Connection) -> None:
+    connection.execute("ALTER TABLE facts ADD COLUMN places BLOB NOT NULL DEFAULT x''")
+
+
 def version_of(connection: apsw.Connection) -> int:
     return int(connection.pragma("user_version"))
 

@@ -6,11 +6,13 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import apsw
 import numpy as np
+from numpy.typing import NDArray
 
 from cofire.dynamics.likeness import centred, centred_cosines
 from cofire.embedders.base import StoredModel, Vectors
@@ -24,6 +26,8 @@ from cofire.stores.base import (
     Evidence,
     Expansion,
     Kin,
+    Known,
+    NamePaths,
     Network,
     Profile,
     StoreSize,
@@ -31,17 +35,16 @@ from cofire.stores.base import (
     WordStatistics,
 )
 from cofire.stores.expanding import expansion
+from cofire.stores.index import looking
 from cofire.stores.index.index import Index, Proposed
-from cofire.stores.index.terms import Held, hint, term, unpacked
 from cofire.stores.index.warm_vectors import ASKED_BEFORE, MOST, WarmVectors
-from cofire.stores.sqlite import counting, graph_reading, kinship, rows, schema, writing
+from cofire.stores.sqlite import counting, graph_reading, kinship, name_reading, rows, schema, writing
 from cofire.stores.sqlite.connecting import IN_MEMORY, Lines, SqliteOptions, connect
 from cofire.stores.sqlite.faults import translated
 from cofire.stores.sqlite.live_index import LiveIndex, save_snapshot, snapshot_is_due
 
 __all__ = ["SqliteOptions", "SqliteStore"]
 
-KEPT_KEYS = 10_000
 EVERY_LINK = 1_000_000
 
 
@@ -54,7 +57,6 @@ class SqliteStore:
         self._options = options
         self._live = LiveIndex(graph=options.index == "usearch")
         self._counts = counting.Counts()
-        self._keys: dict[str, int] = {}
 
     @classmethod
     def open(cls, path: str, options: SqliteOptions) -> SqliteStore:
@@ -101,22 +103,56 @@ class SqliteStore:
             positions = index.nearest(vector, self._live.admitted(where), wanted)
             vectors = _candidate_vectors(connection, index, positions)
             scores = centred_cosines(vectors, centred(vector, index.model.mean), index.model.mean)
-            return self._kept(*index.best(Proposed(positions, scores), k))
+            return self._kept(index, Proposed(positions, scores), k)
 
     def matching(self, cue: WordCue, k: int, where: Where) -> list[str]:
         with self._reading() as connection, self._live.at(connection) as index:
-            return self._kept(*index.best(index.matching(cue, self._live.admitted(where), k), k))
+            return self._kept(index, index.matching(cue, self._live.admitted(where), k), k)
 
-    def weigh(self, ids: Sequence[str], words: Sequence[str]) -> Evidence:
-        with self._reading() as connection:
-            dimension = self._dimension(connection)
-            keys = self._keys_of(connection, ids)
-            found: list[Any] = connection.execute(_WEIGH, (_numbers(keys),)).fetchall() if len(keys) else []
-        return _evidence(found, words, dimension)
+    def timely(self, spans: Sequence[tuple[datetime, datetime]], k: int, where: Where) -> list[str]:
+        with self._reading() as connection, self._live.at(connection) as index:
+            positions = looking.closest_in_time(index, spans, self._live.admitted(where), k)
+            ids = list(looking.ids_of(index, positions))
+            self._live.keep_positions(ids, positions)
+            return ids
+
+    def admitted(self, ids: Sequence[str], where: Where) -> list[str]:
+        with self._reading() as connection, self._live.at(connection) as index:
+            positions = self._live.positions(connection, ids)
+            return list(looking.ids_of(index, positions[self._live.admitted(where)[positions]]))
+
+    def weigh(self, ids: Sequence[str], words: Sequence[str], reach: int, near: int) -> Evidence:
+        with self._reading() as connection, self._live.at(connection) as index:
+            positions = self._live.positions(connection, ids)
+            return looking.evidence(
+                index, positions, words, reach, near, lambda rows: _candidate_vectors(connection, index, rows)
+            )
+
+    def places(self, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.int64]:
+        with self._glancing() as connection:
+            return name_reading.places(connection, ids, words)
+
+    def voices(self, scopes: Sequence[str], words: Sequence[str]) -> frozenset[str]:
+        with self._reading() as connection, self._live.at(connection) as index:
+            return index.voices.asked(self._live.scope_keys(scopes) or (), words)
+
+    def known(self, names: Sequence[str], where: Where, most: int) -> list[Known]:
+        with self._reading() as connection, self._live.at(connection) as index:
+            return name_reading.known(connection, index, self._live.admitted(where), names, where.scopes, most)
+
+    def paths(self, ids: Sequence[str], where: Where, common: int, most: int) -> NamePaths:
+        with self._reading() as connection, self._live.at(connection) as index:
+            seeds = self._live.positions(connection, ids)
+            found = looking.paths(index, seeds, self._live.admitted(where), common, most)
+            paths, positions = name_reading.named(connection, index, seeds, found)
+            self._live.keep_positions(paths.ids, positions)
+            return paths
 
     def statistics(self, scopes: Sequence[str], words: Sequence[str]) -> WordStatistics:
-        with self._reading() as connection:
-            return self._counts.read(connection, scopes, words, self._dimension(connection))
+        with self._reading() as connection, self._live.at(connection):
+            counted = self._counts.read(connection, scopes, words, self._dimension(connection))
+            earliest, latest = self._live.times(scopes)
+            return replace(counted, earliest=earliest, latest=latest)
 
     def record(self, name: str) -> Record | None:
         with self._glancing() as connection:
@@ -231,20 +267,10 @@ class SqliteStore:
             connection.execute("COMMIT")
             return replace(written, sizes=sizes)
 
-    def _kept(self, ids: list[str], keys: list[int]) -> list[str]:
-        """What was proposed is about to be weighed. A key is never given to another fact, so these stay true."""
-        if len(self._keys) > KEPT_KEYS:
-            self._keys.clear()
-        self._keys.update(zip(ids, keys, strict=True))
+    def _kept(self, index: Index, proposed: Proposed, k: int) -> list[str]:
+        ids, positions = index.best(proposed, k)
+        self._live.keep_positions(ids, positions)
         return ids
-
-    def _keys_of(self, connection: apsw.Connection, ids: Sequence[str]) -> Any:
-        unknown = [id for id in ids if id not in self._keys]
-        if unknown:
-            sql = "SELECT f.id, f.key FROM carray(?) c JOIN facts f ON f.id = c.value"
-            found: Any = connection.execute(sql, (_listed(unknown),))
-            self._keys.update(dict(found))
-        return np.array([self._keys[id] for id in ids if id in self._keys], np.int64)
 
     @contextmanager
     def _glancing(self) -> Iterator[apsw.Connection]:
@@ -274,12 +300,6 @@ class SqliteStore:
         if self.path == IN_MEMORY:
             return 0
         return sum(os.path.getsize(self.path + end) for end in ("", "-wal") if os.path.exists(self.path + end))
-
-
-_WEIGH = """
-SELECT f.id, f.length, f.terms, f.counts, v.vector
-FROM carray(?) c CROSS JOIN facts f ON f.key = c.value LEFT JOIN vectors v ON v.fact = f.key
-"""
 
 
 def copy(connection: apsw.Connection, path: str) -> None:
@@ -325,36 +345,9 @@ def _all_vectors(connection: apsw.Connection, index: Index) -> Any:
 
 
 def _vectors(connection: apsw.Connection, keys: Any, dimension: int) -> Vectors:
-    """The stored vectors of these keys, in their order."""
-    if not len(keys):
-        return np.zeros((0, dimension), np.float32)
-    found = connection.execute(
-        "SELECT v.vector FROM carray(?) c CROSS JOIN vectors v ON v.fact = c.value", (_numbers(keys),)
-    )
-    stored = np.frombuffer(b"".join([vector for (vector,) in found]), np.float16)
+    """The stored vectors of these keys, in their order; zeros where there is none."""
+    sql = "SELECT v.vector FROM carray(?) c LEFT JOIN vectors v ON v.fact = c.value"
+    found = connection.execute(sql, (_numbers(keys),)) if len(keys) else ()
+    nothing = bytes(2 * dimension)
+    stored = np.frombuffer(b"".join([vector or nothing for (vector,) in found]), np.float16)
     return stored.reshape(-1, dimension).astype(np.float32)
-
-
-def _evidence(
-    found: Sequence[tuple[str, int, bytes, bytes, bytes | None]], words: Sequence[str], dimension: int
-) -> Evidence:
-    held = unpacked([Held(row[2], row[3]) for row in found])
-    table = _counted(held, [term(word) for word in words], len(found))
-    hints = _counted(held, [hint(word) for word in words], len(found))
-    vectors = np.zeros((len(found), dimension), np.float32)
-    embedded = np.array([row[4] is not None for row in found], dtype=np.bool_)
-    if embedded.any():
-        stored = b"".join([row[4] for row in found if row[4] is not None])
-        vectors[embedded] = np.frombuffer(stored, np.float16).reshape(-1, dimension)
-    lengths = np.array([row[1] for row in found], dtype=np.float32)
-    return Evidence(tuple(row[0] for row in found), vectors, embedded, table, lengths, hints)
-
-
-def _counted(held: Any, wanted: Sequence[int], rows: int) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """How often each wanted term occurs in each row."""
-    terms, counts, owners = held
-    table = np.zeros((rows, len(wanted)), np.float32)
-    for column, number in enumerate(wanted):
-        found = terms == number
-        table[owners[found], column] = counts[found]
-    return table

@@ -1,0 +1,87 @@
+"""Walking over names: from facts that answer a question to facts about what they mention. Query-aware; arrays, no I/O.
+
+The value of a step is p(seed) · p(name | seed) · p(fact | name): a name counts by its rarity, a fact by its likeness to the
+question, and each is shared among its rivals, which is the fan effect (Anderson 1974). Of all steps to a fact the best is kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Steps over names, a row each: the seed's row, the name's row, the fact's row, what p(fact | name) grows with, and a number
+    by which the step is known."""
+
+    seed: Rows
+    name: Rows
+    fact: Rows
+    draws: Floats
+    number: Rows
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best step to each fact: its value, 0 where none leads, and its number, -1 there."""
+
+    value: Floats
+    step: Rows
+
+
+def warmth(scores: Floats, *, softness: float) -> Floats:
+    """How much each seed counts beside the best one: e^((score − best) / softness).
+
+    >>> warmth(np.array([1.0, 0.7]), softness=0.3).round(3).tolist()
+    [1.0, 0.368]
+    """
+    return np.exp((scores - scores.max(initial=-np.inf)) / softness) if len(scores) else scores
+
+
+def nearness(cosines: Floats, *, best: float, least: float, softness: float) -> Floats:
+    """How much a fact draws the walk by its likeness to the question: e^((c − best) / (best − least) / softness).
+
+    >>> nearness(np.array([0.8, 0.4]), best=0.8, least=0.0, softness=0.5).round(3).tolist()
+    [1.0, 0.368]
+    """
+    return np.exp((cosines - best) / max(best - least, 1e-9) / softness)
+
+
+def rarity(facts: int, holding: Rows) -> Floats:
+    """What a name says that so many facts hold: ln(1 + n / held).
+
+    >>> rarity(100, np.array([1, 100])).round(3).tolist()
+    [4.615, 0.693]
+    """
+    return np.log1p(facts / np.maximum(1, holding))
+
+
+def best_steps(steps: Steps, seeds: Floats, names: Floats, *, facts: int) -> Best:
+    """The best step to each of `facts`; `seeds` and `names` are the weights of their rows.
+
+    Two seeds of weight 1 and ½; the first has one name that leads to facts 0 and 1, the second one that leads to fact 1.
+
+    >>> seed, name, fact = np.array([0, 0, 1]), np.array([0, 0, 1]), np.array([0, 1, 1])
+    >>> steps = Steps(seed, name, fact, np.array([3.0, 1.0, 1.0]), np.arange(3))
+    >>> best_steps(steps, np.array([1.0, 0.5]), np.array([2.0, 2.0]), facts=2)
+    Best(value=array([0.75, 0.5 ]), step=array([0, 2]))
+    """
+    value, step = np.zeros(facts), np.full(facts, -1, np.int64)
+    if not len(steps.seed):
+        return Best(value, step)
+    used = np.zeros(len(names), np.bool_)
+    used[steps.name] = True
+    owner = np.zeros(len(names), np.int64)
+    owner[steps.name] = steps.seed
+    rivals = np.bincount(owner[used], names[used], minlength=len(seeds))
+    drawn = np.bincount(steps.name, steps.draws, minlength=len(names))
+    worth = seeds[steps.seed] * names[steps.name] / np.maximum(rivals[steps.seed], 1e-12) * steps.draws / (drawn[steps.name] + 1e-12)
+    order = np.lexsort((-steps.number, worth))
+    value[steps.fact[order]], step[steps.fact[order]] = worth[order], steps.number[order]
+    return Best(value, step)

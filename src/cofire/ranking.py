@@ -1,0 +1,85 @@
+"""The constants of the default ranking, read once from `ranking.toml`, where each stands with its reason."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from cofire.dynamics.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class Lending:
+    """Which words turns lend each other: not those that more than `most` facts hold and more than a share of all."""
+
+    most: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """What a fact is worth for itself, beside words and meaning."""
+
+    speaker: float
+    first_speaker: float
+    asks: float
+    length: float
+
+
+@dataclass(frozen=True, slots=True)
+class Seeds:
+    """Where the walk starts, and how soft the starting weights are, at first and when it starts again."""
+
+    count: int
+    warmth: float
+    again: float
+
+
+@dataclass(frozen=True, slots=True)
+class NameWalk:
+    """How a walk goes over names."""
+
+    common: int
+    most: int
+    in_question: float
+    nearness: float
+    kept: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """All of it together."""
+
+    words: Context
+    lending: Lending
+    vectors: Context
+    direct: Direct
+    seeds: Seeds
+    names: NameWalk
+    features: dict[str, float]
+    coverage: float
+
+
+@cache
+def ranking() -> Ranking:
+    """The constants as shipped."""
+    return read(tomllib.loads(files("cofire").joinpath("ranking.toml").read_text(encoding="utf-8")))
+
+
+def read(tables: dict[str, dict[str, Any]]) -> Ranking:
+    """Constants from the tables of the file."""
+    words = dict(tables["words"])
+    lending = Lending(words.pop("most"), words.pop("share"))
+    return Ranking(
+        words=Context(**words),
+        lending=lending,
+        vectors=Context(**tables["vectors"]),
+        direct=Direct(**tables["direct"]),
+        seeds=Seeds(**tables["seeds"]),
+        names=NameWalk(**tables["names"]),
+        features=tables["features"],
+        coverage=tables["coverage"]["weight"],
+    )

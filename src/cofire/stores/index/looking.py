@@ -1,0 +1,190 @@
+"""Looking at facts by position: what scoring needs of them, and where the names they hold lead. Arrays only; knows nothing of SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofire.embedders.base import Vectors
+from cofire.stores.base import Evidence
+from cofire.stores.index.columns import Mask
+from cofire.stores.index.index import Index
+from cofire.stores.index.moments import FAR, stamp
+from cofire.stores.index.names import Names
+from cofire.stores.index.terms import ASKS, hint, term
+
+Positions = NDArray[np.int64]
+
+# A name with more holders than this is only counted, by its postings.
+MOST_GATHERED = 1_000
+
+
+def evidence(
+    index: Index,
+    positions: Positions,
+    words: Sequence[str],
+    reach: int,
+    near: int,
+    vectors: Callable[[Positions], Vectors],
+) -> Evidence:
+    """What scoring needs of these facts and of the turns around them."""
+    turns = index.turns.around(positions, reach)
+    close = turns[:, [*range(near), *range(reach, reach + near)]]
+    beside = np.setdiff1d(close[close >= 0], positions)
+    first = np.concatenate([positions, beside])
+    rows = np.concatenate([first, np.setdiff1d(turns[turns >= 0], first)])
+    return Evidence(
+        ids=ids_of(index, positions),
+        vectors=vectors(first),
+        embedded=index.columns["embedded"][first],
+        counts=_counts(index, rows, [term(word) for word in words]),
+        lengths=index.columns["length"][rows].astype(np.float32),
+        hints=_counts(index, positions, [hint(word) for word in words]),
+        around=_rows_of(turns, rows),
+        times=index.columns["time"][positions] / 1e6,
+        asks=_marked(index, positions, ASKS),
+        speakers=index.voices.named(index.columns["speaker"][positions].tolist()),
+    )
+
+
+def closest_in_time(
+    index: Index, spans: Sequence[tuple[datetime, datetime]], admitted: Mask, k: int
+) -> Positions:
+    """Facts inside one of these spans, or closest to it; of equals by content."""
+    positions = np.flatnonzero(admitted)
+    away = np.full(len(positions), FAR, np.int64)
+    for start, end in spans:
+        told = index.columns["time"][positions]
+        away = np.minimum(away, np.maximum(0, np.maximum(stamp(start) - told, told - stamp(end))))
+    order = np.lexsort((index.columns["hash"][positions], away))[:k]
+    return positions[order]
+
+
+def ids_of(index: Index, positions: Positions) -> tuple[str, ...]:
+    return tuple(id.decode("ascii") for id in index.columns["id"][positions].tolist())
+
+
+def _rows_of(turns: NDArray[np.int32], rows: Positions) -> NDArray[np.int32]:
+    """Positions as rows; -1 stays."""
+    order = np.argsort(rows)
+    at = order[np.searchsorted(rows[order], np.maximum(turns, rows.min(initial=0))).clip(max=max(0, len(rows) - 1))]
+    return np.where(turns >= 0, at, -1).astype(np.int32)
+
+
+def _counts(index: Index, rows: Positions, terms: Sequence[int]) -> NDArray[np.float32]:
+    """How often each term occurs in each row, from the postings."""
+    table = np.zeros((len(rows), len(terms)), np.float32)
+    for column, number in enumerate(terms):
+        positions, counts = index.postings.find(number)
+        if len(positions):
+            at = np.minimum(np.searchsorted(positions, rows), len(positions) - 1)
+            table[:, column] = np.where(positions[at] == rows, counts[at], 0)
+    return table
+
+
+def _marked(index: Index, positions: Positions, mark: int) -> NDArray[np.bool_]:
+    """Which of these facts bear a mark."""
+    return np.isin(positions, index.postings.find(mark)[0])
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Names that some facts hold and where they lead, by position and by the keys of names."""
+
+    holder: NDArray[np.int64]
+    name: NDArray[np.int64]
+    count: NDArray[np.int64]
+    sentences: NDArray[np.int64]
+    own: NDArray[np.float64]
+    sure: NDArray[np.float64]
+    step: NDArray[np.int64]
+    target: Positions
+    strength: NDArray[np.float64]
+    there: NDArray[np.int64]
+
+
+def paths(index: Index, seeds: Positions, admitted: Mask, common: int, most: int) -> Paths:
+    """From facts over their names to others: `holder` is a row of seeds, `target` a position."""
+    holder, name, sentences, own, sure = _held(index, seeds)
+    names, which = np.unique(name, return_inverse=True)
+    places, positions, strength, count = _holders(index, names, admitted, common, most)
+    starts = np.searchsorted(places, np.arange(len(names) + 1))
+    many = starts[which + 1] - starts[which]
+    step = np.repeat(np.arange(len(name)), many)
+    link = np.arange(many.sum()) + np.repeat(starts[which] - np.concatenate([[0], np.cumsum(many)[:-1]]), many)
+    away = positions[link] != seeds[holder[step]] if len(step) else np.zeros(0, np.bool_)
+    step, link = step[away], link[away]
+    there = index.mentions.sentences(positions[link], name[step])
+    return Paths(holder, name, count[which], sentences, own, sure, step, positions[link], strength[link], there)
+
+
+def _held(index: Index, seeds: Positions) -> tuple[Any, Any, Any, Any, Any]:
+    """The names of each seed: mentioned, or its subject, or both."""
+    parts = []
+    for row, seed in enumerate(seeds.tolist()):
+        mentioned, confidences, sentences = index.mentions.of(seed)
+        subjects, strengths, _ = index.subjects.of(seed)
+        names = np.union1d(mentioned, subjects)
+        held, own, sure = np.zeros(len(names), np.int64), np.zeros(len(names)), np.zeros(len(names))
+        held[np.searchsorted(names, mentioned)] = sentences
+        own[np.searchsorted(names, subjects)] = strengths
+        sure[np.searchsorted(names, mentioned)] = confidences
+        sure = np.maximum(sure, own)
+        parts.append((np.full(len(names), row, np.int64), names, held, own, sure))
+    if not parts:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0)
+    holder, name, sentences, own, sure = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return holder, name, sentences, own, sure
+
+
+def _holders(
+    index: Index, names: NDArray[np.int64], admitted: Mask, common: int, most: int
+) -> tuple[Any, Any, Any, Any]:
+    """Who may be led to by each name, in the order of names, and how many hold it."""
+    alive, sides = index.columns["alive"], []
+    sizes = np.zeros(len(names), np.int64)
+    for kind in (index.subjects, index.mentions):
+        places, positions, strengths, all_of_them = kind.all_holders(names, MOST_GATHERED)
+        sizes = np.maximum(sizes, np.where(all_of_them > MOST_GATHERED, all_of_them, 0))
+        living = alive[positions]
+        sides.append((places[living], positions[living].astype(np.int64), strengths[living]))
+    (about, owners, strengths), (mentioned, tellers, _) = sides
+    pairs = np.unique(np.concatenate([about << 32 | owners, mentioned << 32 | tellers]))
+    count = np.maximum(sizes, np.bincount(pairs >> 32, minlength=len(names)))
+    strength = _looked_up(pairs, about << 32 | owners, strengths)
+    places, positions = pairs >> 32, pairs & 0xFFFFFFFF
+    open_ = admitted[positions] & ((strength > 0) | (count[places] <= common))
+    return (*_strongest(index, places[open_], positions[open_], strength[open_], most), count)
+
+
+def _looked_up(pairs: NDArray[np.int64], known: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    found = np.zeros(len(pairs))
+    found[np.searchsorted(pairs, known)] = values
+    return found
+
+
+def _strongest(index: Index, places: Any, positions: Any, strength: Any, most: int) -> tuple[Any, Any, Any]:
+    """At most so many a name: those most about it, then by content, so that no age is favoured."""
+    order = np.lexsort((index.columns["hash"][positions], -strength, places))
+    places, positions, strength = places[order], positions[order], strength[order]
+    rank = np.arange(len(places)) - np.searchsorted(places, places)
+    kept = rank < most
+    return places[kept], positions[kept], strength[kept]
+
+
+def owners(index: Index, name: int, admitted: Mask, most: int) -> tuple[Positions, NDArray[np.float64]]:
+    """Who is about a name, the strongest first."""
+    positions, strengths = _admitted(index.subjects, name, admitted)
+    order = np.lexsort((index.columns["hash"][positions], -strengths))[:most]
+    return positions[order], strengths[order]
+
+
+def _admitted(names: Names, name: int, admitted: Mask) -> tuple[Positions, NDArray[np.float64]]:
+    positions, strengths = names.holders(name)
+    kept = admitted[positions]
+    return positions[kept].astype(np.int64), strengths[kept]

@@ -1,0 +1,119 @@
+"""Names in the index: which facts hold a name, and which names a fact holds. Names are the keys that the store gave them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofire.stores.index.postings import Postings, Segment
+
+Pairs = NDArray[np.int64]
+
+# A fact's position and a name's key in one number, so that all pairs stand in the order of positions.
+SHIFT = 32
+THOUSANDTHS = 1_000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Names that facts hold, a row each: the fact's row in a batch, the name, how strongly (0 to 1), and in which sentences."""
+
+    owner: NDArray[np.int64]
+    name: NDArray[np.int64]
+    strength: NDArray[np.float64]
+    sentences: NDArray[np.int64]
+
+
+class Names:
+    """One way of holding names: of mentioning them, or of being about them."""
+
+    def __init__(self, arrays: tuple[NDArray[Any], ...] | None = None, postings: Segment | None = None) -> None:
+        self._pairs = _Grown(arrays[0] if arrays else np.zeros(0, np.int64))
+        self._strengths = _Grown(arrays[1] if arrays else np.zeros(0, np.uint16))
+        self._sentences = _Grown(arrays[2] if arrays else np.zeros(0, np.uint32))
+        self._postings = Postings([postings] if postings is not None else None)
+
+    def add(self, held: Held, positions: NDArray[np.int32]) -> None:
+        """Take in what newly added positions hold; they come after all that are known."""
+        pairs = positions[held.owner].astype(np.int64) << SHIFT | held.name
+        order = np.argsort(pairs)
+        strengths = np.round(held.strength * THOUSANDTHS).astype(np.uint16)[order]
+        self._pairs.add(pairs[order])
+        self._strengths.add(strengths)
+        self._sentences.add(held.sentences.astype(np.uint32)[order])
+        self._postings.add(held.name[order], positions[held.owner][order], strengths)
+
+    def of(self, position: int) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+        """The names that a fact holds, how strongly, and in which sentences."""
+        pairs = self._pairs.array
+        inside = slice(
+            *np.searchsorted(pairs, np.array([position << SHIFT, (position + 1) << SHIFT], np.int64)).tolist()
+        )
+        names = pairs[inside] & ((1 << SHIFT) - 1)
+        return names, self._strengths.array[inside] / THOUSANDTHS, self._sentences.array[inside].astype(np.int64)
+
+    def holders(self, name: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Who holds a name, and how strongly."""
+        positions, strengths = self._postings.find(name)
+        return positions, strengths / THOUSANDTHS
+
+    def all_holders(
+        self, names: NDArray[np.int64], most: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]:
+        """Who holds these names: the place of the name, the position and the strength, and how many hold each."""
+        places, positions, strengths, sizes = self._postings.find_all(names, most)
+        return places, positions, strengths / THOUSANDTHS, sizes
+
+    def sentences(self, positions: NDArray[np.integer], names: NDArray[np.int64]) -> NDArray[np.int64]:
+        """In which sentences each of these facts holds the name beside it; none where it does not."""
+        pairs = self._pairs.array
+        if not len(pairs):
+            return np.zeros(len(names), np.int64)
+        wanted = positions.astype(np.int64) << SHIFT | names
+        at = np.minimum(np.searchsorted(pairs, wanted), len(pairs) - 1)
+        return np.where(pairs[at] == wanted, self._sentences.array[at], 0).astype(np.int64)
+
+    def moved(self, moved: NDArray[np.int64]) -> Names:
+        """The same with the living moved together; `moved` has the new position of each old one, -1 for the dead."""
+        pairs = self._pairs.array
+        new = moved[pairs >> SHIFT]
+        kept = new >= 0
+        held = Held(new[kept], pairs[kept] & ((1 << SHIFT) - 1), self._strengths.array[kept] / THOUSANDTHS,
+                    self._sentences.array[kept].astype(np.int64))
+        fresh = Names()
+        fresh.add(held, np.arange(len(moved), dtype=np.int32))
+        return fresh
+
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """Pairs, strengths, sentences, and the postings, for a snapshot."""
+        whole = self._postings.whole()
+        mine = (self._pairs.array, self._strengths.array, self._sentences.array)
+        return (*mine, whole.terms, whole.starts, whole.positions, whole.counts)
+
+    @classmethod
+    def from_arrays(cls, arrays: tuple[NDArray[Any], ...]) -> Names:
+        return cls(arrays[:3], Segment(*arrays[3:]))
+
+
+class _Grown:
+    """An array that is appended to now and then."""
+
+    def __init__(self, room: NDArray[Any]) -> None:
+        self._room = room
+        self._size = len(room)
+
+    @property
+    def array(self) -> NDArray[Any]:
+        return self._room[: self._size]
+
+    def add(self, more: NDArray[Any]) -> None:
+        wanted = self._size + len(more)
+        if wanted > len(self._room):
+            grown = np.zeros(max(wanted, 1_024, 2 * len(self._room)), self._room.dtype)
+            grown[: self._size] = self.array
+            self._room = grown
+        self._room[self._size : wanted] = more
+        self._size = wanted

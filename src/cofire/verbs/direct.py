@@ -1,0 +1,204 @@
+"""Direct scoring: what a fact is worth for itself, by its words, its meaning, its names, its speaker and its time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofire.dynamics import bm25, likeness
+from cofire.dynamics.context import borrowed, openness
+from cofire.ranking import ranking
+from cofire.reading.asked_times import closeness
+from cofire.settings import (
+    ENTITY_WEIGHT,
+    KEYWORD_WEIGHT,
+    METRIC,
+    NEIGHBOURS,
+    SEMANTIC_WEIGHT,
+    TEMPORAL_WEIGHT,
+    Settings,
+)
+from cofire.stores.base import Evidence
+from cofire.verbs.cueing import Cue
+
+Numbers = NDArray[np.float64]
+
+LEAST_SAMPLE = 8
+
+
+@dataclass(frozen=True)
+class Slate:
+    """Facts that were weighed, a row each: what every channel scores, what that gives, and which words of the question each holds.
+
+    `cosine` is of the fact with the turns around it, `raw` of the fact alone and not centred.
+    """
+
+    ids: tuple[str, ...]
+    scores: Mapping[str, Numbers]
+    gives: Mapping[str, Numbers]
+    heard: Mapping[str, NDArray[np.bool_]]
+    holds: NDArray[np.bool_]
+    cosine: Numbers
+    raw: Numbers
+
+    @property
+    def direct(self) -> Numbers:
+        """All that the channels and priors give."""
+        return np.asarray(sum(self.gives.values(), np.zeros(len(self.ids))))
+
+    def rows(self) -> dict[str, int]:
+        return {id: row for row, id in enumerate(self.ids)}
+
+
+def slate(evidence: Evidence, cue: Cue, settings: Settings) -> Slate:
+    """Score facts by every channel that hears."""
+    asked = len(evidence.ids)
+    saturated = saturation(evidence, cue)
+    cosine = cosines(evidence, cue, settings)
+    scores = {
+        "semantic": standing(cosine, cue, settings),
+        "keyword": bm25.share(saturated, cue.words.weights),
+        "entity": named(evidence, cue),
+        "temporal": timely(evidence, cue),
+    }
+    heard = {
+        "semantic": evidence.embedded[:asked] & (cue.vector is not None),
+        "keyword": scores["keyword"] > 0,
+        "entity": scores["entity"] > 0,
+        "temporal": scores["temporal"] > 0,
+    }
+    weights = {
+        "semantic": SEMANTIC_WEIGHT,
+        "keyword": KEYWORD_WEIGHT,
+        "entity": ENTITY_WEIGHT,
+        "temporal": TEMPORAL_WEIGHT,
+    }
+    gives = {
+        name: np.where(heard[name], settings[weights[name]] * scores[name], 0.0)
+        for name in scores
+        if name not in cue.reports
+    }
+    gives["prior"] = prior(evidence, cue, settings)
+    holds = evidence.counts[:asked] > 0
+    return Slate(evidence.ids, scores, gives, heard, holds, cosine, raw_cosines(evidence, cue))
+
+
+def joined(one: Slate, more: Slate) -> Slate:
+    """Two slates as one."""
+    both = [
+        {name: np.concatenate([first[name], second[name]]) for name in first}
+        for first, second in ((one.scores, more.scores), (one.gives, more.gives), (one.heard, more.heard))
+    ]
+    return Slate(
+        (*one.ids, *more.ids),
+        *both,
+        np.concatenate([one.holds, more.holds]),
+        np.concatenate([one.cosine, more.cosine]),
+        np.concatenate([one.raw, more.raw]),
+    )
+
+
+def saturation(evidence: Evidence, cue: Cue) -> Numbers:
+    """How well each fact, with what the turns around it lend, answers each word, from 0 to 1."""
+    asked, words = len(evidence.ids), cue.words
+    counts = evidence.counts[:asked] + words.hint_weight * evidence.hints
+    lengths = evidence.lengths[:asked].astype(np.float64)
+    if words.context is not None and evidence.around.shape[1]:
+        opened = openness(lengths, short=words.context.short)
+        lent = borrowed(evidence.counts, evidence.around, opened, words.context)
+        counts = counts + lent * np.asarray(words.lent)
+    resisting = bm25.resistance(lengths, k1=words.k1, b=words.b, mean_length=words.mean_length)
+    return bm25.saturation(counts.astype(np.float64), resisting[:, None])
+
+
+def cosines(evidence: Evidence, cue: Cue, settings: Settings) -> Numbers:
+    """How alike question and fact are, with what the turns around it mean."""
+    asked = len(evidence.ids)
+    if cue.vector is None or cue.model is None:
+        return np.zeros(asked)
+    seen = likeness.centred(evidence.vectors, cue.model.mean) * evidence.embedded[:, None]
+    mixed = seen[:asked].astype(np.float64)
+    if settings[NEIGHBOURS] and evidence.around.shape[1]:
+        opened = openness(evidence.lengths[:asked], short=ranking().vectors.short)
+        mixed = likeness.unit(mixed + borrowed(seen, evidence.around, opened, ranking().vectors)).astype(np.float64)
+    return mixed @ likeness.centred(cue.vector, cue.model.mean).astype(np.float64)
+
+
+def raw_cosines(evidence: Evidence, cue: Cue) -> Numbers:
+    """How alike question and fact are by themselves, as the model says."""
+    asked = len(evidence.ids)
+    if cue.vector is None:
+        return np.zeros(asked)
+    return likeness.unit(evidence.vectors[:asked]).astype(np.float64) @ likeness.unit(cue.vector).astype(np.float64)
+
+
+def chance(cue: Cue) -> Numbers:
+    """How alike the question and facts of the scope are by chance."""
+    if cue.vector is None or cue.model is None:
+        return np.zeros(0)
+    return likeness.centred_cosines(cue.sample, likeness.centred(cue.vector, cue.model.mean), cue.model.mean)
+
+
+def standing(cosine: Numbers, cue: Cue, settings: Settings) -> Numbers:
+    """How far each likeness stands out from chance."""
+    if cue.model is None:
+        return np.zeros(len(cosine))
+    near, by_chance = cosine, chance(cue)
+    if settings[METRIC] == "fisher_rao":
+        near, by_chance = likeness.geodesic(near), likeness.geodesic(by_chance)
+    return likeness.standing_out(near, by_chance, resting=cue.model.resting, least=LEAST_SAMPLE)
+
+
+def named(evidence: Evidence, cue: Cue) -> Numbers:
+    """How strongly the question names what a fact is about: of names inside one another only the longest counts."""
+    row = {id: at for at, id in enumerate(evidence.ids)}
+    found = np.zeros(len(row))
+    for name in longest(cue):
+        for id, strength in name.about.items():
+            if id in row:
+                found[row[id]] += strength / len(name.about) ** 0.5
+    return found
+
+
+def longest(cue: Cue) -> list[Known]:
+    """Names of the question that lead to facts about them, without those that are part of a longer one."""
+    spelled = [f" {one.name} " for one in cue.names]
+    return [
+        one
+        for one, name in zip(cue.names, spelled, strict=True)
+        if one.about
+        and (" " in one.name or one.mentioned)
+        and not any(name != other and name in other for other in spelled)
+    ]
+
+
+def timely(evidence: Evidence, cue: Cue) -> Numbers:
+    """How close each fact is in time to what the question asks of."""
+    if not cue.times:
+        return np.zeros(len(evidence.ids))
+    return closeness(
+        cue.times, evidence.times, later_days=6.0, earlier_days=3.0, earlier_share=0.7, beyond_days=30.0
+    )
+
+
+def prior(evidence: Evidence, cue: Cue, settings: Settings) -> Numbers:
+    """What is known before looking at the question's content: who speaks, whether a turn merely asks or says little."""
+    constants = ranking().direct
+    spoken = np.array([one is not None for one in evidence.speakers], np.float64)
+    lengths = evidence.lengths[: len(spoken)].astype(np.float64)
+    short = ranking().words.short
+    says = constants.length * (np.log1p(np.minimum(lengths, short)) / np.log1p(short) - 1.0)
+    turns = says + constants.asks * evidence.asks * openness(lengths, short=short)
+    return turns + said_by(evidence, cue)
+
+
+def said_by(evidence: Evidence, cue: Cue) -> Numbers:
+    """What it counts that a fact was said by the one whom the question names, or by the first of two."""
+    constants = ranking().direct
+    if not cue.speakers or len(cue.speakers) > 2 or (len(cue.speakers) == 2 and cue.together):
+        return np.zeros(len(evidence.ids))
+    worth = constants.speaker if len(cue.speakers) == 1 else constants.first_speaker
+    return worth * np.array([one == cue.speakers[0] for one in evidence.speakers], np.float64)

@@ -1,0 +1,162 @@
+"""Abstention: the rule in numbers, and what more evidence or a larger memory may never do."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from cofire.dynamics.abstention import (
+    Verdict,
+    Weighing,
+    evidence,
+    feeling_of_knowing,
+    judged,
+    quantile_threshold,
+    unknown_share,
+)
+
+GRANITE = Weighing(lexical_weight=0.4, size_penalty=0.02, unknown_penalty=0.1, threshold=0.54, lexical_threshold=0.25)
+
+shares = st.floats(0, 1)
+cosines = st.floats(-1, 1)
+sizes = st.integers(1, 10_000_000)
+candidates = st.lists(st.tuples(cosines, shares), min_size=1, max_size=10)
+
+
+def verdict(found: list[tuple[float, float]], *, facts: int, unknown: float) -> Verdict:
+    near, lexical = np.array(found, dtype=float).reshape(-1, 2).T
+    return judged(cosines=near, lexical_shares=lexical, facts=facts, unknown_share=unknown, weighing=GRANITE)
+
+
+def by_words(found: list[float], *, facts: int) -> Verdict:
+    return judged(cosines=None, lexical_shares=np.array(found), facts=facts, unknown_share=0.0, weighing=GRANITE)
+
+
+def test_evidence_is_that_of_the_best_fact_by_both() -> None:
+    """.6 + .4 · .5 = .8 beats .75 + .4 · .1 = .79; less .02 · ln 1000 = .1382."""
+    assert verdict([(0.6, 0.5), (0.75, 0.1)], facts=1000, unknown=0.0).evidence == pytest.approx(
+        0.8 - 0.13816, abs=1e-5
+    )
+
+
+def test_one_fact_costs_nothing() -> None:
+    assert verdict([(0.6, 0.0)], facts=1, unknown=0.0).evidence == pytest.approx(0.6)
+
+
+def test_unknown_names_cost_a_tenth() -> None:
+    assert verdict([(0.6, 0.0)], facts=1, unknown=1.0).evidence == pytest.approx(0.5)
+
+
+def test_evidence_at_the_threshold_is_enough() -> None:
+    assert verdict([(0.54, 0.0)], facts=1, unknown=0.0).known
+
+
+def test_silence_has_its_reason() -> None:
+    silent = verdict([(0.4, 0.0)], facts=1, unknown=0.0)
+    assert not silent.known
+    assert silent.reason == "The best evidence among 1 facts is 0.400, below 0.540."
+    assert "some of the names" in verdict([(0.4, 0.0)], facts=1, unknown=0.5).reason
+
+
+def test_what_is_known_needs_no_reason() -> None:
+    assert verdict([(0.9, 0.9)], facts=10, unknown=0.0).reason == ""
+
+
+def test_without_vectors_words_decide_by_their_own_threshold() -> None:
+    assert by_words([0.25, 0.1], facts=10**6) == Verdict(True, 0.25, 0.25, "")
+    assert not by_words([0.2499], facts=1).known
+
+
+@pytest.mark.parametrize("facts", [0, 7])
+def test_nothing_to_look_at_is_silence(facts: int) -> None:
+    silent = verdict([], facts=facts, unknown=0.0)
+    assert (silent.known, silent.evidence, silent.threshold) == (False, -math.inf, 0.54)
+    assert by_words([], facts=facts).reason
+
+
+@given(candidates, cosines, shares, sizes, shares)
+def test_one_more_candidate_never_silences(
+    found: list[tuple[float, float]], cosine: float, share: float, facts: int, unknown: float
+) -> None:
+    before = verdict(found, facts=facts, unknown=unknown)
+    after = verdict([*found, (cosine, share)], facts=facts, unknown=unknown)
+    assert after.evidence >= before.evidence
+    assert after.known >= before.known
+
+
+@given(candidates, shares, shares, sizes, shares)
+def test_more_evidence_never_silences(
+    found: list[tuple[float, float]], closer: float, more: float, facts: int, unknown: float
+) -> None:
+    better = [(cosine + closer, share + more) for cosine, share in found]
+    assert verdict(better, facts=facts, unknown=unknown).known >= verdict(found, facts=facts, unknown=unknown).known
+
+
+@given(candidates, sizes, sizes, shares)
+def test_a_larger_memory_never_makes_it_known(
+    found: list[tuple[float, float]], facts: int, more: int, unknown: float
+) -> None:
+    assert (
+        verdict(found, facts=facts + more, unknown=unknown).known <= verdict(found, facts=facts, unknown=unknown).known
+    )
+
+
+@given(candidates, sizes, shares, shares)
+def test_more_unknown_names_never_make_it_known(
+    found: list[tuple[float, float]], facts: int, some: float, other: float
+) -> None:
+    fewer, more = sorted((some, other))
+    assert verdict(found, facts=facts, unknown=more).known <= verdict(found, facts=facts, unknown=fewer).known
+
+
+@given(candidates, sizes, shares)
+def test_verdict_follows_its_own_numbers(found: list[tuple[float, float]], facts: int, unknown: float) -> None:
+    said = verdict(found, facts=facts, unknown=unknown)
+    assert said.known == (said.evidence >= said.threshold) == (said.reason == "")
+
+
+@given(candidates, sizes, shares)
+def test_verdict_weighs_the_evidence_alone(found: list[tuple[float, float]], facts: int, unknown: float) -> None:
+    near, lexical = np.array(found).T
+    alone = evidence(near, lexical, facts=facts, unknown_share=unknown, weighing=GRANITE)
+    assert alone == verdict(found, facts=facts, unknown=unknown).evidence
+
+
+@given(st.lists(st.floats(-1, 2), min_size=1, max_size=300), st.floats(0, 1))
+def test_threshold_silences_no_more_than_asked(evidences: list[float], false_silence: float) -> None:
+    threshold = quantile_threshold(evidences, false_silence=false_silence)
+    assert sum(found < threshold for found in evidences) <= false_silence * len(evidences) + 1e-6
+
+
+@given(st.lists(st.floats(-1, 2), min_size=1, max_size=100, unique=True), st.floats(0, 0.99))
+def test_no_higher_threshold_would_do(evidences: list[float], false_silence: float) -> None:
+    threshold = quantile_threshold(evidences, false_silence=false_silence)
+    assume(threshold < max(evidences))
+    above = min(found for found in evidences if found > threshold)
+    assert sum(found < above for found in evidences) > false_silence * len(evidences)
+
+
+def test_no_evidence_gives_no_threshold() -> None:
+    with pytest.raises(ValueError, match="measure some questions"):
+        quantile_threshold([], false_silence=0.02)
+
+
+def test_names_are_unknown_by_share() -> None:
+    assert unknown_share(["Ana", "Xyzzy", "Plugh", "Tom"], seen=frozenset({"Ana", "Tom"})) == 0.5
+    assert unknown_share([], seen=frozenset()) == 0.0
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_gate_rejects_what_is_below_it(strongest: float, tau: float) -> None:
+    assert feeling_of_knowing(strongest, tau=tau) == (not strongest < tau)
+
+
+def test_documented_gate_never_rejects_what_passed_the_documented_sigmoid() -> None:
+    """Ruling on 000: σ(0 − θ) at θ = .5 is .3775, above τ = .12."""
+    lowest = 1 / (1 + math.exp(0.5))
+    assert lowest == pytest.approx(0.3775, abs=5e-5)
+    assert feeling_of_knowing(lowest, tau=0.12)
