@@ -69,6 +69,13 @@ _PAGES = (
         "connect what is missing.",
     ),
     Page(
+        "explore",
+        "Follows energy outward from facts, hop by hop along their links, and returns the paths and why each ended.",
+        "To see what hangs together around some ids, or around what a query finds; tags prefer links of a topic.",
+        "Milliseconds a seed; with a query one recall besides.",
+        "facts with the ids on a path, or connect what is missing.",
+    ),
+    Page(
         "edges",
         "Lists stored edges by scope, kind, fact or origin, the strongest first.",
         "To inspect the graph or to export a part of it.",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from datetime import datetime
 from os import PathLike
 from typing import Any, Self, TypeVar, Unpack, overload
 
-from cofire.asks import Asking, arun, run
+from cofire.asks import Asking, arun, astream, run
 from cofire.embedders.base import Embedder
 from cofire.guide import guide
 from cofire.ingesting.gathering import Messages
@@ -17,11 +17,14 @@ from cofire.opening import FROM_SETTINGS, Opened, Place
 from cofire.recollection import Recollection
 from cofire.settings import Settings
 from cofire.spelling import spelled_out
+from cofire.spreads import Exploration, SeedExploration
 from cofire.stores.base import Store
+from cofire.streaming import Streaming, streamed
 from cofire.verbs import configuring
 from cofire.verbs.asking import Asked, Filters, Names
 from cofire.verbs.connect import Drawn, Portrait, connect, edges, neighbours, portrait
 from cofire.verbs.dream import Dreamed, dream
+from cofire.verbs.explore import Exploring, explore
 from cofire.verbs.exporting import Exported, Loaded, export, load
 from cofire.verbs.forget import Forgotten, forget
 from cofire.verbs.ingest import Ingested, Keywords, ingest
@@ -132,6 +135,11 @@ class Memory:
     def portrait(self, id: str, *, limit: int = 100) -> Portrait:
         """A fact with its links, its descriptions and its importance."""
         return self._run(lambda settings: portrait(id, limit))
+
+    @spelled_out
+    def explore(self, ids: str | Iterable[str] | None = None, **asked: Unpack[Exploring]) -> Exploration:
+        """Follow energy outward from facts, or from those that a `query` finds; the async one can be iterated, seed by seed."""
+        return self._run(lambda settings: explore(ids, asked, settings))
 
     def dream(self, *, scope: Names = None, progress: Listen = None) -> Dreamed:
         """Consolidate what waits in the inbox; it can be stopped and run again."""
@@ -287,6 +295,14 @@ class AsyncMemory:
         """A fact with its links, its descriptions and its importance."""
         return await self._run(lambda settings: portrait(id, limit))
 
+    @streamed("Exploration")
+    @spelled_out
+    def explore(
+        self, ids: str | Iterable[str] | None = None, **asked: Unpack[Exploring]
+    ) -> Streaming[Exploration, SeedExploration]:
+        """Follow energy outward from facts, or from those that a `query` finds; the async one can be iterated, seed by seed."""
+        return self._stream(lambda settings: explore(ids, asked, settings))
+
     async def dream(self, *, scope: Names = None, progress: Listen = None) -> Dreamed:
         """Consolidate what waits in the inbox; it can be stopped and run again."""
         return await self._run(lambda settings: dream(scope, settings), progress)
@@ -345,6 +361,14 @@ class AsyncMemory:
     async def _run(self, verb: Verb[T], listen: Listen = None) -> T:
         opened = await self._open()
         return await arun(opened.informed(verb), opened.world, listen)
+
+    def _stream(self, verb: Verb[T]) -> Streaming[T, Any]:
+        async def parts() -> AsyncIterator[Any]:
+            opened = await self._open()
+            async for part in astream(opened.informed(verb), opened.world):
+                yield part
+
+        return Streaming(lambda: self._run(verb), parts)
 
     async def __aenter__(self) -> Self:
         await self._open()

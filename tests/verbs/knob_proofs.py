@@ -216,6 +216,18 @@ def dreamers(values: Values) -> object:
         return len(memory._opened._dreamers)
 
 
+def energy_paths(values: Values) -> object:
+    """Paths by their texts, from what a question about the notes finds, led by a tag."""
+    memory = filled(values)
+    texts = {fact.id: fact.text for fact in memory.facts()}
+    found = memory.explore(query="Which trains leave with mail, and who asked about the clock?", tags=["hot"])
+    return [
+        ([texts[id] for id in path.ids], [round(energy, 9) for energy in path.energies], path.end)
+        for seed in found.seeds
+        for path in seed.paths
+    ]
+
+
 RRF = {"fusion.method": "rrf"}
 FEW = {"dream.neighbours": 1}
 ALIKE = {"edge_score_threshold": 0.1, "edge_score.minimum_cosine": 0.05, "edge_degree_cap": 100}
@@ -277,6 +289,11 @@ PROOFS: dict[str, Proof] = {
     "dream.after_minutes": Proof(5.0, dreamers),
     "pagerank.damping": Proof(0.2, ranks),
     "session.idle_minutes": Proof(10.0, active_hours),
+    "energy.max_depth": Proof(1, energy_paths),
+    "energy.min_activation": Proof(0.2, energy_paths),
+    "energy.tag_floor": Proof(0.9, energy_paths),
+    "energy.branches": Proof(1, energy_paths),
+    "energy.seeds": Proof(1, energy_paths),
     "reading.tags": Proof(True, proposed_tags),
     "reading.reader": Proof("llm:tiny@http://127.0.0.1:9/v1", reader_at_work),
 }

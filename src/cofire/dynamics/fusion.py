@@ -23,6 +23,21 @@ def order(scores: Floats, ties: Sequence[str]) -> tuple[int, ...]:
     return tuple(sorted(range(len(rounded)), key=lambda row: (rounded[row], ties[row]), reverse=True))
 
 
+def best(scores: Floats, ties: Sequence[str], count: int) -> list[int]:
+    """The first rows of the order, without putting all in order; those at minus infinity are none.
+
+    >>> best(np.array([0.5, 0.9, 0.5000000001, -np.inf]), ["a", "b", "c", "d"], 2)
+    [1, 2]
+    """
+    rounded = np.round(scores, DECIMALS)
+    if len(rounded) > count > 0:
+        least = np.partition(rounded, len(rounded) - count)[len(rounded) - count]
+    else:
+        least = -np.inf
+    rows = np.flatnonzero((rounded >= least) & (rounded > -np.inf)).tolist()
+    return sorted(rows, key=lambda row: (rounded[row], ties[row]), reverse=True)[:count]
+
+
 def ranks(scores: Floats, heard: NDArray[np.bool_], ties: Sequence[str]) -> list[int | None]:
     """The place of each fact in a channel, from 1; None where the channel did not hear it. Equal scores go by `ties`.
 

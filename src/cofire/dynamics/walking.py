@@ -26,6 +26,10 @@ class Steps:
     draws: Floats
     number: Rows
 
+    def only(self, wanted: NDArray[np.bool_]) -> Steps:
+        """The wanted ones, by their old numbers."""
+        return Steps(self.seed[wanted], self.name[wanted], self.fact[wanted], self.draws[wanted], self.number[wanted])
+
 
 @dataclass(frozen=True)
 class Best:

@@ -14,6 +14,7 @@ from cofire.doors.cli.connecting import connect, list_edges
 from cofire.doors.cli.demo import demo
 from cofire.doors.cli.doctor import doctor
 from cofire.doors.cli.dreaming import dream
+from cofire.doors.cli.exploring import explore
 from cofire.doors.cli.forgetting import forget
 from cofire.doors.cli.guiding import show_guide
 from cofire.doors.cli.ingesting import ingest
@@ -49,6 +50,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "dream": dream,
         "connect": connect,
         "edges": list_edges,
+        "explore": explore,
     },
     CARE: {
         "doctor": doctor,

@@ -1,0 +1,137 @@
+"""Conductance of a link: how much of a fact's activation it lets through, by each dynamic's own factors. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# What a link without a weight counts (003 §6.2), and one without a confidence (001: legacy edges pass as fully trusted).
+MISSING_WEIGHT = 0.01
+MISSING_CONFIDENCE = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wires:
+    """What conducts from row to row, and how well: from 0, not at all, to 1, all of it.
+
+    `strongest` is for each wire the one of the given links that carries most of it.
+    """
+
+    source: Ints
+    target: Ints
+    conductance: Floats
+    strongest: Ints
+
+
+def tag_similarity(edge_tags: AbstractSet[str], query_tags: AbstractSet[str], *, floor: float) -> float:
+    """Jaccard overlap lifted to a floor, so that an untagged edge still conducts (003 §3).
+
+    floor + (1 − floor)·|E ∩ Q|/|E ∪ Q|; 1 where the question has no tags. Upper and lower case are one.
+    The page's example has one tag of six in common:
+
+    >>> edge = {"inventory_policy", "recommendation", "analysis_dependency"}
+    >>> query = {"demand_forecasting", "stockout", "safety_stock", "Inventory_Policy"}
+    >>> round(tag_similarity(edge, query, floor=0.15), 4)
+    0.2917
+    """
+    ours, theirs = _folded(edge_tags), _folded(query_tags)
+    if not theirs:
+        return 1.0
+    return floor + (1 - floor) * len(ours & theirs) / len(ours | theirs)
+
+
+def tag_similarities(tags: Sequence[frozenset[str]], query_tags: AbstractSet[str], *, floor: float) -> Floats:
+    """The same for many links at once; links with the same tags are compared once."""
+    distinct = {kept: tag_similarity(kept, query_tags, floor=floor) for kept in set(tags)}
+    return np.array([distinct[kept] for kept in tags], np.float64)
+
+
+def synapse_wires(source: Ints, target: Ints, *, weight: Floats, degree: Ints) -> Wires:
+    """w/d: a fact shares what it passes on among its neighbours (000 step 2). `degree` is by row.
+
+    >>> synapse_wires(
+    ...     np.array([0]), np.array([1]), weight=np.array([0.8]), degree=np.array([4, 1])
+    ... ).conductance.tolist()
+    [0.2]
+    """
+    return _fanned(merged(source, target, _weights(weight)), degree, power=1.0)
+
+
+def diffusion_wires(source: Ints, target: Ints, *, weight: Floats, confidence: Floats) -> Wires:
+    """w·c: a half-trusted link passes half (001).
+
+    >>> zero, one = np.array([0]), np.array([1])
+    >>> diffusion_wires(zero, one, weight=np.array([0.8]), confidence=np.array([0.5])).conductance.tolist()
+    [0.4]
+    """
+    return merged(source, target, _weights(weight) * _confidences(confidence))
+
+
+def energy_wires(source: Ints, target: Ints, *, weight: Floats, similarity: Floats, degree: Ints) -> Wires:
+    """w/√d·s with the similarity s of tags (003 §4). Links are not merged: energy takes one of them, the best.
+
+    >>> zero, one = np.array([0]), np.array([1])
+    >>> energy_wires(zero, one, weight=np.array([0.8]), similarity=np.array([0.5]), degree=np.array([4])).conductance
+    array([0.2])
+    """
+    alone = Wires(source, target, _weights(weight) * similarity, np.arange(len(source)))
+    return _fanned(alone, degree, power=0.5)
+
+
+def merged(source: Ints, target: Ints, conductance: Floats) -> Wires:
+    """Parallel links as one wire that conducts unless none of them does: noisy-or, 1 − Π(1 − c), at most 1.
+
+    Wires are ordered by source, then by target.
+
+    >>> wires = merged(np.array([0, 0, 2]), np.array([1, 1, 0]), np.array([0.5, 0.6, 0.3]))
+    >>> wires.source.tolist(), wires.target.tolist(), wires.conductance.round(4).tolist(), wires.strongest.tolist()
+    ([0, 2], [1, 0], [0.8, 0.3], [1, 2])
+    """
+    clipped = np.clip(conductance, 0.0, 1.0)
+    order = np.lexsort((np.arange(len(source)), -clipped, target, source))
+    first = _firsts(source[order], target[order])
+    if not len(first):
+        return Wires(source, target, clipped, order)
+    strongest = order[first]
+    single = np.diff(first, append=len(order)) == 1
+    together = 1 - np.multiply.reduceat(1 - clipped[order], first)
+    return Wires(source[strongest], target[strongest], np.where(single, clipped[strongest], together), strongest)
+
+
+def merged_plainly(links: Sequence[tuple[int, int, float]]) -> dict[tuple[int, int], float]:
+    """The same, link by link: the definition that `merged` must agree with."""
+    found: dict[tuple[int, int], float] = {}
+    for source, target, conductance in links:
+        known = found.get((source, target), 0.0)
+        found[source, target] = 1 - (1 - known) * (1 - min(1.0, max(0.0, conductance)))
+    return found
+
+
+def _fanned(wires: Wires, degree: Ints, *, power: float) -> Wires:
+    """The more neighbours a fact has, the less each gets: c/dᵖ."""
+    among = np.maximum(degree[wires.source], 1).astype(np.float64) ** power
+    return Wires(wires.source, wires.target, wires.conductance / among, wires.strongest)
+
+
+def _weights(weight: Floats) -> Floats:
+    return np.clip(np.where(np.isnan(weight), MISSING_WEIGHT, weight), 0.0, 1.0)
+
+
+def _confidences(confidence: Floats) -> Floats:
+    return np.clip(np.where(np.isnan(confidence), MISSING_CONFIDENCE, confidence), 0.0, 1.0)
+
+
+def _firsts(source: Ints, target: Ints) -> Ints:
+    """Where each run of equal pairs begins."""
+    return np.flatnonzero(np.diff(source, prepend=-1).astype(bool) | np.diff(target, prepend=-1).astype(bool))
+
+
+def _folded(tags: AbstractSet[str]) -> frozenset[str]:
+    return frozenset(tag.casefold() for tag in tags)

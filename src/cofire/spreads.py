@@ -1,0 +1,167 @@
+"""What spreading activation gives back: how active each fact became, round by round, and along which links. Frozen values; no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+End = Literal["max_depth", "below_threshold", "dead_end", "claimed", "seed_alone"]
+Status = Literal["complete", "seed_not_found", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """A link along which activation came, and how much of it. It leads from `source` to `target`, whichever way it is stored."""
+
+    source: str
+    target: str
+    kind: str
+    weight: float | None
+    confidence: float | None
+    via: str | None
+    energy: float
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A fact in a round: how active it was, whether stronger ones silenced it, and whether it stayed below the gate."""
+
+    id: str
+    activation: float
+    inhibited: bool
+    gated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """The strongest facts of a round; round 0 is the seeds."""
+
+    number: int
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Where activation came to rest, the strongest first; `hops` is for each fact reached the best link that led there."""
+
+    activation: Mapping[str, float]
+    rounds: tuple[Round, ...]
+    hops: Mapping[str, Hop]
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """From a seed to where the energy ended: facts in order, what each had of it, and why it went no further."""
+
+    ids: tuple[str, ...]
+    energies: tuple[float, ...]
+    end: End
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """What one seed's energy found: paths, what each fact got of it, and the link that brought it."""
+
+    seed: str
+    paths: tuple[Path, ...]
+    energies: Mapping[str, float]
+    hops: Mapping[str, Hop]
+
+
+@dataclass(frozen=True, slots=True)
+class SeedExploration:
+    """How the exploration of one seed went: complete, seed_not_found or failed, and then the reason."""
+
+    seed: str
+    energy: float
+    status: Status
+    reason: str = ""
+    paths: tuple[Path, ...] = ()
+    energies: Mapping[str, float] = field(default_factory=dict)
+    hops: Mapping[str, Hop] = field(default_factory=dict)
+
+    def hops_of(self, path: Path) -> tuple[Hop, ...]:
+        """The links of one of its paths, in order."""
+        return tuple(self.hops[id] for id in path.ids[1:])
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """What was explored, seed by seed; and the energy of each fact over all seeds, the most first."""
+
+    seeds: tuple[SeedExploration, ...]
+    energy: Mapping[str, float]
+    reason: str = ""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """All facts that got energy, the most first."""
+        return tuple(self.energy)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as JSON."""
+        return {
+            "seeds": [seed_json(seed) for seed in self.seeds],
+            "facts": [{"id": id, "energy": energy} for id, energy in self.energy.items()],
+            "reason": self.reason,
+        }
+
+
+def path_to(spread: Spread, id: str) -> tuple[Hop, ...]:
+    """The links from a seed to a fact, in order; none for a seed itself, or for what was not reached.
+
+    >>> here, there = (Hop(s, t, "similar", 1.0, None, None, 0.5) for s, t in (("a", "b"), ("b", "c")))
+    >>> [hop.source for hop in path_to(Spread({}, (), {"c": there, "b": here}), "c")]
+    ['a', 'b']
+    """
+    path: list[Hop] = []
+    while id in spread.hops:
+        path.append(spread.hops[id])
+        id = path[-1].source
+    return tuple(reversed(path))
+
+
+def spread_json(spread: Spread) -> dict[str, Any]:
+    """A spread as plain values."""
+    return {
+        "activation": dict(spread.activation),
+        "rounds": [{"round": one.number, "facts": [_step_json(step) for step in one.steps]} for one in spread.rounds],
+        "hops": {id: hop_json(hop) for id, hop in spread.hops.items()},
+    }
+
+
+def seed_json(seed: SeedExploration) -> dict[str, Any]:
+    """The exploration of a seed as plain values."""
+    return {
+        "seed": seed.seed,
+        "energy": seed.energy,
+        "status": seed.status,
+        "reason": seed.reason,
+        "paths": [
+            {
+                "ids": list(path.ids),
+                "energies": list(path.energies),
+                "links": [hop_json(hop) for hop in seed.hops_of(path)],
+                "end": path.end,
+            }
+            for path in seed.paths
+        ],
+    }
+
+
+def hop_json(hop: Hop) -> dict[str, Any]:
+    """A link along which activation came, as plain values."""
+    return {
+        "source": hop.source,
+        "target": hop.target,
+        "kind": hop.kind,
+        "weight": hop.weight,
+        "confidence": hop.confidence,
+        "via": hop.via,
+        "energy": hop.energy,
+    }
+
+
+def _step_json(step: Step) -> dict[str, Any]:
+    return {"id": step.id, "activation": step.activation, "inhibited": step.inhibited, "gated": step.gated}

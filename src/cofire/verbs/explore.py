@@ -1,0 +1,151 @@
+"""Explore: outward from facts along their links, as far as their energy goes (003). A seed that fails is told, never dropped."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypedDict
+
+from cofire.asks import Asking, Emit, Now, Read
+from cofire.dynamics.energy import Rule, summed
+from cofire.energy_settings import BRANCHES, MAX_DEPTH, MIN_ACTIVATION, SEEDS, TAG_FLOOR
+from cofire.errors import CofireError, InvalidQuestion
+from cofire.model import Fact, Where
+from cofire.recollection import Recollection
+from cofire.settings import Settings
+from cofire.spreads import Exploration, SeedExploration
+from cofire.stores.base import Conducting
+from cofire.verbs import accepting
+from cofire.verbs.asking import Filters, Names, where
+from cofire.verbs.listing import checked_ids
+from cofire.verbs.recall import recall
+from cofire.verbs.spreading import follow
+
+# Of a hub the strongest links are read: the others would be given next to nothing.
+MOST_LINKS = 1_000
+
+
+class Exploring(TypedDict, total=False):
+    """Everything a caller of `explore` may say besides the ids to start from."""
+
+    query: str | None
+    tags: Names
+    energies: Mapping[str, float] | Sequence[float] | None
+    scope: Names
+    max_depth: int | None
+    min_activation: float | None
+    branches: int | None
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How to go: which links, how far, and by which tags."""
+
+    conducting: Conducting
+    rule: Rule
+    tags: frozenset[str]
+    tag_floor: float
+
+
+def explore(ids: str | Iterable[str] | None, asked: Exploring, settings: Settings) -> Asking[Exploration]:
+    """Start from facts by id, each with an energy of 1 unless told, or from what a question finds, weighed by how well."""
+    given, now = starts(ids, asked), (yield Now())
+    manner = _manner(asked, settings, now, everywhere=given is not None)
+    seeds, reason = (given, "") if given is not None else (yield from _found(asked, settings))
+    explored: list[SeedExploration] = []
+    for seed, energy in seeds.items():
+        explored.append((yield from _from_seed(seed, energy, manner)))
+        yield Emit(explored[-1])
+    return Exploration(tuple(explored), summed(seed.energies for seed in explored), reason)
+
+
+def starts(ids: str | Iterable[str] | None, asked: Exploring) -> dict[str, float] | None:
+    """The ids to start from with their energies; None where a question is to find them."""
+    query, energies = asked.get("query"), asked.get("energies")
+    if (ids is None) == (query is None):
+        raise InvalidQuestion("Explore from ids or from a query.", way_out="Give one of the two.")
+    if ids is None:
+        if energies is not None:
+            raise InvalidQuestion("A query weighs its seeds itself.", way_out="Leave energies out, or give ids.")
+        return None
+    listed = checked_ids(ids)
+    if not listed:
+        raise InvalidQuestion("There is no id to start from.", way_out="Give one id or several.")
+    return dict(zip(listed, _energies(listed, energies), strict=True))
+
+
+def normalised(scores: Sequence[float]) -> list[float]:
+    """Scores as energies in (0, 1], the best at 1: in proportion where all are above 0, else by e^(score − best).
+
+    >>> normalised([4.0, 2.0]), [round(energy, 3) for energy in normalised([1.0, -1.0])]
+    ([1.0, 0.5], [1.0, 0.135])
+    """
+    best = max(scores, default=0.0)
+    if min(scores, default=0.0) > 0:
+        return [score / best for score in scores]
+    return [max(math.exp(score - best), 1e-9) for score in scores]
+
+
+def _found(asked: Exploring, settings: Settings) -> Asking[tuple[dict[str, float], str]]:
+    """The facts that a question finds, with their energies; or why there are none."""
+    found: Recollection = yield from recall(
+        asked.get("query"), {"k": settings[SEEDS], "scope": asked.get("scope")}, settings
+    )
+    hits = list(found)[: settings[SEEDS]]
+    weighed = zip(hits, normalised([hit.score for hit in hits]), strict=True)
+    return {hit.id: energy for hit, energy in weighed}, found.reason
+
+
+def _from_seed(seed: str, energy: float, manner: Manner) -> Asking[SeedExploration]:
+    try:
+        (fact,) = yield Read([seed])
+        if not _may_be_seen(fact, manner.conducting.where):
+            return SeedExploration(seed, energy, "seed_not_found", reason=f"No fact has the id {seed}.")
+        (trail,) = yield from follow(
+            {seed: energy}, manner.conducting, manner.rule, tags=manner.tags, tag_floor=manner.tag_floor
+        )
+    except CofireError as error:
+        return SeedExploration(seed, energy, "failed", reason=str(error))
+    return SeedExploration(seed, energy, "complete", paths=trail.paths, energies=trail.energies, hops=trail.hops)
+
+
+def _may_be_seen(fact: Fact | None, allowed: Where) -> bool:
+    return fact is not None and allowed.admits(fact)
+
+
+def _manner(asked: Exploring, settings: Settings, now: datetime, *, everywhere: bool) -> Manner:
+    """Links of a fact stay in its scope, so that ids need not say theirs."""
+    said = {
+        knob.name: asked[name]  # type: ignore[literal-required]
+        for name, knob in (("max_depth", MAX_DEPTH), ("min_activation", MIN_ACTIVATION), ("branches", BRANCHES))
+        if asked.get(name) is not None
+    }
+    held = settings.over(said)
+    filters: Filters = {"scope": asked.get("scope")}
+    return Manner(
+        Conducting(where(filters, now, everywhere=everywhere), kinds=None, floor=0.0, most=MOST_LINKS),
+        Rule(held[MAX_DEPTH], held[MIN_ACTIVATION], held[BRANCHES]),
+        frozenset(accepting.tags(asked.get("tags"), InvalidQuestion)),
+        held[TAG_FLOOR],
+    )
+
+
+def _energies(ids: Sequence[str], given: Mapping[str, float] | Sequence[float] | None) -> list[float]:
+    if given is None:
+        return [1.0 for _ in ids]
+    listed = [given.get(id, 1.0) for id in ids] if isinstance(given, Mapping) else list(given)
+    if isinstance(given, Mapping) and not given.keys() <= set(ids):
+        raise InvalidQuestion("There is energy for an id that is no seed.", way_out="Give it for the ids alone.")
+    if len(listed) != len(ids):
+        raise InvalidQuestion(
+            f"There are {len(ids)} ids and {len(listed)} energies.", way_out="Give an energy for each id, in order."
+        )
+    return [_energy(one) for one in listed]
+
+
+def _energy(given: object) -> float:
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given <= 1:
+        raise InvalidQuestion(f"An energy cannot be {given!r}.", way_out="Give a number above 0, up to 1.")
+    return float(given)

@@ -1,0 +1,43 @@
+"""A graph answered by hand: what `Expand` would be told of it, for tests of spreading."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cofire.graph_asks import Expand
+from cofire.model import Where
+from cofire.stores.base import Conducting, Expansion
+from tests.conftest import START
+from tests.dynamics.wiring import Graph
+from tests.verbs.answering import Answers, answers_from
+
+EVERYWHERE = Conducting(Where(now=START), kinds=None, floor=0.0, most=1_000)
+
+
+def expansion(graph: Graph, ask: Expand) -> Expansion:
+    """The links that leave the facts asked for, each of kind similar and fully trusted."""
+    links = [(source, target) for source in ask.ids for target in graph.get(source, {})]
+    ids = tuple(dict.fromkeys([*ask.ids, *(target for _, target in links)]))
+    return Expansion(
+        ids=ids,
+        source=np.array([ids.index(source) for source, _ in links], np.int64),
+        target=np.array([ids.index(target) for _, target in links], np.int64),
+        kind=tuple("similar" for _ in links),
+        weight=np.array([graph[source][target] for source, target in links], np.float64),
+        confidence=np.full(len(links), np.nan),
+        tags=tuple(frozenset() for _ in links),
+        via=tuple(None for _ in links),
+        degree=np.array([len(graph.get(id, {})) for id in ask.ids], np.int64),
+    )
+
+
+def knowing(graph: Graph) -> Answers:
+    return answers_from({Expand: lambda ask: expansion(graph, ask)})
+
+
+def shared(graph: Graph, power: float) -> dict[str, dict[str, float]]:
+    """Weights divided by a power of the degree, as the plain references want conductances."""
+    return {
+        source: {target: weight / len(targets) ** power for target, weight in targets.items()}
+        for source, targets in graph.items()
+    }
