@@ -92,6 +92,17 @@ class Voices:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownTags:
+    """Which of these are tags in these scopes?"""
+
+    scopes: Sequence[str]
+    names: Sequence[str]
+
+    def put(self, world: World) -> Any:
+        return world.store.tags(self.scopes, self.names)
+
+
+@dataclass(frozen=True, slots=True)
 class Paths:
     """Where do the names of these facts lead?"""
 

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from cofire import xray
 from cofire.model import Fact
+from cofire.spreads import Hop, Round, path_back
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +28,7 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class ChannelReport:
-    """How a channel fared: ok, empty, disabled, no_embedder or failed, and why."""
+    """How a channel fared: ok, empty, disabled, no_embedder, timed_out or failed, and why."""
 
     name: str
     status: str
@@ -31,13 +38,17 @@ class ChannelReport:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One fact that came back, with the reasons. `path` is how the graph led to it, empty when it was found directly."""
+    """One fact that came back, with the reasons.
+
+    `hops` are the links by which the graph led to it, none when it was found directly; `parts` is what activation gives it, by
+    feature. What the channels give adds up to the score.
+    """
 
     fact: Fact
     score: float
     channels: Mapping[str, Heard]
-    path: tuple[str, ...] = ()
-    confidences: tuple[float, ...] = ()
+    hops: tuple[Hop, ...] = ()
+    parts: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -48,20 +59,86 @@ class Hit:
         return self.fact.text
 
     @property
+    def path(self) -> tuple[str, ...]:
+        """The ids along the hops, from the seed to this fact; empty when it was found directly."""
+        return (self.hops[0].source, *(hop.target for hop in self.hops)) if self.hops else ()
+
+    @property
+    def confidences(self) -> tuple[float, ...]:
+        """Of each link of the path; a link that never said one is trusted."""
+        return tuple(1.0 if hop.confidence is None else hop.confidence for hop in self.hops)
+
+    @property
     def weakest(self) -> float | None:
-        """The confidence of the weakest edge on the path."""
+        """The confidence of the weakest link on the path."""
         return min(self.confidences, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Whether memory has something to say: the evidence, and what it had to reach."""
+
+    known: bool
+    evidence: float
+    threshold: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Every candidate of a recall, in arrays with a row each: what each channel scores, its place there, and what that gives.
+
+    `parts` is what activation gives, by feature; `hops` and `seeds` are of each pass of activation, `rounds` its replay.
+    """
+
+    ids: tuple[str, ...]
+    order: tuple[int, ...]
+    total: Numbers
+    scores: Mapping[str, Numbers]
+    places: Mapping[str, NDArray[np.int64]]
+    gives: Mapping[str, Numbers]
+    parts: Mapping[str, Numbers]
+    hops: tuple[Mapping[str, Hop], ...] = ()
+    seeds: tuple[Mapping[str, float], ...] = ()
+    rounds: tuple[Round, ...] = ()
+
+    def best(self, k: int) -> list[str]:
+        """The ids at the first places."""
+        return [self.ids[row] for row in self.order[:k]]
+
+    def hit(self, fact: Fact) -> Hit:
+        """A candidate as a hit."""
+        row = self.ids.index(fact.id)
+        heard = {
+            name: Heard(
+                int(self.places[name][row]) or None if name in self.places else None,
+                float(self.scores[name][row]) if name in self.scores else float(gives[row]),
+                float(gives[row]),
+            )
+            for name, gives in self.gives.items()
+        }
+        parts = {name: float(values[row]) for name, values in self.parts.items() if values[row]}
+        return Hit(fact, float(self.total[row]), heard, path_back(fact.id, self.hops, self.seeds), parts)
 
 
 @dataclass(frozen=True)
 class Recollection:
-    """The answer to a question: hits, best first, and what every channel did. `known` is False, with a reason, when there are none."""
+    """The answer to a question: hits, best first, and what every stage did.
+
+    `known` is False, with a reason, when memory has nothing to say; then there are no hits, and `guesses` are what it would have
+    said. `ranking` has all candidates.
+    """
 
     question: str
     hits: tuple[Hit, ...]
     channels: tuple[ChannelReport, ...]
     scopes: tuple[str, ...]
     reason: str = ""
+    mode: str = ""
+    strategy: str = ""
+    judgement: Judgement | None = None
+    guesses: tuple[Hit, ...] = ()
+    ranking: Ranking | None = None
 
     @property
     def known(self) -> bool:

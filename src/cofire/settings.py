@@ -9,12 +9,21 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, cast
 
-from cofire import energy_settings, graph_settings, recall_settings
+from cofire import abstention_settings, energy_settings, graph_settings, recall_settings
 from cofire.errors import UnknownSetting
 from cofire.knobs import KNOBS, Knob, T, declare
 from cofire.presets import PRESETS
 
-__all__ = ["KNOBS", "Knob", "Settings", "energy_settings", "graph_settings", "knob", "recall_settings"]
+__all__ = [
+    "KNOBS",
+    "Knob",
+    "Settings",
+    "abstention_settings",
+    "energy_settings",
+    "graph_settings",
+    "knob",
+    "recall_settings",
+]
 
 RECORD = "settings"
 LAYERS = ("default", "preset", "file", "store", "environment", "call")
@@ -123,13 +132,23 @@ HINT_WEIGHT = declare(
 ENTITY = declare(Knob("entity.enabled", True, "Whether names in the question lead to the facts about them.", "000"))
 ENTITY_WEIGHT = declare(
     Knob(
-        "entity.weight", 0.983, "Weight of the entity channel in fusion.", "measured on the tuning halves", low=0, high=100
+        "entity.weight",
+        0.983,
+        "Weight of the entity channel in fusion.",
+        "measured on the tuning halves",
+        low=0,
+        high=100,
     )
 )
 TEMPORAL = declare(Knob("temporal.enabled", True, "Whether times in the question lead to facts of that time.", "000"))
 TEMPORAL_WEIGHT = declare(
     Knob(
-        "temporal.weight", 0.9, "Weight of the time channel in fusion.", "measured on the tuning halves", low=0, high=100
+        "temporal.weight",
+        0.9,
+        "Weight of the time channel in fusion.",
+        "measured on the tuning halves",
+        low=0,
+        high=100,
     )
 )
 NEIGHBOURS = declare(
@@ -144,19 +163,9 @@ FUSION = declare(
     Knob(
         "fusion.method",
         "calibrated",
-        "How channels are joined: calibrated scores, or weighted reciprocal ranks as documented.",
+        "How channels are joined: calibrated scores, weighted reciprocal ranks as documented, or the hybrid of the SYNAPSE paper.",
         "000; measured",
-        choices=("calibrated", "rrf"),
-    )
-)
-FADING = declare(
-    Knob(
-        "fusion.fading",
-        0.25,
-        "How much a word that better facts hold already loses of its weight for the next ones; 0 is nothing.",
-        "measured on the tuning halves",
-        low=0,
-        high=1,
+        choices=("calibrated", "rrf", "hybrid"),
     )
 )
 RRF_K = declare(Knob("fusion.rrf_k", 60, "The constant of reciprocal rank fusion.", "000", low=1, high=1_000))

@@ -23,10 +23,12 @@ def spelled_out(method: F) -> F:
     ("(shape: 'str', *, width: int = None) -> 'str'", 'box')
     """
     signature = _expanded(method)
+    known = frozenset(signature.parameters)
 
     @wraps(method)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        signature.bind(*args, **kwargs)
+        if not kwargs.keys() <= known:
+            signature.bind(*args, **kwargs)
         return method(*args, **kwargs)
 
     made = _awaited(checked) if inspect.iscoroutinefunction(method) else checked

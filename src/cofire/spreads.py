@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -120,6 +120,31 @@ def path_to(spread: Spread, id: str) -> tuple[Hop, ...]:
         path.append(spread.hops[id])
         id = path[-1].source
     return tuple(reversed(path))
+
+
+def path_back(id: str, hops: Sequence[Mapping[str, Hop]], seeds: Sequence[Mapping[str, float]]) -> tuple[Hop, ...]:
+    """The hops to a fact over several passes, in order: back along the best ones, as long as they lead to a stronger seed.
+
+    >>> first = {"b": Hop("a", "b", "about", 1.0, None, "pool", 0.5)}
+    >>> second = {"c": Hop("b", "c", "about", 1.0, None, "mode", 0.4)}
+    >>> [hop.target for hop in path_back("c", [first, second], [{"a": 1.0}, {"b": 1.0, "a": 0.9}])]
+    ['b', 'c']
+    """
+    path: list[Hop] = []
+    seen = {id}
+    for known, started in zip(reversed(hops), reversed(seeds), strict=True):
+        while (hop := known.get(id)) is not None and hop.source not in seen and _is_led(started, hop):
+            path.append(hop)
+            seen.add(hop.source)
+            id = hop.source
+            if id in started:
+                break
+    return tuple(reversed(path))
+
+
+def _is_led(seeds: Mapping[str, float], hop: Hop) -> bool:
+    """Whether a hop leads from the stronger to the weaker: a seed is explained only by one that counts more."""
+    return hop.target not in seeds or seeds.get(hop.source, 0.0) > seeds[hop.target]
 
 
 def spread_json(spread: Spread) -> dict[str, Any]:

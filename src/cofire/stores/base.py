@@ -228,10 +228,14 @@ class Store(Protocol):
         are left out."""
 
     def places(self, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.int64]:
-        """In which sentences of these facts the words stand, a bit a sentence: a row a fact, a column a word."""
+        """In which sentences of these facts the words stand, a bit a sentence: a row a fact, a column a word. What nobody cut into
+        sentences stands in every one."""
 
     def voices(self, scopes: Sequence[str], words: Sequence[str]) -> frozenset[str]:
         """The speakers whose names hold one of these words, in small letters."""
+
+    def tags(self, scopes: Sequence[str], names: Sequence[str]) -> frozenset[str]:
+        """Those of these names that are tags of facts in these scopes."""
 
     def known(self, names: Sequence[str], where: Where, most: int) -> list[Known]:
         """Those of these names that a fact holds, with at most so many that are about each, the strongest first."""

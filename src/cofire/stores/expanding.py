@@ -20,7 +20,9 @@ def expansion(
     admits: Callable[[Sequence[str]], set[str]],
 ) -> Expansion:
     """The links that leave these facts, the strongest first; `admits` tells which facts pass the filter."""
-    leaving = {id: [(other(id, link), link) for link in links.get(id, ()) if leaves(id, link, conducting)] for id in ids}
+    leaving = {
+        id: [(other(id, link), link) for link in links.get(id, ()) if leaves(id, link, conducting)] for id in ids
+    }
     admitted = admits([target for pairs in leaving.values() for target, _ in pairs])
     kept = [(id, target, link) for id in ids for target, link in _strongest(leaving[id], admitted, conducting.most)]
     rows = {id: row for row, id in enumerate(dict.fromkeys([*ids, *(target for _, target, _ in kept)]))}

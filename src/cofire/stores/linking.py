@@ -12,6 +12,8 @@ from cofire.model import Link
 MOST_NAMED = 100
 # Of those that hold one name, so many are linked at most: the surest first, then by content, so that no age is favoured.
 MOST_LINKED = 30
+# Where a recall walks over names, those who hold one in the same way lead nowhere if they are more.
+MOST_LEADING = 1_000
 BACKWARD = 0.5
 SHARED = 0.3
 

@@ -38,7 +38,6 @@ from cofire.stores.base import (
 from cofire.stores.expanding import expansion
 from cofire.stores.reference_graph import Web
 
-
 EVERY_LINK = 1_000_000
 
 
@@ -102,6 +101,11 @@ class Shelf:
         counts = [[self.web.hints.get(id, {}).get(word, 0) for word in words] for id in ids]
         return np.array(counts, dtype=np.float64).reshape(len(ids), len(words))
 
+    def sentences(self, id: str, word: str) -> int:
+        """Where nobody cut the text into sentences, all it holds stands in every one."""
+        uncut = not self.places.get(id) and word in self.counts.get(id, {})
+        return -1 if uncut else self.places.get(id, {}).get(word, 0)
+
     def lengths(self, ids: Sequence[str]) -> NDArray[np.float64]:
         return np.array([sum(self.counts[id].values()) for id in ids], dtype=np.float64)
 
@@ -162,13 +166,17 @@ class ReferenceStore:
         return reference_recall.evidence(self._open(), ids, words, reach, near)
 
     def places(self, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.int64]:
-        held = self._open().places
-        table = [[held.get(id, {}).get(word, 0) for word in words] for id in ids]
+        shelf = self._open()
+        table = [[shelf.sentences(id, word) for word in words] for id in ids]
         return np.array(table, np.int64).reshape(len(ids), len(words))
 
     def voices(self, scopes: Sequence[str], words: Sequence[str]) -> frozenset[str]:
         speakers = {fact.speaker for fact in self._open().facts.values() if fact.speaker and fact.scope in scopes}
         return frozenset(speaker for speaker in speakers if not set(speaker.casefold().split()).isdisjoint(words))
+
+    def tags(self, scopes: Sequence[str], names: Sequence[str]) -> frozenset[str]:
+        held = {tag for fact in self._open().facts.values() if fact.scope in scopes for tag in fact.tags}
+        return frozenset(names) & held
 
     def known(self, names: Sequence[str], where: Where, most: int) -> list[Known]:
         return reference_recall.known(self._open(), names, where, most)

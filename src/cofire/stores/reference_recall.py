@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from cofire.dynamics.context import borrowed, openness
 from cofire.model import Fact, Where
+from cofire.stores import linking
 from cofire.stores.base import Evidence, Floats, Known, NamePaths, WordCue
 from cofire.stores.index.terms import asks
 from cofire.stores.reference_graph import Web
@@ -37,16 +38,15 @@ def evidence(shelf: Shelf, ids: Sequence[str], words: Sequence[str], reach: int,
     """What scoring needs of these facts and of the turns around them."""
     known = [id for id in ids if id in shelf.facts]
     turns = [turns_around(shelf, id, reach) for id in known]
-    close = {turn for one in turns for turn in (*one[:near], *one[reach : reach + near])}
-    rows = list(dict.fromkeys([*known, *sorted(close - {None}, key=str)]))
-    nothing = bytes(2 * shelf.rows([]).shape[1])
-    first = len(rows)
-    rows = [str(id) for id in dict.fromkeys([*rows, *(turn for one in turns for turn in one if turn)])]
+    close = _distinct(turn for one in turns for turn in (*one[:near], *one[reach : reach + near]))
+    first = [*known, *(turn for turn in close if turn not in known)]
+    rows = [*first, *(turn for turn in _distinct(turn for one in turns for turn in one) if turn not in first)]
     place = {id: row for row, id in enumerate(rows)}
+    nothing = bytes(2 * shelf.rows([]).shape[1])
     return Evidence(
         ids=tuple(known),
-        vectors=shelf.rows([shelf.vectors.get(id, nothing) for id in rows[:first]]),
-        embedded=np.array([id in shelf.vectors for id in rows[:first]], np.bool_),
+        vectors=shelf.rows([shelf.vectors.get(id, nothing) for id in first]),
+        embedded=np.array([id in shelf.vectors for id in first], np.bool_),
         counts=shelf.word_counts(rows, words).astype(np.float32),
         lengths=shelf.lengths(rows).astype(np.float32),
         hints=shelf.hint_counts(known, words).astype(np.float32),
@@ -114,7 +114,7 @@ def known(shelf: Shelf, names: Sequence[str], where: Where, most: int) -> list[K
 
 def paths(shelf: Shelf, ids: Sequence[str], where: Where, common: int, most: int) -> NamePaths:
     """From facts over their names to others."""
-    seeds = [id for id in ids if id in shelf.facts]
+    seeds = [id for id in dict.fromkeys(ids) if id in shelf.facts]
     seen = {fact.id for fact in shelf.seen(where)}
     held = [(row, name) for row, seed in enumerate(seeds) for name in _names(shelf, seed)]
     holding = [_holding(shelf, name, shelf.facts[seeds[row]].scope) for row, name in held]
@@ -162,7 +162,12 @@ def _holding(shelf: Shelf, name: str, scope: str) -> _Holding:
 
 def _led_to(shelf: Shelf, holding: _Holding, seen: set[str], common: int, most: int) -> dict[str, float]:
     tellers = dict.fromkeys(holding.mentioned, 0.0) if holding.count <= common else {}
-    return _strongest(shelf, {id: by for id, by in (tellers | dict(holding.about)).items() if id in seen}, most)
+    leading = _unless_many(tellers) | _unless_many(holding.about)
+    return _strongest(shelf, {id: by for id, by in leading.items() if id in seen}, most)
+
+
+def _unless_many(held: Mapping[str, float]) -> dict[str, float]:
+    return dict(held) if len(held) <= linking.MOST_LEADING else {}
 
 
 def _strongest(shelf: Shelf, held: Mapping[str, float], most: int) -> dict[str, float]:
@@ -191,6 +196,10 @@ def _turn(fact: Fact) -> tuple[float, int]:
 
 def _seconds(fact: Fact) -> float:
     return fact.time.timestamp() if fact.time else 0.0
+
+
+def _distinct(turns: Iterable[str | None]) -> list[str]:
+    return [turn for turn in dict.fromkeys(turns) if turn is not None]
 
 
 def _filled(turns: Sequence[str], reach: int) -> list[str | None]:

@@ -55,7 +55,9 @@ class Question:
     scopes: tuple[str, ...]
     k: int
     budget: int | None
-    mode: str
+    mode: str | None
+    strategy: str | None
+    cue_tags: frozenset[str]
     settings: Settings
 
     @property
@@ -71,15 +73,15 @@ def question(text: object, asked: Asked, now: datetime, settings: Settings) -> Q
         own["preset"] = asked["preset"]
     settings = settings.over(own)
     scopes = scopes_of(asked.get("scope"))
-    _one_of(asked.get("strategy"), "strategy", STRATEGIES)
-    accepting.tags(asked.get("cue_tags"), InvalidQuestion)
     return Question(
         text=accepting.question(text),
         where=where(asked, now),
         scopes=scopes,
         k=accepting.count(_given(asked.get("k"), settings[K]), "k", low=1, high=1_000),
         budget=_budget(asked.get("budget"), settings),
-        mode=_one_of(asked.get("mode"), "mode", MODES) or "full",
+        mode=_one_of(asked.get("mode"), "mode", MODES),
+        strategy=_one_of(asked.get("strategy"), "strategy", STRATEGIES),
+        cue_tags=frozenset(accepting.tags(asked.get("cue_tags"), InvalidQuestion)),
         settings=settings,
     )
 

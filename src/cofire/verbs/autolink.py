@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import numpy as np
 
-from cofire.asks import Asking, Nearest, Read, Together, Weigh, Write
+from cofire.asks import Asking, Nearest, Read, Weigh, at_one_moment
 from cofire.dynamics import likeness
 from cofire.embedders.base import StoredModel, Vectors
 from cofire.graph_asks import Described
@@ -21,18 +20,28 @@ from cofire.graph_settings import (
     EVOLUTION,
     MULTI_GRAPH,
 )
-from cofire.model import Change, Description, Edge, Fact, NewEdge, Where
+from cofire.model import Description, Edge, Fact, NewEdge, Where
 from cofire.reading import words
 from cofire.reading.phrases import phrases
 from cofire.reading.sentences import sentences
 from cofire.reading.shapes import pieces
-from cofire.settings import CANDIDATES, Settings
+from cofire.settings import Settings
 from cofire.stores.base import Evidence
 from cofire.verbs.connect import oriented
 from cofire.verbs.reading_facts import word_counts
 
 DEVIATIONS, HIGHEST = 5.0, 0.9
 LONGEST_DESCRIPTION = 400
+# Facts near enough to be linked are near by their signs too, so that few need be looked at closely.
+CANDIDATES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """What linking adds to a change: edges, and old facts described anew."""
+
+    edges: tuple[NewEdge, ...] = ()
+    descriptions: tuple[Description, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,23 +64,20 @@ def links_now(count: int, settings: Settings) -> bool:
     return settings[MULTI_GRAPH] and settings[AUTO_LINK] and 0 < count <= settings[AUTO_LINK_BATCH]
 
 
-def auto_link(
-    fresh: Mapping[str, Fact], vectors: Mapping[str, bytes], model: StoredModel, now: datetime, settings: Settings
-) -> Asking[None]:
-    """Link new facts to those most like them, and let the old ones' descriptions follow."""
-    held = [(fact, _row(vectors[id])) for id, fact in fresh.items() if id in vectors]
-    asks = [
-        Nearest(row, settings[AUTO_LINK_MOST] + 1, Where(now, (fact.scope,)), settings[CANDIDATES])
-        for fact, row in held
-    ]
-    answers: Sequence[Any] = yield Together(asks)
-    linked: list[Linked] = []
-    for (fact, row), ids in zip(held, answers, strict=True):
-        linked += yield from _like(fact, row, [id for id in ids if id != fact.id], model, settings)
-    if linked:
-        descriptions = yield from describe(linked, settings)
-        edges = link_edges(linked)
-        yield Write(Change(now=now, edges=edges, descriptions=descriptions))
+def auto_links(
+    fresh: Sequence[Fact], vectors: Mapping[str, bytes], model: StoredModel, now: datetime, settings: Settings
+) -> Asking[Links]:
+    """The links of facts that are about to be stored, and how they describe the old ones, all to be written with the facts.
+
+    What others store in the meantime is not seen; the next dream links it.
+    """
+    told = {fact.id: fact for fact in fresh if fact.id in vectors}
+    alike = yield from _alike(list(told.values()), vectors, model, now, settings)
+    read: list[Fact | None] = (yield Read(sorted({id for _, id, _ in alike} - told.keys()))) if alike else []
+    told |= {fact.id: fact for fact in read if fact is not None}
+    linked = [Linked(new, told[id], cosine) for new, id, cosine in alike if id in told and told[id].hash != new.hash]
+    descriptions = yield from describe(linked, settings)
+    return Links(link_edges(linked), descriptions)
 
 
 def link_edges(linked: Sequence[Linked]) -> tuple[NewEdge, ...]:
@@ -100,9 +106,10 @@ def describe(linked: Sequence[Linked], settings: Settings) -> Asking[tuple[Descr
     newer: dict[str, list[Fact]] = {}
     for one in linked:
         newer.setdefault(one.old.id, []).append(one.new)
+    olds = {one.old.id: one.old for one in linked}
+    told: list[list[str]] = yield from at_one_moment([Described(id) for id in olds])
     made = []
-    for id, old in {one.old.id: one.old for one in linked}.items():
-        before: list[str] = yield Described(id)
+    for (id, old), before in zip(olds.items(), told, strict=True):
         text = extended(before[-1] if before else "", newer[id])
         if not before or text != before[-1]:
             made.append(Description(id, text, hints(text, old)))
@@ -136,19 +143,37 @@ def gist(fact: Fact) -> str:
     return ", ".join(found[:3]) if found else " ".join(fact.text.split()[:6])
 
 
-def _like(fact: Fact, row: Vectors, ids: list[str], model: StoredModel, settings: Settings) -> Asking[list[Linked]]:
-    if not ids:
-        return []
-    evidence: Evidence = yield Weigh(ids, ())
-    cosines = likeness.centred_cosines(evidence.vectors, likeness.centred(row, model.mean), model.mean)
-    near = [
-        (float(cosine), id)
-        for cosine, id in zip(cosines, evidence.ids, strict=True)
-        if cosine >= threshold(model, settings)
+def _alike(
+    fresh: Sequence[Fact], vectors: Mapping[str, bytes], model: StoredModel, now: datetime, settings: Settings
+) -> Asking[list[tuple[Fact, str, float]]]:
+    """For each new fact the few most like it, of those stored and of the other new ones: who, whom, and how much."""
+    rows = [_row(vectors[fact.id]) for fact in fresh]
+    wheres = [Where(now, (fact.scope,)) for fact in fresh]
+    asks = [Nearest(row, settings[AUTO_LINK_MOST], where, CANDIDATES) for row, where in zip(rows, wheres, strict=True)]
+    near: list[list[str]] = yield from at_one_moment(asks)
+    evidence: Evidence = yield Weigh(sorted({id for ids in near for id in ids}), ())
+    column = {id: at for at, id in enumerate((*evidence.ids, *(fact.id for fact in fresh)))}
+    cosines, least = _cosines(evidence.vectors, rows, model), threshold(model, settings)
+    return [
+        (fact, id, cosine)
+        for fact, where, ids, row in zip(fresh, wheres, near, cosines, strict=True)
+        for cosine, id in _best([*ids, *_beside(fact, fresh, where)], column, row, settings[AUTO_LINK_MOST])
+        if cosine >= least
     ]
-    chosen = sorted(near, reverse=True)[: settings[AUTO_LINK_MOST]]
-    facts: list[Fact | None] = yield Read([id for _, id in chosen])
-    return [Linked(fact, old, cosine) for (cosine, _), old in zip(chosen, facts, strict=True) if old is not None]
+
+
+def _cosines(stored: Vectors, rows: Sequence[Vectors], model: StoredModel) -> Vectors:
+    """Of each new vector with all that are stored, then with all that are new."""
+    seen = likeness.centred(np.concatenate([stored, np.array(rows).reshape(len(rows), -1)]), model.mean)
+    return seen[len(stored) :] @ seen.T
+
+
+def _beside(fact: Fact, fresh: Sequence[Fact], where: Where) -> list[str]:
+    return [other.id for other in fresh if other is not fact and where.admits(other)]
+
+
+def _best(ids: Sequence[str], column: Mapping[str, int], cosines: Vectors, most: int) -> list[tuple[float, str]]:
+    return sorted(((float(cosines[column[id]]), id) for id in ids if id in column), reverse=True)[:most]
 
 
 def _row(vector: bytes) -> Vectors:

@@ -15,6 +15,7 @@ from cofire.settings import CANDIDATES
 from cofire.verbs.asking import Question
 from cofire.verbs.cueing import Cue
 from cofire.verbs.direct import longest
+from cofire.verbs.planning import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +67,13 @@ CHANNELS = (
 )
 
 
-def listen(cue: Cue, asked: Question) -> Asking[Heard]:
+def listen(cue: Cue, asked: Question, plan: Plan) -> Asking[Heard]:
     """What the channels propose, all asked at once. A failing one is named; when every one fails, so does the recall."""
     own: Mapping[str, float] = yield OwnChannels()
     asks = {
         one.name: ask
         for one in CHANNELS
-        if one.name not in cue.reports and (ask := one.ask(cue, asked)) is not None and _is_on(one.name, asked)
+        if one.name not in cue.reports and (ask := one.ask(cue, asked)) is not None and _is_on(one.name, plan)
     }
     asks |= {name: Listen(name, asked.text, asked.headroom, asked.where) for name in own}
     answers: Sequence[Any] = yield Together(list(asks.values()))
@@ -82,19 +83,19 @@ def listen(cue: Cue, asked: Question) -> Asking[Heard]:
     by_channel = {name: tuple(answer) for name, answer in heard.items() if not isinstance(answer, Failure)}
     proposed = dict.fromkeys(id for ids in by_channel.values() for id in ids)
     names = [*(one.name for one in CHANNELS), *own]
-    reports = tuple(_report(name, heard, cue, asked) for name in names)
+    reports = tuple(_report(name, heard, cue, plan) for name in names)
     return Heard(tuple(proposed), by_channel, reports, scores, own)
 
 
-def _is_on(name: str, asked: Question) -> bool:
+def _is_on(name: str, plan: Plan) -> bool:
     """A minimal recall looks at words alone."""
-    return asked.mode != "minimal" or name == "keyword"
+    return plan.mode != "minimal" or name == "keyword"
 
 
-def _report(name: str, heard: Mapping[str, Any], cue: Cue, asked: Question) -> ChannelReport:
+def _report(name: str, heard: Mapping[str, Any], cue: Cue, plan: Plan) -> ChannelReport:
     if name in cue.reports:
         return cue.reports[name]
-    if not _is_on(name, asked):
+    if not _is_on(name, plan):
         return ChannelReport(name, "disabled", note="a minimal recall looks at words alone")
     answer = heard.get(name, ())
     if isinstance(answer, Failure):

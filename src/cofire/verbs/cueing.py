@@ -10,6 +10,7 @@ import numpy as np
 
 from cofire.asks import Asking, Embed, Statistics, WhichModel
 from cofire.dynamics import bm25
+from cofire.dynamics.abstention import unknown_share
 from cofire.embedders.base import StoredModel, Vectors
 from cofire.errors import EmbedderError
 from cofire.graph_asks import KnownNames, Voices
@@ -32,6 +33,7 @@ from cofire.settings import (
 from cofire.stores.base import Known, WordCue, WordStatistics
 from cofire.verbs.asking import Question
 from cofire.verbs.model_of_store import refuse_other, stored_model
+from cofire.verbs.planning import Plan
 
 # Speakers that are roles and no names: a question about "the user" is about users.
 ROLES = frozenset("user assistant system human ai bot agent tool me you".split())
@@ -56,6 +58,7 @@ class Cue:
     speakers: tuple[str, ...]
     together: bool
     times: tuple[AskedSpan, ...]
+    unknown: float
     reports: Mapping[str, ChannelReport]
 
     @property
@@ -65,7 +68,7 @@ class Cue:
         return weights / max(float(weights.sum()), 1e-12)
 
 
-def read_cue(asked: Question) -> Asking[Cue]:
+def read_cue(asked: Question, plan: Plan) -> Asking[Cue]:
     """All that a question gives to search by."""
     settings = asked.settings
     speakers: tuple[str, ...] = yield from _speakers(asked)
@@ -73,7 +76,7 @@ def read_cue(asked: Question) -> Asking[Cue]:
     said = words.counts(plain if speakers else asked.text)
     often = {word: count for word, count in said.items() if not speakers or word not in _own_words(speakers)}
     statistics: WordStatistics = yield Statistics(asked.scopes, tuple(often))
-    vector, model, silence = yield from _vector(asked, plain)
+    vector, model, silence = yield from _vector(asked, plan, plain)
     names: list[Known] = (yield KnownNames(ngrams(asked.text), asked.where, MOST_NAMED)) if settings[ENTITY] else []
     times = asked_spans(asked.text, now=asked.where.now, earliest=statistics.earliest, latest=statistics.latest)
     cue = word_cue(often, statistics, settings, hint_weight=settings[HINT_WEIGHT], lends=settings[NEIGHBOURS])
@@ -87,6 +90,7 @@ def read_cue(asked: Question) -> Asking[Cue]:
         speakers=speakers,
         together=bool(re.search(r"\bboth\b| and ", asked.text)),
         times=times,
+        unknown=_unknown(asked.text, often, statistics),
         reports=_silences(asked, silence),
     )
 
@@ -136,6 +140,14 @@ def _place(text: str, speaker: str) -> int:
     return min((match.start() for match in found if match), default=-1)
 
 
+def _unknown(text: str, often: Mapping[str, int], statistics: WordStatistics) -> float:
+    """The share of words written large, as names are, that no fact holds."""
+    seen = {word for word, holding in zip(often, statistics.holding, strict=True) if holding}
+    large = {found.group() for found in _WORD.finditer(text) if found.group()[0].isupper() and found.start()}
+    named = [word for one in large for word in words.words(one) if word in often]
+    return unknown_share(named, seen=seen)
+
+
 def _own_words(speakers: Sequence[str]) -> set[str]:
     return {word for speaker in speakers for word in words.words(speaker)}
 
@@ -147,8 +159,10 @@ def _silences(asked: Question, semantic: ChannelReport | None) -> dict[str, Chan
     return found | ({"semantic": semantic} if semantic else {})
 
 
-def _vector(asked: Question, text: str) -> Asking[tuple[Vectors | None, StoredModel | None, ChannelReport | None]]:
-    if not asked.settings[SEMANTIC] or asked.mode == "minimal":
+def _vector(
+    asked: Question, plan: Plan, text: str
+) -> Asking[tuple[Vectors | None, StoredModel | None, ChannelReport | None]]:
+    if not asked.settings[SEMANTIC] or plan.mode == "minimal":
         return None, None, ChannelReport("semantic", "disabled")
     resident = yield WhichModel()
     if resident is None:

@@ -21,7 +21,7 @@ from cofire.settings import (
     TEMPORAL_WEIGHT,
     Settings,
 )
-from cofire.stores.base import Evidence
+from cofire.stores.base import Evidence, Known
 from cofire.verbs.cueing import Cue
 
 Numbers = NDArray[np.float64]
@@ -48,6 +48,13 @@ class Slate:
     def direct(self) -> Numbers:
         """All that the channels and priors give."""
         return np.asarray(sum(self.gives.values(), np.zeros(len(self.ids))))
+
+    @property
+    def ties(self) -> NDArray[np.int64]:
+        """The order of the ids, by which equals are told apart: the newer first."""
+        ranks = np.empty(len(self.ids), np.int64)
+        ranks[np.argsort(np.array(self.ids, dtype="U26"))] = np.arange(len(self.ids))
+        return ranks
 
     def rows(self) -> dict[str, int]:
         return {id: row for row, id in enumerate(self.ids)}
@@ -81,20 +88,18 @@ def slate(evidence: Evidence, cue: Cue, settings: Settings) -> Slate:
         for name in scores
         if name not in cue.reports
     }
-    gives["prior"] = prior(evidence, cue, settings)
+    gives["prior"] = prior(evidence, cue)
     holds = evidence.counts[:asked] > 0
     return Slate(evidence.ids, scores, gives, heard, holds, cosine, raw_cosines(evidence, cue))
 
 
 def joined(one: Slate, more: Slate) -> Slate:
     """Two slates as one."""
-    both = [
-        {name: np.concatenate([first[name], second[name]]) for name in first}
-        for first, second in ((one.scores, more.scores), (one.gives, more.gives), (one.heard, more.heard))
-    ]
     return Slate(
         (*one.ids, *more.ids),
-        *both,
+        {name: np.concatenate([one.scores[name], more.scores[name]]) for name in one.scores},
+        {name: np.concatenate([one.gives[name], more.gives[name]]) for name in one.gives},
+        {name: np.concatenate([one.heard[name], more.heard[name]]) for name in one.heard},
         np.concatenate([one.holds, more.holds]),
         np.concatenate([one.cosine, more.cosine]),
         np.concatenate([one.raw, more.raw]),
@@ -106,7 +111,7 @@ def saturation(evidence: Evidence, cue: Cue) -> Numbers:
     asked, words = len(evidence.ids), cue.words
     counts = evidence.counts[:asked] + words.hint_weight * evidence.hints
     lengths = evidence.lengths[:asked].astype(np.float64)
-    if words.context is not None and evidence.around.shape[1]:
+    if words.context is not None and (evidence.around >= 0).any():
         opened = openness(lengths, short=words.context.short)
         lent = borrowed(evidence.counts, evidence.around, opened, words.context)
         counts = counts + lent * np.asarray(words.lent)
@@ -121,7 +126,7 @@ def cosines(evidence: Evidence, cue: Cue, settings: Settings) -> Numbers:
         return np.zeros(asked)
     seen = likeness.centred(evidence.vectors, cue.model.mean) * evidence.embedded[:, None]
     mixed = seen[:asked].astype(np.float64)
-    if settings[NEIGHBOURS] and evidence.around.shape[1]:
+    if settings[NEIGHBOURS] and (evidence.around >= 0).any():
         opened = openness(evidence.lengths[:asked], short=ranking().vectors.short)
         mixed = likeness.unit(mixed + borrowed(seen, evidence.around, opened, ranking().vectors)).astype(np.float64)
     return mixed @ likeness.centred(cue.vector, cue.model.mean).astype(np.float64)
@@ -179,16 +184,13 @@ def timely(evidence: Evidence, cue: Cue) -> Numbers:
     """How close each fact is in time to what the question asks of."""
     if not cue.times:
         return np.zeros(len(evidence.ids))
-    return closeness(
-        cue.times, evidence.times, later_days=6.0, earlier_days=3.0, earlier_share=0.7, beyond_days=30.0
-    )
+    return closeness(cue.times, evidence.times, later_days=6.0, earlier_days=3.0, earlier_share=0.7, beyond_days=30.0)
 
 
-def prior(evidence: Evidence, cue: Cue, settings: Settings) -> Numbers:
+def prior(evidence: Evidence, cue: Cue) -> Numbers:
     """What is known before looking at the question's content: who speaks, whether a turn merely asks or says little."""
     constants = ranking().direct
-    spoken = np.array([one is not None for one in evidence.speakers], np.float64)
-    lengths = evidence.lengths[: len(spoken)].astype(np.float64)
+    lengths = evidence.lengths[: len(evidence.ids)].astype(np.float64)
     short = ranking().words.short
     says = constants.length * (np.log1p(np.minimum(lengths, short)) / np.log1p(short) - 1.0)
     turns = says + constants.asks * evidence.asks * openness(lengths, short=short)
@@ -201,4 +203,4 @@ def said_by(evidence: Evidence, cue: Cue) -> Numbers:
     if not cue.speakers or len(cue.speakers) > 2 or (len(cue.speakers) == 2 and cue.together):
         return np.zeros(len(evidence.ids))
     worth = constants.speaker if len(cue.speakers) == 1 else constants.first_speaker
-    return worth * np.array([one == cue.speakers[0] for one in evidence.speakers], np.float64)
+    return np.array([worth * (one == cue.speakers[0]) for one in evidence.speakers], np.float64)

@@ -19,7 +19,7 @@ from cofire.model import Change, Fact, NewFact, ScopeSize, Written
 from cofire.settings import BATCH, GROWTH, SAMPLE, Settings
 from cofire.stores.base import MODEL_RECORD
 from cofire.verbs import accepting
-from cofire.verbs.autolink import auto_link, links_now
+from cofire.verbs.autolink import Links, auto_links, links_now
 from cofire.verbs.model_of_store import Settled, settle_model
 from cofire.verbs.reading_facts import understood, word_counts
 
@@ -111,18 +111,33 @@ def _remember_batch(facts: list[Fact], settings: Settings) -> Asking[list[str]]:
     stored = [replace(fact, id=id, stored_at=now) for fact, id in zip(facts, minted, strict=True)]
     settled, vectors = yield from _vectors([fact for fact in stored if fact.hash not in known])
     new = yield from _ready(stored, known, vectors, settings)
+    fresh = [one.fact for one in new if one.fact.hash not in known]
+    links = yield from _links(fresh, vectors, settled, now, settings)
     expects = {MODEL_RECORD: settled.version} if settled else {}
-    written: Written = yield Write(_change(new, now, settings), expects)
-    fresh = {one.id: ready.fact for one, ready in zip(written.facts, new, strict=True) if one.fresh}
-    if settled is not None and links_now(len(fresh), settings):
-        yield from auto_link(fresh, vectors, settled.model, now, settings)
+    written: Written = yield Write(_change(new, links, now, settings), expects)
     yield from recount_where_due(written.sizes, now, settings)
     return [one.id for one in written.facts]
 
 
-def _change(new: tuple[NewFact, ...], now: datetime, settings: Settings) -> Change:
-    reach = settings[REACH] if settings[MULTI_GRAPH] and settings[TIME_EDGES] else 0
-    return Change(now=now, facts=new, reach=reach, idle_minutes=settings[IDLE_MINUTES])
+def _links(
+    fresh: list[Fact], vectors: Mapping[str, bytes], settled: Settled | None, now: datetime, settings: Settings
+) -> Asking[Links]:
+    """What new facts are linked with. The first telling of a fact is the one that will be stored."""
+    once = {fact.hash: fact for fact in reversed(fresh)}
+    if settled is None or not links_now(len(once), settings):
+        return Links()
+    return (yield from auto_links(list(once.values()), vectors, settled.model, now, settings))
+
+
+def _change(new: tuple[NewFact, ...], links: Links, now: datetime, settings: Settings) -> Change:
+    return Change(
+        now=now,
+        facts=new,
+        reach=settings[REACH] if settings[MULTI_GRAPH] and settings[TIME_EDGES] else 0,
+        edges=links.edges,
+        descriptions=links.descriptions,
+        idle_minutes=settings[IDLE_MINUTES],
+    )
 
 
 def _ready(

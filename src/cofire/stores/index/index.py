@@ -86,6 +86,7 @@ class Index:
     def change(self, rows: Sequence[Row], gone: Sequence[int], mentions: HeldNames, subjects: HeldNames) -> None:
         """Take in facts that are new or changed, with the names they hold, and let go of those that are gone."""
         dying = self.columns.kill(np.array([*gone, *(row.key for row in rows)], dtype=np.int64))
+        self.voices.leave(self.columns["scope"][dying], self.columns["speaker"][dying])
         touched = set(self.columns["session"][dying].tolist())
         if rows:
             positions = self._add(rows)
@@ -168,6 +169,10 @@ class Index:
         positions, counts = positions[alive], counts[alive]
         held[positions] = counts
         touched = [positions]
+        lenders = self.turns.has_neighbours(positions)
+        if not lenders.any():
+            return positions, counts
+        positions, counts = positions[lenders], counts[lenders]
         around = self.turns.around(positions, context.reach)
         # A turn lends to those after it what they count of a turn before them, and the other way about.
         lending = np.roll(context.weights(), context.reach)
@@ -227,7 +232,7 @@ class Index:
             "posting_starts": whole.starts,
             "posting_positions": whole.positions,
             "posting_counts": whole.counts,
-            "speakers": self.voices.saved(),
+            "voices": self.voices.saved(),
             **dict(zip(MENTION_ARRAYS, self.mentions.arrays(), strict=True)),
             **dict(zip(SUBJECT_ARRAYS, self.subjects.arrays(), strict=True)),
             "graph": self.graph.saved() if self.graph else np.zeros(0, np.uint8),
@@ -242,7 +247,7 @@ class Index:
         made.graph = Neighbourhood(made.dimension, arrays["graph"]) if graph and model else None
         names = ("posting_terms", "posting_starts", "posting_positions", "posting_counts")
         made.postings = Postings([Segment(*(arrays[name] for name in names))])
-        made.voices = Voices(arrays["speakers"], made.columns)
+        made.voices = Voices(arrays["voices"], made.columns)
         made.mentions = Names.from_arrays(tuple(arrays[name] for name in MENTION_ARRAYS))
         made.subjects = Names.from_arrays(tuple(arrays[name] for name in SUBJECT_ARRAYS))
         made.turns = chained(made.columns)

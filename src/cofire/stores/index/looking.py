@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.embedders.base import Vectors
+from cofire.stores import linking
 from cofire.stores.base import Evidence
 from cofire.stores.index.columns import Mask
 from cofire.stores.index.index import Index
@@ -19,9 +20,6 @@ from cofire.stores.index.names import Names
 from cofire.stores.index.terms import ASKS, hint, term
 
 Positions = NDArray[np.int64]
-
-# A name with more holders than this is only counted, by its postings.
-MOST_GATHERED = 1_000
 
 
 def evidence(
@@ -34,10 +32,11 @@ def evidence(
 ) -> Evidence:
     """What scoring needs of these facts and of the turns around them."""
     turns = index.turns.around(positions, reach)
-    close = turns[:, [*range(near), *range(reach, reach + near)]]
-    beside = np.setdiff1d(close[close >= 0], positions)
-    first = np.concatenate([positions, beside])
-    rows = np.concatenate([first, np.setdiff1d(turns[turns >= 0], first)])
+    first = rows = positions
+    if (turns >= 0).any():
+        close = np.hstack([turns[:, :near], turns[:, reach : reach + near]])
+        first = np.concatenate([positions, np.setdiff1d(close[close >= 0], positions)])
+        rows = np.concatenate([first, np.setdiff1d(turns[turns >= 0], first)])
     return Evidence(
         ids=ids_of(index, positions),
         vectors=vectors(first),
@@ -52,11 +51,9 @@ def evidence(
     )
 
 
-def closest_in_time(
-    index: Index, spans: Sequence[tuple[datetime, datetime]], admitted: Mask, k: int
-) -> Positions:
+def closest_in_time(index: Index, spans: Sequence[tuple[datetime, datetime]], admitted: Mask, k: int) -> Positions:
     """Facts inside one of these spans, or closest to it; of equals by content."""
-    positions = np.flatnonzero(admitted)
+    positions = np.flatnonzero(admitted) if spans else np.zeros(0, np.int64)
     away = np.full(len(positions), FAR, np.int64)
     for start, end in spans:
         told = index.columns["time"][positions]
@@ -71,6 +68,8 @@ def ids_of(index: Index, positions: Positions) -> tuple[str, ...]:
 
 def _rows_of(turns: NDArray[np.int32], rows: Positions) -> NDArray[np.int32]:
     """Positions as rows; -1 stays."""
+    if not (turns >= 0).any():
+        return turns
     order = np.argsort(rows)
     at = order[np.searchsorted(rows[order], np.maximum(turns, rows.min(initial=0))).clip(max=max(0, len(rows) - 1))]
     return np.where(turns >= 0, at, -1).astype(np.int32)
@@ -111,7 +110,8 @@ class Paths:
 def paths(index: Index, seeds: Positions, admitted: Mask, common: int, most: int) -> Paths:
     """From facts over their names to others: `holder` is a row of seeds, `target` a position."""
     holder, name, sentences, own, sure = _held(index, seeds)
-    names, which = np.unique(name, return_inverse=True)
+    names = _distinct(name)
+    which = np.searchsorted(names, name)
     places, positions, strength, count = _holders(index, names, admitted, common, most)
     starts = np.searchsorted(places, np.arange(len(names) + 1))
     many = starts[which + 1] - starts[which]
@@ -129,7 +129,7 @@ def _held(index: Index, seeds: Positions) -> tuple[Any, Any, Any, Any, Any]:
     for row, seed in enumerate(seeds.tolist()):
         mentioned, confidences, sentences = index.mentions.of(seed)
         subjects, strengths, _ = index.subjects.of(seed)
-        names = np.union1d(mentioned, subjects)
+        names = _distinct(np.concatenate([mentioned, subjects]))
         held, own, sure = np.zeros(len(names), np.int64), np.zeros(len(names)), np.zeros(len(names))
         held[np.searchsorted(names, mentioned)] = sentences
         own[np.searchsorted(names, subjects)] = strengths
@@ -146,20 +146,48 @@ def _holders(
     index: Index, names: NDArray[np.int64], admitted: Mask, common: int, most: int
 ) -> tuple[Any, Any, Any, Any]:
     """Who may be led to by each name, in the order of names, and how many hold it."""
-    alive, sides = index.columns["alive"], []
-    sizes = np.zeros(len(names), np.int64)
-    for kind in (index.subjects, index.mentions):
-        places, positions, strengths, all_of_them = kind.all_holders(names, MOST_GATHERED)
-        sizes = np.maximum(sizes, np.where(all_of_them > MOST_GATHERED, all_of_them, 0))
-        living = alive[positions]
-        sides.append((places[living], positions[living].astype(np.int64), strengths[living]))
-    (about, owners, strengths), (mentioned, tellers, _) = sides
-    pairs = np.unique(np.concatenate([about << 32 | owners, mentioned << 32 | tellers]))
-    count = np.maximum(sizes, np.bincount(pairs >> 32, minlength=len(names)))
+    about, owners, strengths, many = _living(index, index.subjects, names)
+    mentioned, tellers, _, more = _living(index, index.mentions, names)
+    pairs = _distinct(np.concatenate([about << 32 | owners, mentioned << 32 | tellers]))
+    count = np.bincount(pairs >> 32, minlength=len(names))
+    for at in {*many, *more}:
+        count[at] = _counted(index, int(names[at]))
     strength = _looked_up(pairs, about << 32 | owners, strengths)
     places, positions = pairs >> 32, pairs & 0xFFFFFFFF
     open_ = admitted[positions] & ((strength > 0) | (count[places] <= common))
     return (*_strongest(index, places[open_], positions[open_], strength[open_], most), count)
+
+
+def _living(index: Index, kind: Names, names: NDArray[np.int64]) -> tuple[Any, Any, Any, list[int]]:
+    """Who holds these names, of those that are there: the place of the name, the position and the strength; and the places of
+    names that too many hold, who are left out."""
+    alive, too_many = index.columns["alive"], []
+    places, positions, strengths, sizes = kind.all_holders(names, linking.MOST_LEADING)
+    parts = [(places, positions, strengths)]
+    # Of what postings tell, some may be dead.
+    for at in np.flatnonzero(sizes > linking.MOST_LEADING).tolist():
+        positions, strengths = kind.holders(int(names[at]))
+        if np.count_nonzero(alive[positions]) > linking.MOST_LEADING:
+            too_many.append(at)
+        else:
+            parts.append((np.full(len(positions), at), positions, strengths))
+    places, positions, strengths = (np.concatenate(column) for column in zip(*parts, strict=True))
+    living = alive[positions]
+    return places[living], positions[living].astype(np.int64), strengths[living], too_many
+
+
+def _counted(index: Index, name: int) -> int:
+    """How many facts hold a name, one way or the other."""
+    held = np.zeros(index.columns.size, np.bool_)
+    for kind in (index.mentions, index.subjects):
+        held[kind.holders(name)[0]] = True
+    return int(np.count_nonzero(held & index.columns["alive"]))
+
+
+def _distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Sorted, each once."""
+    numbers = np.sort(numbers)
+    return numbers[np.concatenate([[True], numbers[1:] != numbers[:-1]])] if len(numbers) else numbers
 
 
 def _looked_up(pairs: NDArray[np.int64], known: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:

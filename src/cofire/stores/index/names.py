@@ -81,8 +81,12 @@ class Names:
         pairs = self._pairs.array
         new = moved[pairs >> SHIFT]
         kept = new >= 0
-        held = Held(new[kept], pairs[kept] & ((1 << SHIFT) - 1), self._strengths.array[kept] / THOUSANDTHS,
-                    self._sentences.array[kept].astype(np.int64))
+        held = Held(
+            new[kept],
+            pairs[kept] & ((1 << SHIFT) - 1),
+            self._strengths.array[kept] / THOUSANDTHS,
+            self._sentences.array[kept].astype(np.int64),
+        )
         fresh = Names()
         fresh.add(held, np.arange(len(moved), dtype=np.int32))
         return fresh
@@ -110,6 +114,8 @@ class _Grown:
         return self._room[: self._size]
 
     def add(self, more: NDArray[Any]) -> None:
+        if not len(more):
+            return
         wanted = self._size + len(more)
         if wanted > len(self._room):
             grown = np.zeros(max(wanted, 1_024, 2 * len(self._room)), self._room.dtype)

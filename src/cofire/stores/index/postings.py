@@ -79,8 +79,9 @@ class Postings:
         self._in_tail = 0
 
     def add(self, terms: Terms, positions: Positions, counts: Counts) -> None:
-        """Take in the postings of new facts."""
+        """Take in the postings of new facts, which come after all that are known: within a term, positions only grow."""
         if len(terms) > TAIL:
+            self._settle_tail()
             return self._push(segment(terms, positions, counts))
         for term, position, count in zip(terms.tolist(), positions.tolist(), counts.tolist(), strict=True):
             self._tail[term].append((position, count))

@@ -73,13 +73,19 @@ def packed_places(places: Mapping[str, int]) -> bytes:
     return numbers.tobytes() + np.fromiter(places.values(), np.uint32, len(places)).tobytes()
 
 
-def places_of(stored: bytes, words: Terms) -> NDArray[np.int64]:
-    """The sentences of these words in a fact, a bit each. Where nobody cut the text into sentences, all that is said stands in one."""
-    if not stored:
-        return np.full(len(words), -1, np.int64)
-    both = np.frombuffer(stored, np.int32).reshape(2, -1)
-    found = both[0][:, None] == words.astype(np.int32)
-    return (found * both[1].view(np.uint32).astype(np.int64)[:, None]).sum(axis=0)
+def places_of(stored: Sequence[bytes | None], words: Terms) -> NDArray[np.int64]:
+    """The sentences of these words in facts, a bit each: a row a fact, a column a word; nothing where nothing is stored."""
+    cut = [(row, np.frombuffer(one, np.int32).reshape(2, -1)) for row, one in enumerate(stored) if one]
+    wanted, column = np.unique(words.astype(np.int32), return_inverse=True)
+    table = np.zeros((len(stored), len(wanted)), np.int64)
+    if cut and len(wanted):
+        numbers = np.concatenate([both[0] for _, both in cut])
+        masks = np.concatenate([both[1] for _, both in cut]).view(np.uint32)
+        rows = np.repeat([row for row, _ in cut], [both.shape[1] for _, both in cut])
+        at = np.minimum(np.searchsorted(wanted, numbers), len(wanted) - 1)
+        found = wanted[at] == numbers
+        table[rows[found], at[found]] = masks[found]
+    return table[:, column]
 
 
 def hint(word: str) -> int:

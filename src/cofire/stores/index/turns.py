@@ -31,9 +31,15 @@ class Turns:
         for session in touched:
             self._chain(columns, np.flatnonzero((columns["session"] == session) & columns["alive"]))
 
+    def has_neighbours(self, positions: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Which of these are not alone."""
+        return (self.before[positions] >= 0) | (self.after[positions] >= 0)
+
     def around(self, positions: NDArray[np.integer], reach: int) -> NDArray[np.int32]:
         """A row a position: the one before it, the one before that and so on, then those after it."""
         found = np.full((len(positions), 2 * reach), -1, np.int32)
+        if not self.has_neighbours(positions).any():
+            return found
         for first, chain in ((0, self.before), (reach, self.after)):
             at = np.asarray(positions, np.int32)
             for step in range(reach):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
@@ -11,7 +13,6 @@ from numpy.typing import NDArray
 from cofire.stores.index.columns import Columns
 
 NOBODY = -1
-_BETWEEN = "\0"
 
 
 class Spoken(Protocol):
@@ -24,25 +25,27 @@ class Spoken(Protocol):
 
 
 class Voices:
-    """The speakers of a store, each under a number, with the scopes they were heard in."""
+    """The speakers of a store, each under a number, and how many facts of theirs each scope holds."""
 
     def __init__(self, saved: NDArray[np.uint8] | None = None, columns: Columns | None = None) -> None:
         self._speakers: list[str] = []
         self._numbers: dict[str, int] = {}
         self._by_word: dict[str, set[int]] = {}
-        self._heard: set[tuple[int, int]] = set()
-        if saved is not None and len(saved):
-            for speaker in saved.tobytes().decode("utf-8").split(_BETWEEN):
-                self._number(speaker)
-        if columns is not None and self._speakers:
-            both = np.unique(columns["scope"].astype(np.int64) << 32 | (columns["speaker"] + 1).astype(np.int64))
-            self._heard = {(pair >> 32, (pair & 0xFFFFFFFF) - 1) for pair in both.tolist()}
+        self._heard: Counter[tuple[int, int]] = Counter()
+        for speaker in json.loads(saved.tobytes()) if saved is not None else ():
+            self._number(speaker)
+        if columns is not None:
+            self._heard = _counted(columns)
 
     def add(self, rows: Sequence[Spoken]) -> NDArray[np.int32]:
         """The numbers of these rows' speakers, for the column."""
         numbers = [NOBODY if row.speaker is None else self._number(row.speaker) for row in rows]
         self._heard.update((row.scope, number) for row, number in zip(rows, numbers, strict=True))
         return np.array(numbers, np.int32)
+
+    def leave(self, scopes: NDArray[np.int32], numbers: NDArray[np.int32]) -> None:
+        """Facts of these speakers are gone from these scopes."""
+        self._heard.subtract(zip(scopes.tolist(), numbers.tolist(), strict=True))
 
     def named(self, numbers: Iterable[int]) -> tuple[str | None, ...]:
         """Speakers by number."""
@@ -52,12 +55,12 @@ class Voices:
         """The speakers of these scopes whose names hold one of these words."""
         found = set().union(*(self._by_word.get(word, ()) for word in words))
         return frozenset(
-            self._speakers[number] for number in found if any((scope, number) in self._heard for scope in scopes)
+            self._speakers[number] for number in found if any(self._heard[scope, number] > 0 for scope in scopes)
         )
 
     def saved(self) -> NDArray[np.uint8]:
         """All speakers as bytes, for a snapshot."""
-        return np.frombuffer(_BETWEEN.join(self._speakers).encode("utf-8"), np.uint8)
+        return np.frombuffer(json.dumps(self._speakers).encode("ascii"), np.uint8)
 
     def _number(self, speaker: str) -> int:
         if speaker not in self._numbers:
@@ -66,6 +69,15 @@ class Voices:
             for word in name_words(speaker):
                 self._by_word.setdefault(word, set()).add(self._numbers[speaker])
         return self._numbers[speaker]
+
+
+def _counted(columns: Columns) -> Counter[tuple[int, int]]:
+    """How many living facts each speaker has in each scope."""
+    alive = columns["alive"]
+    scopes, numbers = columns["scope"][alive].astype(np.int64), columns["speaker"][alive].astype(np.int64)
+    pairs, often = np.unique(scopes << 32 | numbers - NOBODY, return_counts=True)
+    both = ((pair >> 32, (pair & 0xFFFFFFFF) + NOBODY) for pair in pairs.tolist())
+    return Counter(dict(zip(both, often.tolist(), strict=True)))
 
 
 def name_words(speaker: str) -> list[str]:

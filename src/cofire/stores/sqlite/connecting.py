@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from cofire.stores.sqlite import schema
 from cofire.stores.sqlite.faults import translated
 
 IN_MEMORY = ":memory:"
+SHORTEST_WAIT, LONGEST_WAIT = 0.0005, 0.0035
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +147,31 @@ def _go_wal(connection: apsw.Connection, options: SqliteOptions) -> None:
 
 
 def _tune(connection: apsw.Connection, options: SqliteOptions) -> None:
-    connection.set_busy_timeout(int(options.busy_seconds * 1000))
+    connection.set_busy_handler(patience(options.busy_seconds))
     connection.execute(
         f"PRAGMA synchronous = {options.synchronous}; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;"
         "PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 268435456"
     )
+
+
+def patience(seconds: float) -> Callable[[int], bool]:
+    """Wait for others a short while of chance length, again and again until the time is up.
+
+    SQLite's own way is to sleep longer each time, up to a tenth of a second: among many writers those who have waited the
+    longest then look the least often, and the file lies idle meanwhile.
+    """
+    deadline = 0.0
+
+    def waits(times: int) -> bool:
+        nonlocal deadline
+        if times == 0:
+            deadline = time.monotonic() + seconds
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(random.uniform(SHORTEST_WAIT, LONGEST_WAIT))
+        return True
+
+    return waits
 
 
 def _read_only(path: str, options: SqliteOptions) -> apsw.Connection:
@@ -161,5 +183,5 @@ def _read_only(path: str, options: SqliteOptions) -> apsw.Connection:
         uri = f"file:{quote(path)}?immutable=1"
         connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
         schema.check_owner(connection, path)
-    connection.set_busy_timeout(int(options.busy_seconds * 1000))
+    connection.set_busy_handler(patience(options.busy_seconds))
     return connection

@@ -18,15 +18,17 @@ from cofire.stores.sqlite import rows
 
 _EDGES = """
 SELECT a.id, b.id, e.kind, e.weight, e.confidence, e.tags, e.origin FROM
-  (SELECT source, target, kind, weight, confidence, tags, origin FROM graph_edges UNION ALL
-   SELECT source, target, kind, weight, confidence, tags, origin FROM association_edges) e
+  (SELECT source, target, kind, weight, confidence, tags, origin FROM graph_edges WHERE ended IS NULL UNION ALL
+   SELECT source, target, kind, weight, confidence, tags, origin FROM association_edges WHERE ended IS NULL) e
 JOIN facts a ON a.key = e.source JOIN facts b ON b.key = e.target JOIN scopes s ON s.key = a.scope
 """
 _OF_FACT = """
 SELECT a.id, b.id, e.kind, e.weight, e.confidence, e.tags, e.origin FROM
-  (SELECT source, target, kind, weight, confidence, tags, origin FROM graph_edges WHERE source IN {0} OR target IN {0}
+  (SELECT source, target, kind, weight, confidence, tags, origin FROM graph_edges
+     WHERE (source IN {0} OR target IN {0}) AND ended IS NULL
    UNION ALL
-   SELECT source, target, kind, weight, confidence, tags, origin FROM association_edges WHERE source IN {0} OR target IN {0}) e
+   SELECT source, target, kind, weight, confidence, tags, origin FROM association_edges
+     WHERE (source IN {0} OR target IN {0}) AND ended IS NULL) e
 JOIN facts a ON a.key = e.source JOIN facts b ON b.key = e.target JOIN scopes s ON s.key = a.scope
 """
 _KEYS = "(SELECT f.key FROM carray(?1) c CROSS JOIN facts f ON f.id = c.value)"
@@ -145,8 +147,8 @@ def _over_rows(keys: NDArray[np.int64], pairs: list[tuple[int, int, float]]) -> 
 
 _CONDUCTING = """
 SELECT e.source, e.target, e.kind, coalesce(e.weight, 0.01) * coalesce(e.confidence, 1.0) FROM
-  (SELECT source, target, kind, weight, confidence FROM graph_edges UNION ALL
-   SELECT source, target, kind, weight, confidence FROM association_edges) e
+  (SELECT source, target, kind, weight, confidence FROM graph_edges WHERE ended IS NULL UNION ALL
+   SELECT source, target, kind, weight, confidence FROM association_edges WHERE ended IS NULL) e
 JOIN facts f ON f.key = e.source JOIN scopes s ON s.key = f.scope WHERE s.name = ?
 """
 _ABOUT = """

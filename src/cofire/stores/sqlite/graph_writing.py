@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 import apsw
 
+from cofire.dynamics.active_hours import Span, extended
 from cofire.errors import InvalidInput, NotFound
 from cofire.kinds import kind_of
 from cofire.model import Description, Edge, EdgeCounts, Importance, Mentioned, NewEdge, NewFact
@@ -24,24 +26,23 @@ def write_names(connection: apsw.Connection, scope: int, written: Sequence[tuple
     wanted = {one.name for _, new in written for one in new.mentions} | {
         one.name for _, new in written for one in new.subjects
     }
-    keys = name_keys(connection, scope, wanted)
-    connection.executemany(_MENTION, _mention_rows(keys, ((key, new.mentions) for key, new in written)))
-    connection.executemany(
-        "INSERT OR IGNORE INTO subjects(fact, name, strength) VALUES (?, ?, ?)",
-        [(key, keys[about.name], about.strength) for key, new in written for about in new.subjects],
-    )
+    if wanted:
+        keys = name_keys(connection, scope, wanted)
+        connection.executemany(_MENTION, _mention_rows(keys, ((key, new.mentions) for key, new in written)))
+        connection.executemany(_SUBJECT, _subject_rows(keys, written))
     for key, new in written:
         if new.perhaps:
             connection.execute(_PERHAPS, (key, scope, apsw.carray(new.perhaps)))
 
 
-def add_mentions(connection: apsw.Connection, mentions: Mapping[str, tuple[Mentioned, ...]]) -> None:
-    """Names that were found later in facts that are stored already."""
+def add_mentions(connection: apsw.Connection, mentions: Mapping[str, tuple[Mentioned, ...]], version: int) -> None:
+    """Names that were found later in facts that are stored already, which are thereby changed."""
     for id, named in mentions.items():
         found = connection.execute("SELECT key, scope FROM facts WHERE id = ?", (id,)).get
-        if found is not None:
+        if found is not None and named:
             keys = name_keys(connection, found[1], {one.name for one in named})
             connection.executemany(_MENTION, _mention_rows(keys, [(found[0], named)]))
+            connection.execute("UPDATE facts SET version = ? WHERE key = ?", (version, found[0]))
 
 
 def name_keys(connection: apsw.Connection, scope: int, names: Iterable[str]) -> dict[str, int]:
@@ -65,6 +66,11 @@ def _mention_rows(
     ]
 
 
+def _subject_rows(keys: Mapping[str, int], written: Sequence[tuple[int, NewFact]]) -> list[tuple[int, int, float]]:
+    return [(fact, keys[one.name], one.strength) for fact, new in written for one in new.subjects]
+
+
+_SUBJECT = "INSERT OR IGNORE INTO subjects(fact, name, strength) VALUES (?, ?, ?)"
 _MENTION = "INSERT OR IGNORE INTO mentions(fact, name, sentences, confidence) VALUES (?, ?, ?, ?)"
 _PERHAPS = """
 INSERT OR IGNORE INTO mentions(fact, name, sentences, confidence)
@@ -72,9 +78,9 @@ SELECT ?1, n.key, 0, 1.0 FROM carray(?3) c CROSS JOIN names n ON n.scope = ?2 AN
 """
 
 
-def write_follows(connection: apsw.Connection, key: int, reach: int, version: int, now: datetime) -> int:
-    """Link a new fact with the last few of its session, the nearer the stronger."""
-    connection.execute(_FOLLOWS, (key, reach, stamp(now), version))
+def write_follows(connection: apsw.Connection, keys: Sequence[int], reach: int, version: int, now: datetime) -> int:
+    """Link new facts with the last few of their session, the nearer the stronger."""
+    connection.execute(_FOLLOWS, (apsw.carray(array("q", keys)), reach, stamp(now), version))
     return int(connection.changes())
 
 
@@ -84,9 +90,9 @@ SELECT before.key, new.key, 'follows', 1.0 / (new.position - before.position), 1
   (SELECT nullif(json_group_array(tag), '[]') FROM
     (SELECT tag FROM tags WHERE fact = new.key INTERSECT SELECT tag FROM tags WHERE fact = before.key)),
   'session', ?3, ?3, ?4
-FROM facts new JOIN facts before ON before.scope = new.scope AND before.session = new.session
+FROM carray(?1) c CROSS JOIN facts new ON new.key = c.value
+CROSS JOIN facts before ON before.scope = new.scope AND before.session = new.session
   AND before.position BETWEEN new.position - ?2 AND new.position - 1
-WHERE new.key = ?1
 """
 
 
@@ -95,7 +101,7 @@ def write_edges(
 ) -> EdgeCounts:
     """Edges come, change and go; the counts are of rows really touched."""
     ends = _ends(connection, [new.edge for new in edges])
-    gone = sum(_end_edge(connection, edge) for edge in ended)
+    gone = sum(_end_edge(connection, edge, version, now) for edge in ended)
     outcomes = [_write_edge(connection, new, ends, version, now) for new in edges]
     return EdgeCounts(outcomes.count("new"), outcomes.count("changed"), gone)
 
@@ -119,13 +125,16 @@ def _write_edge(
     if scope != other:
         raise InvalidInput("The two facts are of different scopes.", way_out="Connect facts of one scope.")
     known = connection.execute(
-        f"SELECT key, weight, confidence, tags, origin FROM {table} WHERE source = ? AND target = ? AND kind = ?",
+        f"SELECT ended, key, weight, confidence, tags, origin FROM {table} WHERE source = ? AND target = ? AND kind = ?",
         (source, target, edge.kind),
     ).get
     if known is None:
         connection.execute(_INSERT.format(table), (source, target, edge.kind, *_values(edge), stamp(now), version))
         return "new"
-    return _meet(connection, known, new, version, now)
+    if known[0] is not None:
+        connection.execute(_UPDATE.format(table, _SEEN[table]), (*_values(edge), stamp(now), version, known[1]))
+        return "new"
+    return _meet(connection, known[1:], new, version, now)
 
 
 def _missing_end(new: NewEdge, ends: Mapping[str, tuple[int, int]]) -> str:
@@ -164,16 +173,18 @@ def _values(edge: Edge) -> tuple[float | None, float | None, str | None, str]:
 _INSERT = """
 INSERT INTO {}(source, target, kind, weight, confidence, tags, origin, created, version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-_UPDATE = "UPDATE {} SET weight = ?, confidence = ?, tags = ?, origin = ?, {} = ?, version = ? WHERE key = ?"
+_UPDATE = """
+UPDATE {} SET weight = ?, confidence = ?, tags = ?, origin = ?, {} = ?, version = ?, ended = NULL WHERE key = ?
+"""
 _SEEN = {"graph_edges": "observed", "association_edges": "strengthened"}
 
 
-def _end_edge(connection: apsw.Connection, edge: Edge) -> int:
-    table = kind_of(edge.kind).table
+def _end_edge(connection: apsw.Connection, edge: Edge, version: int, now: datetime) -> int:
+    """An edge that ends is seen no more, but its row stays: it may be written again."""
     connection.execute(
-        f"DELETE FROM {table} WHERE kind = ? AND source = (SELECT key FROM facts WHERE id = ?) "
-        "AND target = (SELECT key FROM facts WHERE id = ?)",
-        (edge.kind, edge.source, edge.target),
+        f"UPDATE {kind_of(edge.kind).table} SET ended = ?, version = ? WHERE ended IS NULL AND kind = ? "
+        "AND source = (SELECT key FROM facts WHERE id = ?) AND target = (SELECT key FROM facts WHERE id = ?)",
+        (stamp(now), version, edge.kind, edge.source, edge.target),
     )
     return int(connection.changes())
 
@@ -216,28 +227,24 @@ def write_importance(connection: apsw.Connection, rated: Sequence[Importance]) -
 
 def run_clock(connection: apsw.Connection, now: datetime, idle_minutes: float) -> float:
     """The memory is used now: the clock of active hours runs on, or starts again after a pause. Returns the hours so far."""
-    last = connection.execute(
-        "SELECT key, begun, ended, hours_before FROM active_spans ORDER BY ended DESC LIMIT 1"
-    ).fetchone()
-    if last is None:
-        return _new_span(connection, now, 0.0)
-    key, begun, ended, before = last
-    until = moment(ended)
-    assert until is not None, "a span has an end"
-    if now - until > timedelta(minutes=idle_minutes):
-        return _new_span(connection, now, before + _hours(ended - begun))
-    if stamp(now) > ended:
-        connection.execute("UPDATE active_spans SET ended = ? WHERE key = ?", (stamp(now), key))
-        ended = stamp(now)
-    return float(before + _hours(ended - begun))
+    found = connection.execute(_LAST_SPAN).get
+    last = _span(*found[1:3]) if found else None
+    span = extended(last, now, idle=timedelta(minutes=idle_minutes))
+    if last is None or span.begun != last.begun:
+        before = found[3] + last.hours if last else 0.0
+        connection.execute(_NEW_SPAN, (stamp(span.begun), stamp(span.ended), before))
+        return float(before)
+    if span != last:
+        connection.execute("UPDATE active_spans SET ended = ? WHERE key = ?", (stamp(span.ended), found[0]))
+    return float(found[3] + span.hours)
 
 
-def _new_span(connection: apsw.Connection, now: datetime, before: float) -> float:
-    connection.execute(
-        "INSERT INTO active_spans(begun, ended, hours_before) VALUES (?, ?, ?)", (stamp(now), stamp(now), before)
-    )
-    return before
+_LAST_SPAN = "SELECT key, begun, ended, hours_before FROM active_spans ORDER BY ended DESC LIMIT 1"
+_NEW_SPAN = "INSERT INTO active_spans(begun, ended, hours_before) VALUES (?, ?, ?)"
 
 
-def _hours(microseconds: int) -> float:
-    return microseconds / 3_600_000_000
+def _span(begun: int, ended: int) -> Span:
+    first, last = moment(begun), moment(ended)
+    assert first is not None, "a span has a beginning"
+    assert last is not None, "a span has an end"
+    return Span(first, last)

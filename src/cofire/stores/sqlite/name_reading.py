@@ -33,7 +33,7 @@ def known(
     """Names that facts of these scopes hold, with the facts about each. The same name of two scopes is two names."""
     if not names:
         return []
-    found = connection.execute(_KNOWN, (apsw.carray(tuple(names)), json.dumps(scopes))).fetchall()
+    found: list[Any] = connection.execute(_KNOWN, (apsw.carray(tuple(dict.fromkeys(names))), json.dumps(scopes))).fetchall()
     return [_known(index, admitted, key, name, mentioned, most) for key, name, mentioned in sorted(found)]
 
 
@@ -46,7 +46,7 @@ def named(
     connection: apsw.Connection, index: Index, seeds: NDArray[np.int64], found: looking.Paths
 ) -> tuple[NamePaths, NDArray[np.int64]]:
     """Paths with ids for positions and words for names, and the positions of all facts on them."""
-    others = np.setdiff1d(found.target, seeds)
+    others = np.array(sorted(set(found.target.tolist()).difference(seeds.tolist())), np.int64)
     positions = np.concatenate([seeds, others])
     order = np.argsort(positions)
     target = order[np.searchsorted(positions[order], found.target)] if len(found.target) else found.target
@@ -71,15 +71,38 @@ def _spelled(connection: apsw.Connection, keys: NDArray[np.int64]) -> tuple[str,
     if not len(keys):
         return ()
     sql = "SELECT n.key, n.name FROM carray(?) c CROSS JOIN names n ON n.key = c.value"
-    names: dict[Any, Any] = dict(connection.execute(sql, (apsw.carray(np.unique(keys)),)).fetchall())
+    found: list[Any] = connection.execute(sql, (apsw.carray(np.unique(keys)),)).fetchall()
+    names: dict[int, str] = dict(found)
     return tuple(names.get(key, "") for key in keys.tolist())
 
 
 def places(connection: apsw.Connection, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.int64]:
-    """In which sentences of these facts the words stand, a bit a sentence."""
-    sql = "SELECT f.id, f.places FROM carray(?) c CROSS JOIN facts f ON f.id = c.value"
-    stored: dict[Any, Any] = dict(connection.execute(sql, (apsw.carray(tuple(ids)),)).fetchall()) if ids else {}
+    """In which sentences of these facts the words stand, a bit a sentence; all that nobody cut into sentences stands in every one."""
+    found: Any = connection.execute(_PLACES, (apsw.carray(tuple(ids)),)) if ids else ()
+    stored = {id: (places, held) for id, places, held in found}
     terms = np.array([term(word) for word in words], np.int64)
-    nothing = np.zeros(len(words), np.int64)
-    table = [places_of(stored[id], terms) if id in stored else nothing for id in ids]
-    return np.array(table, np.int64).reshape(len(ids), len(words))
+    both = [stored.get(id, (None, None)) for id in ids]
+    table = places_of([places for places, _ in both], terms)
+    for row, (_, held) in enumerate(both):
+        if held is not None:
+            table[row] = np.where(np.isin(terms, np.frombuffer(held, np.int64)), -1, 0)
+    return table
+
+
+_PLACES = """
+SELECT f.id, f.places, CASE WHEN f.places = x'' THEN f.terms END FROM carray(?) c CROSS JOIN facts f ON f.id = c.value
+"""
+
+
+_TAGS = """
+SELECT c.value FROM carray(?1) c WHERE EXISTS (SELECT 1 FROM tags t JOIN facts f ON f.key = t.fact JOIN scopes s ON s.key = f.scope
+  WHERE t.tag = c.value AND s.name IN (SELECT value FROM json_each(?2)))
+"""
+
+
+def tags(connection: apsw.Connection, scopes: Sequence[str], names: Sequence[str]) -> frozenset[str]:
+    """Those of these names that are tags of facts in these scopes."""
+    if not names:
+        return frozenset()
+    found: Any = connection.execute(_TAGS, (apsw.carray(tuple(names)), json.dumps(list(scopes))))
+    return frozenset(tag for (tag,) in found)

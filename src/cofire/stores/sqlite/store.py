@@ -136,13 +136,17 @@ class SqliteStore:
         with self._reading() as connection, self._live.at(connection) as index:
             return index.voices.asked(self._live.scope_keys(scopes) or (), words)
 
+    def tags(self, scopes: Sequence[str], names: Sequence[str]) -> frozenset[str]:
+        with self._glancing() as connection:
+            return name_reading.tags(connection, scopes, names)
+
     def known(self, names: Sequence[str], where: Where, most: int) -> list[Known]:
         with self._reading() as connection, self._live.at(connection) as index:
             return name_reading.known(connection, index, self._live.admitted(where), names, where.scopes, most)
 
     def paths(self, ids: Sequence[str], where: Where, common: int, most: int) -> NamePaths:
         with self._reading() as connection, self._live.at(connection) as index:
-            seeds = self._live.positions(connection, ids)
+            seeds = self._live.positions(connection, list(dict.fromkeys(ids)))
             found = looking.paths(index, seeds, self._live.admitted(where), common, most)
             paths, positions = name_reading.named(connection, index, seeds, found)
             self._live.keep_positions(paths.ids, positions)
@@ -223,7 +227,8 @@ class SqliteStore:
             facts, archived = connection.execute("SELECT count(*), coalesce(sum(archived), 0) FROM facts").get
             embedded = connection.execute("SELECT count(*) FROM vectors").get
             edges = connection.execute(
-                "SELECT (SELECT count(*) FROM graph_edges) + (SELECT count(*) FROM association_edges)"
+                "SELECT (SELECT count(*) FROM graph_edges WHERE ended IS NULL) "
+                "+ (SELECT count(*) FROM association_edges WHERE ended IS NULL)"
             ).get
             mentions = connection.execute("SELECT count(*) FROM mentions").get
             waiting = connection.execute("SELECT count(*) FROM facts WHERE inbox").get

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,6 +20,9 @@ from cofire.stores.index.terms import Held, joined, marks
 from cofire.stores.sqlite import graph_writing as graph
 from cofire.stores.sqlite import rows
 
+# How many versions back it is still told which facts were removed; an index that is older than that is loaded anew.
+KEPT_REMOVALS = 10_000
+
 
 @dataclass
 class Ledger:
@@ -27,6 +31,7 @@ class Ledger:
     version: int
     now: datetime
     scopes: dict[str, int] = field(default_factory=dict)
+    positions: dict[tuple[int, str], int] = field(default_factory=dict)
     followed: int = 0
 
 
@@ -35,12 +40,13 @@ def apply(connection: apsw.Connection, change: Change, expects: Mapping[str, int
     check_expectations(connection, expects)
     version = connection.execute("UPDATE state SET version = version + 1 RETURNING version").get
     ledger = Ledger(version, change.now)
-    model = model_of(connection, MODEL_RECORD)
+    model = model_of(connection, MODEL_RECORD) if change.adopt_vectors else None
     write_records(connection, change.records)
     hours = None if change.idle_minutes is None else graph.run_clock(connection, change.now, change.idle_minutes)
     stored = _write_facts(connection, change, ledger, hours or 0.0)
-    removed = sum(_remove_fact(connection, id, ledger) for id in change.removals)
-    _write_incoming(connection, change)
+    removed = _remove_facts(connection, change.removals, ledger)
+    if change.vectors:
+        _write_incoming(connection, change)
     if change.adopt_vectors:
         _adopt(connection, model)
     edges = _write_graph(connection, change, version)
@@ -51,9 +57,10 @@ def apply(connection: apsw.Connection, change: Change, expects: Mapping[str, int
 
 
 def _write_graph(connection: apsw.Connection, change: Change, version: int) -> EdgeCounts:
-    graph.add_mentions(connection, change.mentions)
+    graph.add_mentions(connection, change.mentions, version)
     graph.write_descriptions(connection, change.descriptions, version, change.now)
-    graph.mark_dreamed(connection, change.dreamed)
+    if change.dreamed:
+        graph.mark_dreamed(connection, change.dreamed)
     if change.importance is not None:
         graph.write_importance(connection, change.importance)
     return graph.write_edges(connection, change.edges, change.ended, version, change.now)
@@ -125,18 +132,29 @@ def _write_facts(connection: apsw.Connection, change: Change, ledger: Ledger, ho
             fresh.append((_insert(connection, new, ledger, hours), new))
             stored.append(Stored(new.fact.id, fresh=True))
             known.add(hash)
-    _wire(connection, change, fresh, ledger)
+    if fresh:
+        _furnish(connection, fresh, ledger)
+        _wire(connection, change, fresh, ledger)
     return tuple(stored)
+
+
+def _furnish(connection: apsw.Connection, fresh: Sequence[tuple[int, NewFact]], ledger: Ledger) -> None:
+    """What new facts have in tables of their own, and their number in each scope."""
+    _write_tags(connection, [(key, tag) for key, new in fresh for tag in new.fact.tags])
+    vectors = [(key, new.vector) for key, new in fresh if new.vector is not None]
+    if vectors:
+        connection.executemany("INSERT INTO vectors(fact, vector) VALUES (?, ?)", vectors)
+    for scope, count in Counter(new.fact.scope for _, new in fresh).items():
+        connection.execute("UPDATE scopes SET facts = facts + ? WHERE key = ?", (count, ledger.scopes[scope]))
 
 
 def _wire(connection: apsw.Connection, change: Change, fresh: Sequence[tuple[int, NewFact]], ledger: Ledger) -> None:
     """What new facts bring to the graph by themselves: names, and the turns they follow."""
     for scope in {new.fact.scope for _, new in fresh}:
         graph.write_names(connection, ledger.scopes[scope], [pair for pair in fresh if pair[1].fact.scope == scope])
-    if change.reach:
-        for key, new in fresh:
-            if new.fact.session is not None:
-                ledger.followed += graph.write_follows(connection, key, change.reach, ledger.version, change.now)
+    turns = [key for key, new in fresh if new.fact.session is not None]
+    if change.reach and turns:
+        ledger.followed += graph.write_follows(connection, turns, change.reach, ledger.version, change.now)
 
 
 def recognised(connection: apsw.Connection, hashes: Sequence[bytes]) -> dict[bytes, str]:
@@ -151,14 +169,9 @@ def recognised(connection: apsw.Connection, hashes: Sequence[bytes]) -> dict[byt
 def _insert(connection: apsw.Connection, new: NewFact, ledger: Ledger, hours: float) -> int:
     scope = ledger.scopes.get(new.fact.scope) or scope_key(connection, new.fact.scope)
     ledger.scopes[new.fact.scope] = scope
-    position = _next_position(connection, scope, new.fact.session)
+    position = _next_position(connection, scope, new.fact.session, ledger)
     connection.execute(rows.INSERT, rows.insertion(new, scope, position, hours, ledger.version))
-    key = connection.last_insert_rowid()
-    _write_tags(connection, key, new.fact.tags)
-    if new.vector is not None:
-        connection.execute("INSERT INTO vectors(fact, vector) VALUES (?, ?)", (key, new.vector))
-    connection.execute("UPDATE scopes SET facts = facts + 1 WHERE key = ?", (scope,))
-    return int(key)
+    return int(connection.last_insert_rowid())
 
 
 def _reinforce(connection: apsw.Connection, new: NewFact, ledger: Ledger, hours: float) -> Stored:
@@ -186,23 +199,40 @@ def _reinforce(connection: apsw.Connection, new: NewFact, ledger: Ledger, hours:
             known[0],
         ),
     )
-    _write_tags(connection, known[0], after.tags)
+    _write_tags(connection, [(known[0], tag) for tag in after.tags])
     ledger.scopes[before.scope] = scope_key(connection, before.scope)
     return Stored(before.id, fresh=False)
 
 
-def _next_position(connection: apsw.Connection, scope: int, session: str | None) -> int | None:
+def _next_position(connection: apsw.Connection, scope: int, session: str | None, ledger: Ledger) -> int | None:
     if session is None:
         return None
-    found = connection.execute(
-        "SELECT coalesce(max(position) + 1, 0) FROM facts WHERE scope = ? AND session = ?", (scope, session)
-    ).get
-    return int(found)
+    if (scope, session) not in ledger.positions:
+        last = connection.execute(_LAST_POSITION, (scope, session)).get
+        ledger.positions[scope, session] = -1 if last is None else int(last)
+    ledger.positions[scope, session] += 1
+    return ledger.positions[scope, session]
 
 
-def _write_tags(connection: apsw.Connection, key: int, tags: tuple[str, ...]) -> None:
+# Not max(): that would walk the whole session.
+_LAST_POSITION = "SELECT position FROM facts WHERE scope = ? AND session = ? ORDER BY position DESC LIMIT 1"
+
+
+def _write_tags(connection: apsw.Connection, tags: Sequence[tuple[int, str]]) -> None:
     if tags:
-        connection.executemany("INSERT OR IGNORE INTO tags(fact, tag) VALUES (?, ?)", ((key, tag) for tag in tags))
+        connection.executemany("INSERT OR IGNORE INTO tags(fact, tag) VALUES (?, ?)", tags)
+
+
+def _remove_facts(connection: apsw.Connection, ids: Sequence[str], ledger: Ledger) -> int:
+    if not ids:
+        return 0
+    removed = sum(_remove_fact(connection, id, ledger) for id in ids)
+    connection.execute(_PRUNE, (ledger.version - KEPT_REMOVALS,))
+    return removed
+
+
+# What a snapshot does not know of yet stays noted for those who will load it, the latest for those who have the store open.
+_PRUNE = "DELETE FROM removed WHERE version <= min(?1, coalesce((SELECT version FROM snapshots), ?1))"
 
 
 def _remove_fact(connection: apsw.Connection, id: str, ledger: Ledger) -> int:

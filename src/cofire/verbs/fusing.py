@@ -1,0 +1,133 @@
+"""Fusing: what all channels give, added up to one score a fact, and the order that follows. The parts always add up to the score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofire.asks import Asking
+from cofire.dynamics import covering, fusion, synapse
+from cofire.graph_asks import Rated
+from cofire.model import Importance
+from cofire.recall_settings import ACTIVATION_WEIGHT, COVERAGE
+from cofire.recollection import Ranking
+from cofire.settings import (
+    ENTITY_WEIGHT,
+    FUSION,
+    KEYWORD_WEIGHT,
+    RRF_K,
+    SEMANTIC_WEIGHT,
+    TEMPORAL_WEIGHT,
+    Knob,
+)
+from cofire.verbs.activating import Activation
+from cofire.verbs.asking import Question
+from cofire.verbs.channels import Heard
+from cofire.verbs.cueing import Cue
+from cofire.verbs.direct import Numbers
+from cofire.verbs.planning import Plan
+
+WEIGHTS: Mapping[str, Knob[float]] = {
+    "semantic": SEMANTIC_WEIGHT,
+    "keyword": KEYWORD_WEIGHT,
+    "entity": ENTITY_WEIGHT,
+    "temporal": TEMPORAL_WEIGHT,
+    "activation": ACTIVATION_WEIGHT,
+}
+HYBRID = (0.5, 0.3, 0.2)
+
+# Facts that the last pick looks at, beyond those wanted.
+PICKED_FROM = 20
+MOST_PICKED = 100
+
+
+def fuse(active: Activation, heard: Heard, cue: Cue, asked: Question, plan: Plan) -> Asking[Ranking]:
+    """One score a fact, by the method that the settings name."""
+    known = active.slate
+    own = {name: np.array([scores.get(id, 0.0) for id in known.ids]) for name, scores in heard.own.items()}
+    scores = {**{name: values for name, values in known.scores.items() if name not in cue.reports}, **own}
+    hears = {
+        **{name: known.heard[name] for name in scores if name in known.heard},
+        **{n: v > 0 for n, v in own.items()},
+    }
+    if plan.activates:
+        scores["activation"], hears["activation"] = active.scores, active.scores > 0
+    places = {name: fusion.ranks(scores[name], hears[name], known.ties) for name in scores}
+    method = asked.settings[FUSION]
+    if method == "rrf":
+        gives = _reciprocal(places, heard, asked, plan)
+    elif method == "hybrid":
+        gives = yield from _hybrid(active)
+    else:
+        gives = _calibrated(active, own, heard, plan)
+    if method == "calibrated" and asked.settings[COVERAGE]:
+        gives["coverage"] = _coverage(gives, active, cue, asked)
+    total = np.asarray(sum(gives.values(), np.zeros(len(known.ids))))
+    return Ranking(
+        known.ids,
+        fusion.order(total, known.ties),
+        total,
+        scores,
+        places,
+        gives,
+        active.gives,
+        active.hops,
+        active.seeds,
+        active.rounds,
+    )
+
+
+def _calibrated(active: Activation, own: Mapping[str, Numbers], heard: Heard, plan: Plan) -> dict[str, Numbers]:
+    """Scores on known scales are simply added."""
+    gives = {name: plan.weights.get(name, 1.0) * values for name, values in active.slate.gives.items()}
+    gives |= {name: heard.weights[name] * values for name, values in own.items()}
+    if plan.activates:
+        gives["activation"] = plan.weights.get("activation", 1.0) * active.total
+    return gives
+
+
+def _reciprocal(
+    places: Mapping[str, NDArray[np.int64]], heard: Heard, asked: Question, plan: Plan
+) -> dict[str, Numbers]:
+    """Only the places count (000)."""
+    weights = {name: asked.settings[WEIGHTS[name]] if name in WEIGHTS else heard.weights[name] for name in places}
+    return {
+        name: fusion.reciprocal(place, weight=weights[name] * plan.weights.get(name, 1.0), k=asked.settings[RRF_K])
+        for name, place in places.items()
+    }
+
+
+def _hybrid(active: Activation) -> Asking[dict[str, Numbers]]:
+    """The SYNAPSE paper's rank: .5 · similarity + .3 · activation + .2 · PageRank."""
+    ids = active.slate.ids
+    rated: dict[str, Importance] = yield Rated(ids)
+    central = np.array([rated[id].pagerank if id in rated else 0.0 for id in ids])
+    parts = {
+        "semantic": np.maximum(0.0, active.slate.cosine),
+        "activation": active.scores,
+        "importance": central / max(float(central.max(initial=0.0)), 1e-12),
+    }
+    nothing = np.zeros(len(ids))
+    return {
+        name: synapse.hybrid(*(values if one == name else nothing for one in parts), weights=HYBRID)
+        for name, values in parts.items()
+    }
+
+
+def _coverage(gives: Mapping[str, Numbers], active: Activation, cue: Cue, asked: Question) -> Numbers:
+    """What it counts to be the first to hold words of the question, among the best."""
+    scores = np.asarray(sum(gives.values()))
+    count = min(asked.k, MOST_PICKED)
+    best = fusion.best(scores, active.slate.ties, max(count, PICKED_FROM))
+    bonus: NDArray[np.float64] = np.zeros(len(scores))
+    bonus[best] = covering.picked(
+        scores[best],
+        active.slate.holds[best],
+        cue.word_shares,
+        [active.slate.ids[row] for row in best],
+        count=min(count, len(best)),
+        reward=asked.settings[COVERAGE],
+    )
+    return bonus

@@ -1,0 +1,53 @@
+"""Judging: whether memory has anything to say to a question, by the rule that the settings name."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from cofire.abstention_settings import LEXICAL_THRESHOLD, LEXICAL_WEIGHT, RULE, SIZE_PENALTY, THRESHOLD, UNKNOWN_PENALTY
+from cofire.dynamics.abstention import Weighing, feeling_of_knowing, judged
+from cofire.recall_settings import TAU_GATE
+from cofire.recollection import Judgement
+from cofire.settings import Settings
+from cofire.verbs.activating import Activation
+from cofire.verbs.asking import Question
+from cofire.verbs.cueing import Cue
+
+# Evidence below which memory is silent, for models that were calibrated: the 2 % quantile of answerable questions.
+SILENT_BELOW = {"granite-embedding-30m-english": 0.54}
+
+ALWAYS = Judgement(True, math.inf, -math.inf, "")
+
+
+def judge(active: Activation, cue: Cue, asked: Question) -> Judgement:
+    """Known or not. Without an embedder, or with one that nobody calibrated, words alone decide."""
+    settings = asked.settings
+    if settings[RULE] == "off" or not active.slate.ids:
+        return ALWAYS
+    if settings[RULE] == "gate":
+        return _gated(active, settings)
+    threshold = settings[THRESHOLD] or (SILENT_BELOW.get(cue.model.model.name) if cue.model else None)
+    verdict = judged(
+        cosines=active.slate.raw if cue.vector is not None and threshold is not None else None,
+        lexical_shares=active.slate.scores["keyword"],
+        facts=max(1, cue.facts),
+        unknown_share=cue.unknown,
+        weighing=Weighing(
+            lexical_weight=settings[LEXICAL_WEIGHT],
+            size_penalty=settings[SIZE_PENALTY],
+            unknown_penalty=settings[UNKNOWN_PENALTY],
+            threshold=threshold or 0.0,
+            lexical_threshold=settings[LEXICAL_THRESHOLD],
+        ),
+    )
+    return Judgement(verdict.known, verdict.evidence, verdict.threshold, verdict.reason)
+
+
+def _gated(active: Activation, settings: Settings) -> Judgement:
+    """The documented gate: the strongest activation must reach tau (000)."""
+    strongest, tau = float(np.max(active.scores, initial=0.0)), settings[TAU_GATE]
+    if feeling_of_knowing(strongest, tau=tau):
+        return Judgement(True, strongest, tau, "")
+    return Judgement(False, strongest, tau, f"The strongest activation is {strongest:.3f}, below the gate at {tau:g}.")
