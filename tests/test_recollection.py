@@ -10,6 +10,7 @@ import pytest
 from cofire.model import Fact
 from cofire.reading.tokens import estimate
 from cofire.recollection import ChannelReport, Heard, Hit, Recollection
+from cofire.spreads import Hop
 
 AT = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 
@@ -47,7 +48,10 @@ def test_a_hit_shows_its_fact() -> None:
 def test_the_weakest_is_the_least_confident_edge_of_the_path() -> None:
     one = hit("one")
     assert one.weakest is None
-    assert Hit(one.fact, 1.0, {}, path=("a", "b"), confidences=(0.9, 0.4, 0.7)).weakest == 0.4
+    links = [("a", "b", 0.9), ("b", "c", None), ("c", "d", 0.4), ("d", "e", 0.7)]
+    hops = tuple(Hop(source, target, "similar", 1.0, sure, None, 0.5) for source, target, sure in links)
+    led = Hit(one.fact, 1.0, {}, hops=hops)
+    assert (led.path, led.confidences, led.weakest) == (("a", "b", "c", "d", "e"), (0.9, 1.0, 0.4, 0.7), 0.4)
 
 
 def test_prompt_text_is_fenced_and_numbered() -> None:

@@ -6,22 +6,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from cofire.async_memory import AsyncMemory
     from cofire.errors import CofireError
-    from cofire.memory import AsyncMemory, Memory
+    from cofire.memory import Memory
     from cofire.model import Edge, Fact, Link
+    from cofire.own_channels import OwnChannel
     from cofire.recollection import Hit, Recollection
     from cofire.settings import Settings
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "AsyncMemory": "cofire.memory",
+    "AsyncMemory": "cofire.async_memory",
     "CofireError": "cofire.errors",
     "Edge": "cofire.model",
     "Fact": "cofire.model",
     "Hit": "cofire.recollection",
     "Link": "cofire.model",
     "Memory": "cofire.memory",
+    "OwnChannel": "cofire.own_channels",
     "Recollection": "cofire.recollection",
     "Settings": "cofire.settings",
 }
@@ -34,6 +37,7 @@ __all__ = [
     "Hit",
     "Link",
     "Memory",
+    "OwnChannel",
     "Recollection",
     "Settings",
     "__version__",

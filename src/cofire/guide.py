@@ -37,7 +37,14 @@ _PAGES = (
         "Finds the facts that answer a question, with the reasons, or says that nothing is known.",
         "Before answering from memory; narrow it by scope, session, tags, speaker or time.",
         "A few milliseconds and one embedding. No language model.",
-        "found.text(budget) for a prompt, found.xray() for the reasons.",
+        "found.text(budget) for a prompt, found.xray() for the reasons, why about a fact that is missing.",
+    ),
+    Page(
+        "why",
+        "Tells why a fact comes back for a question, or the first stage where it is lost, and which changes bring it back.",
+        "When a fact that you expect is missing, or one that you do not expect is there. Give the same arguments as to recall.",
+        "A recall, and where the fact is missing up to a few dozen more: every remedy was really tried.",
+        "recall with what the first remedy says.",
     ),
     Page(
         "ingest",

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as TookTooLong
+import math
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
+from threading import Thread
 from typing import Any
 
-from cofire.asks import World
+from cofire.asks import Failure, World
 from cofire.errors import ChannelTimedOut, InvalidInput
 from cofire.model import Where
+
+# Names under which something else gives to a score.
+TAKEN = frozenset("semantic keyword entity temporal activation prior coverage importance".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,38 +40,67 @@ class OwnChannels:
 
 
 @dataclass(frozen=True, slots=True)
-class Listen:
-    """What a channel of a user's own finds, of those that may be seen."""
+class Listening:
+    """What do these channels find? All are asked at once and apart from the store, which they may use themselves; a failing one
+    answers `Failure`."""
 
-    name: str
+    names: Sequence[str]
     text: str
     k: int
     where: Where
 
-    def put(self, world: World) -> dict[str, float]:
-        channel = world.channels[self.name]
-        scores = checked(self.name, _in_time(channel, self))
-        seen: list[str] = world.store.admitted(sorted(scores), self.where)
-        best = sorted(seen, key=lambda id: (-scores[id], id))[: self.k]
-        return {id: scores[id] for id in best}
+    def put(self, world: World) -> dict[str, Any]:
+        begun = {name: _begun(world.channels[name], self) for name in self.names if name in world.channels}
+        return {name: _in_time(world.channels[name], answer) for name, answer in begun.items()}
 
 
-def _in_time(channel: OwnChannel, asked: Listen) -> Any:
-    waiting = ThreadPoolExecutor(max_workers=1)
+def register(world: World, channel: OwnChannel) -> None:
+    """Make a channel known to a world, under a name that nobody has."""
+    name = str(channel.name).strip()
+    if not name or name != channel.name:
+        raise InvalidInput(f"A channel cannot be called {channel.name!r}.", way_out="Give it a plain name.")
+    if name in TAKEN or name in world.channels:
+        raise InvalidInput(
+            f"There is a channel {name} already.", way_out="Give it another name, or unregister that one."
+        )
+    if not (_is_number(channel.weight) and channel.weight >= 0 and _is_number(channel.seconds) and channel.seconds > 0):
+        raise InvalidInput(
+            f"The channel {name} cannot count {channel.weight!r} and take {channel.seconds!r} seconds.",
+            way_out="Its weight must be 0 or more, its seconds more than 0.",
+        )
+    world.channels[name] = channel
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _begun(channel: OwnChannel, asked: Listening) -> Future[Any]:
+    """A channel at work in a thread that is let go: one that hangs does not hold up the program's end."""
+    answer: Future[Any] = Future()
+    Thread(target=_listen, args=(answer, channel, asked), daemon=True, name=f"cofire channel {channel.name}").start()
+    return answer
+
+
+def _listen(answer: Future[Any], channel: OwnChannel, asked: Listening) -> None:
     try:
-        return waiting.submit(channel.listen, asked.text, asked.k, asked.where).result(timeout=channel.seconds)
-    except TookTooLong as error:
-        raise ChannelTimedOut(
-            f"The channel {channel.name} took longer than {channel.seconds:g} seconds.",
-            way_out="Make it faster, or give it more seconds.",
-        ) from error
-    finally:
-        waiting.shutdown(wait=False, cancel_futures=True)
+        answer.set_result(checked(channel.name, channel.listen(asked.text, asked.k, asked.where)))
+    except BaseException as error:  # noqa: BLE001 handed to whoever waits for the answer
+        answer.set_exception(error)
+
+
+def _in_time(channel: OwnChannel, answer: Future[Any]) -> Any:
+    done, _ = wait([answer], timeout=channel.seconds)
+    if not done:
+        late = f"The channel {channel.name} took longer than {channel.seconds:g} seconds."
+        return Failure(ChannelTimedOut(late, way_out="Make it faster, or give it more seconds."))
+    error = answer.exception()
+    return Failure(error if isinstance(error, Exception) else RuntimeError(repr(error))) if error else answer.result()
 
 
 def checked(name: str, scores: Any) -> dict[str, float]:
     """Scores as they may be used: from 0 to 1, by id."""
-    if not isinstance(scores, Mapping) or not all(0 <= score <= 1 for score in scores.values()):
+    if not isinstance(scores, Mapping) or not all(_is_number(score) and 0 <= score <= 1 for score in scores.values()):
         raise InvalidInput(
             f"The channel {name} gave something other than ids with scores from 0 to 1.",
             way_out="Return a dictionary of ids and scores.",

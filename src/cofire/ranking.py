@@ -26,6 +26,7 @@ class Direct:
     speaker: float
     first_speaker: float
     asks: float
+    timed: float
     length: float
 
 
@@ -46,7 +47,6 @@ class NameWalk:
     most: int
     in_question: float
     nearness: float
-    kept: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,6 @@ class Ranking:
     seeds: Seeds
     names: NameWalk
     features: dict[str, float]
-    coverage: float
 
 
 @cache
@@ -81,5 +80,4 @@ def read(tables: dict[str, dict[str, Any]]) -> Ranking:
         seeds=Seeds(**tables["seeds"]),
         names=NameWalk(**tables["names"]),
         features=tables["features"],
-        coverage=tables["coverage"]["weight"],
     )

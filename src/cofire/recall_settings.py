@@ -138,6 +138,24 @@ CONFIDENCE_FLOOR = declare(
         alias="graphTraversalConfidenceFloor",
     )
 )
+EXPLAIN = declare(
+    Knob(
+        "graph_recall.explain",
+        True,
+        "Whether a recall keeps the paths and rounds of activation, for the x-ray.",
+        "001",
+        alias="graphRecallExplainEnabled",
+    )
+)
+EXPLAIN_DOORS = declare(
+    Knob(
+        "graph_recall.explain_doors",
+        True,
+        "Whether the command line and other doors explain recalls: why, and the x-ray.",
+        "001",
+        alias="graphRecallExplainToolEnabled",
+    )
+)
 DECAY = declare(Knob("diffusion.decay", 0.7, "What is left of activation after a hop.", "001", low=0, high=1))
 REFINEMENT = declare(
     Knob(
@@ -172,7 +190,7 @@ STRATEGY = declare(
 COVERAGE = declare(
     Knob(
         "fusion.coverage",
-        0.872,
+        0.8,
         "What it counts that a fact is the first to hold words of the question; 0 is nothing.",
         "measured on the tuning halves",
         low=0,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from cofire import xray
@@ -75,6 +75,18 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class Planned:
+    """How a question was answered, and why so. `dynamics` is None where activation took no part."""
+
+    mode: str
+    mode_reason: str
+    strategy: str
+    strategy_reason: str
+    dynamics: str | None
+    fusion: str
+
+
+@dataclass(frozen=True, slots=True)
 class Judgement:
     """Whether memory has something to say: the evidence, and what it had to reach."""
 
@@ -106,6 +118,14 @@ class Ranking:
         """The ids at the first places."""
         return [self.ids[row] for row in self.order[:k]]
 
+    def place(self, id: str) -> int | None:
+        """The place of a fact among all candidates, from 1; None where it is none of them."""
+        return self.order.index(self.ids.index(id)) + 1 if id in self.ids else None
+
+    def untold(self) -> Ranking:
+        """The same without the ways that activation took."""
+        return replace(self, hops=(), seeds=(), rounds=())
+
     def hit(self, fact: Fact) -> Hit:
         """A candidate as a hit."""
         row = self.ids.index(fact.id)
@@ -126,7 +146,7 @@ class Recollection:
     """The answer to a question: hits, best first, and what every stage did.
 
     `known` is False, with a reason, when memory has nothing to say; then there are no hits, and `guesses` are what it would have
-    said. `ranking` has all candidates.
+    said. `ranking` has all candidates, `texts` those of the facts on the paths, by id.
     """
 
     question: str
@@ -139,6 +159,8 @@ class Recollection:
     judgement: Judgement | None = None
     guesses: tuple[Hit, ...] = ()
     ranking: Ranking | None = None
+    plan: Planned | None = None
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def known(self) -> bool:

@@ -58,13 +58,13 @@ BUDGET = declare(
     )
 )
 HEADROOM = declare(
-    Knob("recall.headroom", 50, "Candidates each channel proposes, beyond k, for ranking.", "001", low=1, high=5_000)
+    Knob("recall.headroom", 110, "Candidates each channel proposes, beyond k, for ranking.", "001", low=1, high=5_000)
 )
 SEMANTIC = declare(Knob("semantic.enabled", True, "Whether search by meaning takes part.", "000"))
 SEMANTIC_WEIGHT = declare(
     Knob(
         "semantic.weight",
-        0.15,
+        0.17,
         "Weight of the meaning channel in fusion.",
         "measured on the tuning halves",
         low=0,
@@ -117,7 +117,7 @@ KEYWORD_K1 = declare(
     )
 )
 KEYWORD_B = declare(
-    Knob("keyword.b", 0.45, "BM25: how much long texts are held back.", "measured on the tuning halves", low=0, high=1)
+    Knob("keyword.b", 0.6, "BM25: how much long texts are held back.", "measured on the tuning halves", low=0, high=1)
 )
 HINT_WEIGHT = declare(
     Knob(
@@ -133,7 +133,7 @@ ENTITY = declare(Knob("entity.enabled", True, "Whether names in the question lea
 ENTITY_WEIGHT = declare(
     Knob(
         "entity.weight",
-        0.983,
+        0.676,
         "Weight of the entity channel in fusion.",
         "measured on the tuning halves",
         low=0,

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import cofire
+from cofire.stores.sqlite.schema import MIGRATIONS
 from tests.doors.calling import Store, call
 
 
@@ -25,7 +26,7 @@ def test_healthy_memory_is_well_in_every_respect(store: Store) -> None:
     assert [line.split()[0] for line in ran.out.splitlines()] == ["ok"] * len(ran.out.splitlines())
     found = findings()
     assert found["cofire"]["says"] == cofire.__version__
-    assert "schema 1, 1 fact" in found["store"]["says"]
+    assert f"schema {len(MIGRATIONS)}, 1 fact" in found["store"]["says"]
     assert "words alone" in found["embedder"]["says"]
     assert {"Python", "SQLite", "integrity", "disk", "settings file"} <= set(found)
 

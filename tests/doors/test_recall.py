@@ -87,10 +87,8 @@ def test_scopes_may_be_several(store: Store) -> None:
 
 
 def test_settings_of_one_question_hold_for_it_alone(ids: list[str]) -> None:
-    assert (
-        "Every channel is switched off."
-        in call("recall", "lunch", "--set", "keyword.enabled=off", "--set", "semantic.enabled=off").out
-    )
+    off = [f"{channel}.enabled=off" for channel in ("keyword", "semantic", "entity", "temporal")]
+    assert "Every channel is switched off." in call("recall", "lunch", *(f"--set={one}" for one in off)).out
     assert call("recall", "lunch", "--json").json["known"] is True
 
 

@@ -13,6 +13,7 @@ PUBLIC_NAMES = [
     "Hit",
     "Link",
     "Memory",
+    "OwnChannel",
     "Recollection",
     "Settings",
     "__version__",

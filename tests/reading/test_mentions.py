@@ -54,6 +54,15 @@ def test_last_word_of_what_a_text_begins_with_is_no_surname() -> None:
     assert sure("My dog Biscuit is afraid.") == {"biscuit": FULL}
 
 
+def test_place_at_the_end_of_a_name_is_no_surname() -> None:
+    assert sure("He left the University of Oslo. He loved Oslo.")["oslo"] == FULL
+
+
+def test_word_in_the_brackets_of_the_subject_is_no_surname() -> None:
+    assert sure("The Leader of Opposition in Uganda speaks.", subject="Leader of Opposition (Uganda)")["uganda"] == FULL
+    assert "jo smith actor" not in sure("Smith met another Actor.", subject="Jo Smith (actor)")
+
+
 def test_surname_alone_means_only_itself() -> None:
     assert "michael jordan" not in sure("we flew to Jordan")
     assert "jordan" not in sure("we met Michael Jordan")

@@ -5,7 +5,7 @@ import pytest
 from cofire.model import Fact
 from cofire.reading.base import Subject
 from cofire.reading.rules import RuleReader
-from cofire.reading.subjects import ALSO, AN_ALIAS, BEFORE_COMMA, GIVEN, LEAD, WITHOUT_BRACKETS, subjects
+from cofire.reading.subjects import ALSO, AN_ALIAS, BEFORE_COMMA, GIVEN, LEAD, SHORTER, WITHOUT_BRACKETS, subjects
 
 
 def about(text: str, **given: str) -> dict[str, float]:
@@ -31,6 +31,11 @@ def test_given_subject_is_strongest_then_without_brackets_then_before_the_comma(
         ("The deploy key is in the vault.", "deploy key"),
         ("Connection pooling means sharing connections.", "connection pooling"),
         ("Dudu or Duda is a banjo player.", "dudu"),
+        ('"Love Runs Out" is a song.', "love runs out"),
+        ("Dangerously They Live is a film.", "dangerously they live"),
+        ("Coral Gardens and Their Magic, a study, is a book.", "coral gardens and their magic"),
+        ("Huntington Bancshares, Inc. is a bank.", "huntington bancshares"),
+        ("Charlemagne (742) or Charles the Great, was a king.", "charlemagne"),
     ],
 )
 def test_statement_is_about_what_it_begins_with(text: str, name: str) -> None:
@@ -47,6 +52,8 @@ def test_statement_is_about_what_it_begins_with(text: str, name: str) -> None:
         "I was in Oslo.",
         "What I like is tea.",
         "We met Ana, who was late.",
+        '"I am fine" is what she said.',
+        "The television industry developed in New York and is large.",
         "Use tabs.",
         "",
     ],
@@ -63,6 +70,12 @@ def test_turn_has_a_speaker_and_not_a_subject() -> None:
 def test_other_names_are_weaker_subjects() -> None:
     found = about("Eduardo Filippo, also known as Lalo Gray, was an actor.")
     assert (found["eduardo filippo"], found["lalo gray"]) == (LEAD, ALSO)
+
+
+def test_person_is_also_met_without_middle_names_and_by_nickname() -> None:
+    found = about('David Gordon "Dave" Gilmour (1881-1932) was a player.')
+    assert (found["david gilmour"], found["dave gilmour"]) == (SHORTER, SHORTER)
+    assert "new times" not in about("New York Times (the) is a paper.")
 
 
 def test_abbreviation_of_the_subject_is_a_weaker_subject() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cofire.embedders.base import Model, StoredModel, Vectors
-from cofire.model import Change, Fact, NewFact, Record, Where, Written
+from cofire.model import About, Change, Fact, Mentioned, NewFact, Record, Where, Written
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, Store, WordCue
 from cofire.verbs.reading_facts import word_counts
 
@@ -43,6 +43,14 @@ def everywhere(**conditions: Any) -> Where:
 def cue(*words: str, weights: Sequence[float] | None = None, mean_length: float = 4.0, **constants: float) -> WordCue:
     given = tuple(weights) if weights else tuple(1.0 for _ in words)
     return WordCue(words, given, mean_length, constants.get("k1", 0.8), constants.get("b", 0.6))
+
+
+def holding(
+    new: NewFact, mentions: Mapping[str, Sequence[int]], about: Mapping[str, float], sure: float = 1.0
+) -> NewFact:
+    """A fact on its way that mentions names, in these sentences, and is about names, this strongly."""
+    mentioned = tuple(Mentioned(name, tuple(at), sure) for name, at in mentions.items())
+    return replace(new, mentions=mentioned, subjects=tuple(About(name, by) for name, by in about.items()))
 
 
 class Pen:

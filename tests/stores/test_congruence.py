@@ -5,7 +5,7 @@ SQLite is looked at through a second opening of its file as well, as another pro
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import timedelta
@@ -20,6 +20,7 @@ from hypothesis import settings
 from hypothesis import strategies as some
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from cofire.dynamics.context import Context
 from cofire.dynamics.likeness import unit
 from cofire.embedders.base import Model, StoredModel
 from cofire.errors import CofireError, Conflict
@@ -38,13 +39,15 @@ from cofire.model import (
     Written,
 )
 from cofire.reading.words import words
-from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, EdgeFilter, Store
-from cofire.stores.index import postings
+from cofire.stores import linking
+from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, Conducting, EdgeFilter, Store
+from cofire.stores.index import index, postings, turns
 from cofire.stores.reference import ReferenceStore
 from cofire.stores.sqlite import live_index
 from cofire.verbs.reading_facts import word_counts
 from tests.conftest import sqlite_store
-from tests.stores.making import DAY, NOW, Pen, cue, everywhere
+from tests.stores import answers
+from tests.stores.making import DAY, NOW, Pen, cue, everywhere, holding
 
 VOCABULARY = ("tea", "pot", "green", "max_connections", "東京", "Zürich", "runs", "C++", "the")
 SCOPES = ("a", "b", "c")
@@ -56,7 +59,12 @@ MODELS = [
     for name in ("first", "second")
 ]
 
-texts = some.lists(some.sampled_from(VOCABULARY), min_size=1, max_size=6).map(" ".join)
+STEMS = (*dict.fromkeys(words(" ".join(VOCABULARY))), "never")
+NAMES = ("ana lopez", "porto", "kettle", "tea")
+CONTEXT = Context(before=0.5, after=0.3, decay=0.5, reach=2, short=3)
+
+said = some.lists(some.sampled_from(VOCABULARY), min_size=1, max_size=6).map(" ".join)
+texts = some.builds(str.__add__, said, some.sampled_from(["", "?"]))
 moments = some.none() | some.integers(-3, 3).map(lambda days: NOW + days * DAY)
 vectors = some.none() | some.sampled_from([row.tobytes() for row in DIRECTIONS])
 tellings = some.fixed_dictionaries(
@@ -64,7 +72,7 @@ tellings = some.fixed_dictionaries(
     optional={
         "vector": vectors,
         "session": some.sampled_from(["one", "two"]),
-        "speaker": some.sampled_from(["Ana", "Ben"]),
+        "speaker": some.sampled_from(["Ana", "Ben", "Ana Lopez"]),
         "category": some.sampled_from(["note", "log"]),
         "subject": some.sampled_from(["Kettle", "Tea"]),
         "tags": some.sets(some.sampled_from(["db", "hot tea", "x"])).map(lambda tags: tuple(sorted(tags))),
@@ -79,14 +87,16 @@ tellings = some.fixed_dictionaries(
         ),
     },
 )
-names = some.sampled_from(["ana lopez", "porto", "kettle", "tea"])
-shares = some.sampled_from([0.25, 0.5, 1.0])
+names = some.sampled_from(NAMES)
+shares = some.sampled_from([0.25, 0.5, 0.667, 1.0])
+sentences = some.lists(some.integers(0, 40), max_size=3).map(tuple)
 namings = some.fixed_dictionaries(
     {},
     optional={
-        "mentions": some.lists(some.builds(Mentioned, names, some.just((0,)), shares), max_size=3).map(tuple),
+        "mentions": some.lists(some.builds(Mentioned, names, sentences, shares), max_size=3).map(tuple),
         "subjects": some.lists(some.builds(About, names, shares), max_size=2).map(tuple),
         "perhaps": some.sets(names).map(sorted).map(tuple),
+        "places": some.dictionaries(some.sampled_from(STEMS), some.integers(1, 2**32 - 1), max_size=4),
     },
 )
 kinds = some.sampled_from(["similar", "causes", "supports", "contradicts", "auto_link", "my own"])
@@ -112,19 +122,40 @@ def assert_same_facts(one: Store, other: Store, ids: list[str]) -> None:
     assert other.read(ids) == known
     hashes = [fact.hash for fact in known if fact] + [Fact("never told").hash]
     assert other.recognise(hashes) == one.recognise(hashes)
-    assert evidence(other, [*ids, "unknown"]) == evidence(one, [*ids, "unknown"])
+    for asked, reach, near in (([*ids, "unknown"], 0, 0), (ids, 2, 2), (ids[::3], 3, 1)):
+        weighed = [answers.evidence(store, asked, STEMS, reach, near) for store in (one, other)]
+        assert weighed[1] == weighed[0]
+    assert other.places([*ids, "unknown"], STEMS).tolist() == one.places([*ids, "unknown"], STEMS).tolist()
 
 
 def assert_same_search(one: Store, other: Store, where: Where, k: int) -> None:
     before = f"{k:026}"
     assert other.scan(where, k, None) == one.scan(where, k, None)
     assert other.scan(where, 1_000, before) == one.scan(where, 1_000, before)
-    stems = tuple(dict.fromkeys(words(" ".join(VOCABULARY[:4]))))
+    stems = STEMS[:4]
     question = cue(*stems, weights=[1.0 + place / 3 for place in range(len(stems))])
-    for asked in (question, replace(question, hint_weight=0.5)):
+    lent = tuple(place % 2 == 0 for place in range(len(stems)))
+    hinted = replace(question, hint_weight=0.5)
+    for asked in (question, hinted, replace(hinted, context=CONTEXT, lent=lent)):
         assert other.matching(asked, k, where) == one.matching(asked, k, where)
     vector = DIRECTIONS[k % len(DIRECTIONS)].astype(np.float32)
     assert other.nearest(vector, k, where, 400) == one.nearest(vector, k, where, 400)
+
+
+def assert_same_recall(one: Store, other: Store, where: Where, k: int, ids: list[str]) -> None:
+    """What a recall asks besides: times, voices, names and paths."""
+    spans = [(NOW - DAY, NOW), (NOW + k * DAY, NOW + k * DAY)]
+    assert other.timely(spans, k, where) == one.timely(spans, k, where)
+    assert other.admitted(ids, where) == one.admitted(ids, where)
+    for scopes in (["a"], [*SCOPES, "nowhere"]):
+        for asked in (["ana"], ["ben", "lopez"]):
+            assert other.voices(scopes, asked) == one.voices(scopes, asked)
+        assert other.tags(scopes, ["db", "x", "none"]) == one.tags(scopes, ["db", "x", "none"])
+    for most in (1, 100):
+        assert answers.known(other, NAMES, where, most) == answers.known(one, NAMES, where, most)
+    seeds = [fact.id for fact in one.read(ids[-9:]) if fact]
+    for common, most in ((k, k), (3, 2), (100, 100)):
+        assert answers.paths(other, seeds, where, common, most) == answers.paths(one, seeds, where, common, most)
 
 
 def assert_same_counts(one: Store, other: Store) -> None:
@@ -132,7 +163,7 @@ def assert_same_counts(one: Store, other: Store) -> None:
     sizes = [{count: getattr(size, count) for count in counts} for size in (one.size(), other.size())]
     assert sizes[1] == sizes[0]
     for scopes in (["a"], ["a", "b"], [*SCOPES, "nowhere"]):
-        assert statistics(other, scopes) == statistics(one, scopes)
+        assert answers.statistics(other, scopes, STEMS) == answers.statistics(one, scopes, STEMS)
 
 
 def assert_same_graph(one: Store, other: Store, ids: list[str]) -> None:
@@ -140,44 +171,23 @@ def assert_same_graph(one: Store, other: Store, ids: list[str]) -> None:
     for wanted in (EdgeFilter(), EdgeFilter(("a",)), EdgeFilter(kinds=frozenset({"similar"}), origin="test")):
         assert other.edges(wanted, 50) == one.edges(wanted, 50)
     for id in known[-3:]:
-        assert rounded(other.links(id, 20)) == rounded(one.links(id, 20))
+        assert answers.links(other, id) == answers.links(one, id)
         assert other.descriptions(id) == one.descriptions(id)
     assert other.waiting(None, 100) == one.waiting(None, 100)
     assert other.waiting(["a", "nowhere"], 2) == one.waiting(["a", "nowhere"], 2)
     assert other.profiles([*known, "unknown"]) == one.profiles([*known, "unknown"])
     assert other.importance(ids) == one.importance(ids)
     assert other.active_hours() == pytest.approx(one.active_hours())
-    assert [network(other, scope) for scope in SCOPES] == [network(one, scope) for scope in SCOPES]
-    assert kin(other, known) == kin(one, known)
+    for scope in SCOPES:
+        assert answers.network(other, scope) == answers.network(one, scope)
+    assert answers.kin(other, known) == answers.kin(one, known)
 
 
-def rounded(links: Sequence[Any]) -> list[Any]:
-    return [replace(link, weight=link.weight and round(link.weight, 6)) for link in links]
-
-
-def network(store: Store, scope: str) -> Any:
-    found = store.network(scope)
-    triples = zip(found.source.tolist(), found.target.tolist(), found.weight.tolist(), strict=True)
-    return found.ids, sorted((found.ids[a], found.ids[b], round(weight, 5)) for a, b, weight in triples)
-
-
-def kin(store: Store, ids: Sequence[str]) -> Any:
-    """All pairs, so that ties at the edge of the nearest decide nothing."""
-    found = store.kin(ids, 1_000, 1_000)
-    triples = zip(found.left.tolist(), found.right.tolist(), found.cosines.tolist(), strict=True)
-    return sorted((found.ids[a], found.ids[b], round(cosine, 4)) for a, b, cosine in triples)
-
-
-def evidence(store: Store, ids: list[str]) -> Any:
-    """Vectors are the stored bytes, so they must be the same to the last bit."""
-    found = store.weigh(ids, [*words(" ".join(VOCABULARY)), "never"])
-    arrays = (found.vectors, found.embedded, found.counts, found.lengths, found.hints)
-    return found.ids, [(array.shape, array.tolist()) for array in arrays]
-
-
-def statistics(store: Store, scopes: list[str]) -> Any:
-    found = store.statistics(scopes, [*words(" ".join(VOCABULARY)), "never"])
-    return found.facts, pytest.approx(found.mean_length), found.holding, found.sample.tolist()
+def assert_same_expansion(one: Store, other: Store, where: Where, k: int, ids: list[str]) -> None:
+    asked = [*ids[-3:], "unknown"]
+    every = Conducting(where, None, 0.0, 100)
+    for how in (every, replace(every, kinds=frozenset({"similar", "causes", "entity"}), floor=0.4, most=k)):
+        assert answers.expansion(other, asked, how) == answers.expansion(one, asked, how)
 
 
 class TwoStores(RuleBasedStateMachine):
@@ -189,6 +199,9 @@ class TwoStores(RuleBasedStateMachine):
         self.folder = Path(self.exit.enter_context(TemporaryDirectory()))
         self.exit.enter_context(patch.object(live_index, "SMALLEST_SNAPSHOT", 4))
         self.exit.enter_context(patch.object(postings, "TAIL", 16))
+        self.exit.enter_context(patch.object(index, "MOST_DEAD", 6))
+        self.exit.enter_context(patch.object(turns, "FEW_SESSIONS", 1))
+        self.exit.enter_context(patch.object(linking, "MOST_LEADING", 5))
         self.reference: Store = ReferenceStore()
         self.sqlite: Store = sqlite_store(self.folder)
         self.onlooker: Store = sqlite_store(self.folder, "exact")
@@ -319,6 +332,8 @@ class TwoStores(RuleBasedStateMachine):
         for store in (self.sqlite, self.onlooker):
             assert_same_facts(self.reference, store, self.ids)
             assert_same_search(self.reference, store, self.where, self.k)
+            assert_same_recall(self.reference, store, self.where, self.k, self.ids)
+            assert_same_expansion(self.reference, store, self.where, self.k, self.ids)
             assert_same_counts(self.reference, store)
             assert_same_graph(self.reference, store, self.ids)
             assert [store.record(name) for name in RECORDS] == [self.reference.record(name) for name in RECORDS]
@@ -348,7 +363,9 @@ def crowd(pen: Pen, facts: int) -> Iterator[NewFact]:
     for number in range(facts):
         chosen = [VOCABULARY[place] for place in RANDOM.integers(0, len(VOCABULARY), 4)]
         row = DIRECTIONS[number % len(DIRECTIONS)].tobytes()
-        yield pen.new(f"{' '.join(chosen)} {number}", row, scope=SCOPES[number % 3], session=f"s{number % 10}")
+        parts = {"scope": SCOPES[number % 3], "session": f"s{number % 10}", "at": NOW - number * 7 % 40 * DAY}
+        plain = pen.new(f"{' '.join(chosen)} {number}", row, speaker=("Ana", "Ben", None)[number % 7 % 3], **parts)
+        yield holding(plain, {NAMES[number % 4]: (number % 9,)}, {NAMES[number % 3]: 0.5} if number % 20 == 0 else {})
 
 
 @pytest.mark.slow
@@ -367,5 +384,7 @@ def test_a_large_store_answers_like_the_reference_after_most_of_it_is_gone(tmp_p
     for store in (sqlite, reopened):
         for where in (everywhere(), everywhere(scopes=("a",)), everywhere(sessions=frozenset({"s5"}))):
             assert_same_search(reference, store, where, 50)
+            assert_same_recall(reference, store, where, 50, [new.fact.id for new in news])
+        assert_same_facts(reference, store, [new.fact.id for new in news[::20]])
         assert_same_counts(reference, store)
         store.close()

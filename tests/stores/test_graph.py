@@ -301,5 +301,5 @@ def test_descriptions_are_kept_as_history_and_lead_to_the_fact_by_words(store: S
     hinted = type(asked)(asked.words, asked.weights, asked.mean_length, asked.k1, asked.b, 0.3)
     assert store.matching(hinted, 5, everywhere()) == [id]
     assert store.matching(asked, 5, everywhere()) == []
-    evidence = store.weigh([id], ["lambda", "pool"])
+    evidence = store.weigh([id], ["lambda", "pool"], 0, 0)
     assert evidence.hints.tolist() == [[1.0, 0.0]]

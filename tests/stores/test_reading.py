@@ -9,7 +9,7 @@ import pytest
 
 from cofire.errors import StoreClosed, StoreError
 from cofire.model import Change
-from cofire.stores.base import EdgeFilter, Store
+from cofire.stores.base import Conducting, EdgeFilter, Store
 from cofire.stores.reference import ReferenceStore
 from tests.conftest import sqlite_store
 from tests.stores.making import MODEL, NOW, Pen, asked, cue, everywhere, vector
@@ -81,7 +81,7 @@ def test_an_empty_store_answers_nothing_to_everything(store: Store) -> None:
     assert store.nearest(asked(1, 0, 0, 0), 5, everywhere(), 400) == []
     assert store.matching(cue("tea"), 5, everywhere()) == []
     assert store.unembedded(MODEL.encode(), 5) == []
-    assert store.weigh(["unknown"], ["tea"]).ids == ()
+    assert store.weigh(["unknown"], ["tea"], 0, 0).ids == ()
     assert store.check() == []
 
 
@@ -141,7 +141,14 @@ CALLS: dict[str, Callable[[Store], object]] = {
     "scan": lambda store: store.scan(everywhere(), 1, None),
     "nearest": lambda store: store.nearest(asked(1, 0, 0, 0), 1, everywhere(), 1),
     "matching": lambda store: store.matching(cue("tea"), 1, everywhere()),
-    "weigh": lambda store: store.weigh(["id"], ["tea"]),
+    "timely": lambda store: store.timely([(NOW, NOW)], 1, everywhere()),
+    "admitted": lambda store: store.admitted(["id"], everywhere()),
+    "weigh": lambda store: store.weigh(["id"], ["tea"], 1, 1),
+    "places": lambda store: store.places(["id"], ["tea"]),
+    "voices": lambda store: store.voices(["default"], ["ana"]),
+    "tags": lambda store: store.tags(["default"], ["db"]),
+    "known": lambda store: store.known(["ana"], everywhere(), 1),
+    "paths": lambda store: store.paths(["id"], everywhere(), 1, 1),
     "statistics": lambda store: store.statistics(["default"], ["tea"]),
     "record": lambda store: store.record("model"),
     "unembedded": lambda store: store.unembedded(MODEL.encode(), 1),
@@ -150,6 +157,7 @@ CALLS: dict[str, Callable[[Store], object]] = {
     "waiting": lambda store: store.waiting(None, 1),
     "kin": lambda store: store.kin(["id"], 1, 1),
     "profiles": lambda store: store.profiles(["id"]),
+    "expand": lambda store: store.expand(["id"], Conducting(everywhere(), None, 0.0, 1)),
     "network": lambda store: store.network("default"),
     "importance": lambda store: store.importance(["id"]),
     "descriptions": lambda store: store.descriptions("id"),

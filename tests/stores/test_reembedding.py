@@ -45,7 +45,7 @@ def test_the_old_vectors_serve_until_the_new_ones_are_adopted(store: Store, pen:
     id = pen.tell("one", vector(1, 1, 0, 0))
     pen.move_in(OTHER, {id: vector(1, 0)})
     assert store.nearest(asked(0, 1, 0, 0), 5, everywhere(), 400) == [id]
-    assert store.weigh([id], []).vectors.shape == (1, 4)
+    assert store.weigh([id], [], 0, 0).vectors.shape == (1, 4)
     assert store.size().embedded == 1
 
 
@@ -54,7 +54,7 @@ def test_adopted_vectors_take_the_place_of_another_models(store: Store, pen: Pen
     moved, left = pen.tell("one", vector(1, 1, 0, 0)), pen.tell("two", vector(1, 0, 1, 0))
     pen.move_in(OTHER, {moved: vector(0, 1)})
     pen.adopt(OTHER)
-    evidence = store.weigh([moved, left], [])
+    evidence = store.weigh([moved, left], [], 0, 0)
     assert evidence.vectors.tolist() == [[0.0, 1.0], [0.0, 0.0]]
     assert evidence.embedded.tolist() == [True, False]
     assert store.nearest(asked(0, 1), 5, everywhere(), 400) == [moved]
@@ -75,7 +75,7 @@ def test_adopting_the_same_model_keeps_what_was_there(store: Store, pen: Pen) ->
     old, late = pen.tell("one", vector(1, 1, 0, 0)), pen.tell("two")
     pen.move_in(MODEL, {late: vector(1, 0, 1, 0)})
     pen.adopt(MODEL)
-    assert store.weigh([old, late], []).embedded.tolist() == [True, True]
+    assert store.weigh([old, late], [], 0, 0).embedded.tolist() == [True, True]
     assert wanting(store) == []
 
 
@@ -138,7 +138,7 @@ def test_vectors_of_a_model_that_gave_up_are_never_adopted(store: Store, pen: Pe
     pen.move_in(TWIN, {id: vector(1, 0, 0, 0), bare: vector(1, 0, 0, 0)})
     assert wanting(store, MODEL) == [bare]
     pen.adopt(MODEL)
-    assert store.weigh([id, bare], []).vectors.tolist() == [[0.0, 1.0, 0.0, 0.0], [0.0] * 4]
+    assert store.weigh([id, bare], [], 0, 0).vectors.tolist() == [[0.0, 1.0, 0.0, 0.0], [0.0] * 4]
 
 
 def test_vectors_of_the_adopting_change_itself_are_adopted(store: Store, pen: Pen) -> None:
@@ -146,4 +146,4 @@ def test_vectors_of_the_adopting_change_itself_are_adopted(store: Store, pen: Pe
     id = pen.tell("one")
     records = (Record(INCOMING_RECORD, OTHER.encode()), Record(MODEL_RECORD, OTHER.encode()))
     pen.write(vectors={id: vector(0, 1)}, records=records, adopt_vectors=True)
-    assert store.weigh([id], []).vectors.tolist() == [[0.0, 1.0]]
+    assert store.weigh([id], [], 0, 0).vectors.tolist() == [[0.0, 1.0]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
@@ -10,7 +11,9 @@ import pytest
 from cofire import Memory
 from cofire.stores.index import snapshot
 from cofire.stores.sqlite import live_index
-from tests.conftest import HashedWords
+from cofire.stores.sqlite.store import SqliteStore
+from tests.conftest import HashedWords, sqlite_store
+from tests.stores.making import Pen, cue, everywhere, holding, vector
 
 
 @pytest.fixture
@@ -39,3 +42,56 @@ def test_a_snapshot_of_another_form_is_left_alone(path: Path) -> None:
     connection.close()
     with Memory(path, embedder=HashedWords()) as memory:
         assert memory.recall("tea number 7")[0].text == "tea number 7"
+
+
+@pytest.fixture
+def reopened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, index: str) -> Iterator[SqliteStore]:
+    """A store out of a snapshot: three turns of Ana and Ben who mention a name, one of which is removed again."""
+    monkeypatch.setattr(live_index, "SMALLEST_SNAPSHOT", 1)
+    first = sqlite_store(tmp_path, index)
+    pen = Pen(first)
+    pen.settle()
+    ids = [
+        pen.write(holding(pen.new(text, vector(1, 1, 0, 0), session="s", speaker=speaker), {"kettle": (0,)}, {}))
+        .facts[0]
+        .id
+        for text, speaker in (("one tea", "Ana"), ("two", "Cleo"), ("three tea", "Ben"))
+    ]
+    assert ids == IDS
+    pen.forget(ids[1])
+    pen.recount("default")
+    assert apsw.Connection(first.path).execute("SELECT count(*) FROM snapshots").get == 1
+    first.close()
+    again = sqlite_store(tmp_path, index)
+    yield again
+    again.close()
+
+
+IDS = [f"{number:026}" for number in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("index", ["signs", "usearch"])
+def test_turns_voices_and_names_come_out_of_a_snapshot(reopened: SqliteStore) -> None:
+    one, _, three = IDS
+    found = reopened.weigh([one, three], ["tea"], 1, 1)
+    assert (found.around.tolist(), found.counts.tolist()) == ([[-1, 1], [0, -1]], [[1.0], [1.0]])
+    assert found.speakers == ("Ana", "Ben")
+    assert reopened.voices(["default"], ["ana", "ben", "cleo"]) == {"Ana", "Ben"}
+    paths = reopened.paths([one], everywhere(), 10, 10)
+    assert (paths.ids, paths.name, paths.count.tolist()) == ((one, three), ("kettle",), [2])
+
+
+@pytest.mark.parametrize("index", ["signs", "usearch"])
+def test_a_snapshot_is_followed_by_facts_with_and_without_names(reopened: SqliteStore) -> None:
+    one, _, three = IDS
+    pen = Pen(reopened)
+    plain = pen.new("plain tea", session="s", id="4".zfill(26))
+    named = holding(pen.new("named tea", session="s", speaker="Dan", id="5".zfill(26)), {}, {"kettle": 0.5})
+    for new in (plain, named):
+        pen.write(new)
+        reopened.matching(cue("tea"), 5, everywhere())
+    assert {*reopened.paths([one], everywhere(), 10, 10).ids} == {one, named.fact.id, three}
+    found = reopened.weigh([one, three, plain.fact.id, named.fact.id], ["tea"], 1, 0)
+    assert found.around.tolist() == [[-1, 1], [0, 2], [1, 3], [2, -1]]
+    assert found.counts.tolist() == [[1.0]] * 4
+    assert reopened.voices(["default"], ["dan"]) == {"Dan"}

@@ -51,8 +51,8 @@ def test_filters_hold_for_every_index(tmp_path: Path, index: str) -> None:
     with opened(tmp_path / "m.db", index) as memory:
         memory.remember(TEXTS, scope="a")
         memory.remember(TEXTS[:2], scope="b", tags=["x"])
-        assert {hit.fact.scope for hit in memory.recall("green owl", scope="b")} == {"b"}
-        assert len(memory.recall("green owl", scope=["a", "b"], tags=["x"])) == 2
+        assert {hit.fact.scope for hit in memory.recall("red dog", scope="b")} == {"b"}
+        assert len(memory.recall("red dog", scope=["a", "b"], tags=["x"])) == 2
 
 
 def test_a_graph_index_is_read_back_from_its_snapshot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

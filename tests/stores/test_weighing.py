@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from cofire.stores.base import Store
+from cofire.stores.index import postings
 from tests.stores.making import Pen, vector
 
 
 def test_evidence_keeps_the_order_and_leaves_out_the_unknown(store: Store, pen: Pen) -> None:
     first, second = pen.tell("tea tea"), pen.tell("green tea")
-    found = store.weigh([second, "unknown", first], ["tea", "green", "never"])
+    found = store.weigh([second, "unknown", first], ["tea", "green", "never"], 0, 0)
     assert found.ids == (second, first)
     assert found.counts.tolist() == [[1.0, 1.0, 0.0], [2.0, 0.0, 0.0]]
     assert found.lengths.tolist() == [2.0, 2.0]
@@ -19,7 +21,7 @@ def test_evidence_keeps_the_order_and_leaves_out_the_unknown(store: Store, pen: 
 def test_evidence_holds_the_stored_vectors(store: Store, pen: Pen) -> None:
     pen.settle()
     bare, full = pen.tell("bare"), pen.tell("full", vector(0.6, 0.8, 0, 0))
-    found = store.weigh([bare, full], [])
+    found = store.weigh([bare, full], [], 0, 0)
     assert found.embedded.tolist() == [False, True]
     assert found.vectors.dtype == np.float32
     assert found.vectors[0].tolist() == [0.0] * 4
@@ -27,24 +29,35 @@ def test_evidence_holds_the_stored_vectors(store: Store, pen: Pen) -> None:
 
 
 def test_evidence_of_a_store_without_a_model_has_no_columns_of_vectors(store: Store, pen: Pen) -> None:
-    found = store.weigh([pen.tell("tea")], ["tea"])
+    found = store.weigh([pen.tell("tea")], ["tea"], 0, 0)
     assert found.vectors.shape == (1, 0)
     assert found.embedded.tolist() == [False]
 
 
 def test_evidence_of_nothing_is_empty_but_shaped(store: Store, pen: Pen) -> None:
     pen.settle()
-    found = store.weigh([], ["tea", "pot"])
+    found = store.weigh([], ["tea", "pot"], 0, 0)
     assert (found.ids, found.vectors.shape, found.counts.shape, found.lengths.shape) == ((), (0, 4), (0, 2), (0,))
 
 
 def test_a_word_asked_for_twice_has_two_columns(store: Store, pen: Pen) -> None:
-    assert store.weigh([pen.tell("tea")], ["tea", "tea"]).counts.tolist() == [[1.0, 1.0]]
+    assert store.weigh([pen.tell("tea")], ["tea", "tea"], 0, 0).counts.tolist() == [[1.0, 1.0]]
 
 
 def test_the_length_of_a_fact_is_the_sum_of_its_counts(store: Store, pen: Pen) -> None:
     id = pen.tell("tea tea pot", tags=("kitchen",))
-    assert store.weigh([id], []).lengths.tolist() == [4.0]
+    assert store.weigh([id], [], 0, 0).lengths.tolist() == [4.0]
+
+
+def test_words_are_counted_right_whether_facts_came_one_by_one_or_many_at_once(
+    store: Store, pen: Pen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postings, "TAIL", 4)
+    ids = []
+    for batch in (["tea"], ["tea pot cup", "green tea tea"], ["tea leaf"], ["a b c d e f tea tea tea"]):
+        ids += [one.id for one in pen.write(*map(pen.new, batch)).facts]
+        counts = store.weigh(ids, ["tea"], 0, 0).counts[:, 0].tolist()
+        assert counts == [1.0, 1.0, 2.0, 1.0, 3.0][: len(ids)]
 
 
 def test_statistics_are_nothing_until_counted(store: Store, pen: Pen) -> None:
@@ -118,7 +131,7 @@ def test_the_sample_is_of_the_smallest_hashes_that_have_a_vector(store: Store, p
         pen.tell(f"fact {number}", vector(1, number, 1, 0) if number % 3 else None)
     by_hash = sorted((fact for fact in pen.all() if int(fact.text[-1]) % 3), key=lambda fact: fact.hash)
     pen.recount("default", sample=3)
-    expected = store.weigh([fact.id for fact in by_hash[:3]], []).vectors
+    expected = store.weigh([fact.id for fact in by_hash[:3]], [], 0, 0).vectors
     assert store.statistics(["default"], []).sample.tolist() == expected.tolist()
 
 
@@ -126,7 +139,7 @@ def test_the_samples_of_scopes_stand_one_after_the_other_by_name(store: Store, p
     pen.settle()
     b, a = pen.tell("one", vector(1, 0, 0, 1), scope="b"), pen.tell("one", vector(1, 1, 0, 0), scope="a")
     pen.recount("b", "a", sample=1)
-    assert store.statistics(["a", "b"], []).sample.tolist() == store.weigh([a, b], []).vectors.tolist()
+    assert store.statistics(["a", "b"], []).sample.tolist() == store.weigh([a, b], [], 0, 0).vectors.tolist()
 
 
 def test_a_sample_of_none_is_empty(store: Store, pen: Pen) -> None:

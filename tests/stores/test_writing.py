@@ -94,7 +94,7 @@ def test_words_of_added_tags_are_found(store: Store, pen: Pen) -> None:
     pen.write(pen.new("Four o'clock.", tags=("beverage",)))
     assert store.matching(cue("beverag"), 5, everywhere()) == [id]
     assert store.matching(cue("habit"), 5, everywhere()) == [id]
-    assert store.weigh([id], ["beverag", "habit"]).counts.tolist() == [[1.0, 1.0]]
+    assert store.weigh([id], ["beverag", "habit"], 0, 0).counts.tolist() == [[1.0, 1.0]]
 
 
 def test_added_tags_pass_the_tag_filter(store: Store, pen: Pen) -> None:
@@ -171,7 +171,7 @@ def test_removal_takes_a_fact_out_of_every_answer(store: Store, pen: Pen) -> Non
     assert store.recognise([hash]) == {}
     assert store.matching(cue("tea"), 5, everywhere()) == [kept]
     assert store.nearest(asked(1, 0, 1, 0), 5, everywhere(), 400) == [kept]
-    assert store.weigh([gone, kept], ["tea"]).ids == (kept,)
+    assert store.weigh([gone, kept], ["tea"], 0, 0).ids == (kept,)
     assert (store.size().facts, store.size().embedded) == (1, 1)
 
 

@@ -6,11 +6,19 @@ A proof looks at a result, a count of work or a value that was written; never at
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import timedelta
+from tempfile import TemporaryDirectory
+from threading import Timer
+from time import sleep
+from typing import Any
 
-from cofire.errors import CofireError, EmbedderError
+import apsw
+
+from cofire.errors import CofireError, EmbedderError, StoreBusy
 from cofire.memory import Memory
+from cofire.recollection import Recollection
 from cofire.verbs.remember import Progress
 from tests.conftest import Clock, HashedWords
 
@@ -48,6 +56,18 @@ NOTES = [
     "The floor was wet because the red kettle boiled over.",
     "Ana Lopez repaired the clock. Ana Lopez lives in Porto.",
     "Ben Okri asked Ana Lopez about the clock.",
+]
+
+
+CHAIN = [
+    ("The red kettle was bought by Ana Lopez.", None),
+    ("She has lived in Porto since spring.", "Ana Lopez"),
+    ("He studies with Ana Lopez on Sundays.", "Ben Okri"),
+    ("It lies where the Douro ends.", "Porto"),
+    ("Ships go up to Zamora.", "Douro"),
+    ("Ana Lopez repaired a clock.", None),
+    ("The blue kettle was bought by Tom Ashe.", None),
+    ("He collects stamps.", "Tom Ashe"),
 ]
 
 
@@ -129,7 +149,9 @@ def dreaming_steps(values: Values) -> object:
 
 def near(values: Values) -> object:
     """The nearest of many facts, for questions that none of them answers."""
-    memory = opened({"keyword.enabled": False, "recall.headroom": 1, "recall.k": 1, **values})
+    alone = {"keyword.enabled": False, "entity.enabled": False, "spreading_activation.enabled": False}
+    off = {"graph_assist.enabled": False, "abstention.rule": "off"}
+    memory = opened({**alone, **off, "recall.headroom": 1, "recall.k": 1, **values})
     memory.remember([f"{first} {second}" for first in "bcdefghjklmnop" for second in "qruvwxz"])
     return [memory.recall(f"{first} {second} question").hits[0].text for first in "bcdef" for second in "qruv"]
 
@@ -141,6 +163,20 @@ def counted(values: Values) -> object:
         memory.remember(text)
     statistics = memory._opened.world.store.statistics(["default"], [])
     return statistics.facts, len(statistics.sample)
+
+
+def waits_for_others(values: Values) -> object:
+    """Whether a writer outlasts somebody who holds the file for a third of a second."""
+    with TemporaryDirectory() as folder:
+        path = f"{folder}/memory.db"
+        with Memory(path, embedder=None, settings=values) as memory, closing(apsw.Connection(path)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            Timer(0.3, lambda: other.execute("ROLLBACK")).start()
+            try:
+                return bool(memory.remember("Tea at four."))
+            except StoreBusy as error:
+                sleep(0.5)
+                return type(error).__name__
 
 
 def pragma(name: str) -> Seen:
@@ -228,6 +264,90 @@ def energy_paths(values: Values) -> object:
     ]
 
 
+def asked(question: str, **others: Any) -> Seen:
+    """All that a question finds in the notes after two hours and a dream: facts, scores, ways and how activation went."""
+
+    def seen(values: Values) -> object:
+        return told_of(filled(values).recall(question, k=12, **others))
+
+    return seen
+
+
+def told_of(found: Recollection) -> object:
+    """A recollection by texts, as ids are new every time."""
+    texts = {**found.texts, **{hit.id: hit.text for hit in (*found.hits, *found.guesses)}}
+    rounds = found.ranking.rounds if found.ranking else ()
+    return (
+        found.mode,
+        [(hit.text, round(hit.score, 9), [texts.get(id) for id in hit.path]) for hit in found],
+        [[round(step.activation, 9) for step in one.steps] for one in rounds],
+        [(report.name, report.status, report.heard) for report in found.channels],
+    )
+
+
+def wandered(question: str, **others: Any) -> Seen:
+    """The same in a chain of names: from the kettle to Ana Lopez, to Porto, to the Douro."""
+
+    def seen(values: Values) -> object:
+        memory = opened(values)
+        memory.remember([{"text": text, "subject": subject} for text, subject in CHAIN])
+        return told_of(memory.recall(question, k=12, **others))
+
+    return seen
+
+
+def doubted(values: Values) -> object:
+    """What diffusion makes of a link that is half trusted."""
+    memory = opened({"activation.dynamics": "diffusion", **values})
+    first, second = memory.remember(["Water boils at noon.", "Trains leave with mail."])
+    memory.connect(first, second, kind="supports", weight=0.9, confidence=0.5)
+    return told_of(memory.recall("Does water boil?"))
+
+
+def about(values: Values) -> object:
+    """A question that names what a fact is about."""
+    memory = opened(values)
+    memory.remember(NOTES[:4])
+    memory.remember(NOTES[5], subject="Zanzibar Express")
+    return told_of(memory.recall("What is known of the Zanzibar Express and its kettle?"))
+
+
+def of_a_day(values: Values) -> object:
+    """A question about a day."""
+    memory = opened(values)
+    for day, text in enumerate(NOTES[:6], start=1):
+        memory.remember(text, at=f"2026-02-{day:02}T09:00:00Z")
+    return told_of(memory.recall("What boiled in the kettle on 3 February 2026?"))
+
+
+def judgement(question: str, **given: object) -> Seen:
+    """What memory makes of a question that it hardly has an answer to."""
+
+    def seen(values: Values) -> object:
+        memory = opened({**given, **values})
+        memory.remember(NOTES)
+        found = memory.recall(question)
+        assert found.judgement is not None
+        return found.known, round(found.judgement.evidence, 9)
+
+    return seen
+
+
+def by_words(values: Values) -> object:
+    """Whether few words in common are enough where there is no embedder."""
+    memory = Memory(":memory:", embedder=None, settings=values, clock=Clock())
+    memory.remember(NOTES)
+    return memory.recall("Which kettle boils loudest?").known
+
+
+CLOCK = "Was the clock repaired?"
+KETTLE = "Who bought the kettles?"
+SEVERAL_HOPS = "What relates to the red kettle?"
+NONSENSE = "Xyzzy quantum banana telescope of Quux"
+DOCUMENTED = {"activation.dynamics": "synapse.documented"}
+PAPER = {"activation.dynamics": "synapse.paper"}
+DIFFUSION = {"activation.dynamics": "diffusion"}
+WEIGHED = {"abstention.threshold": 0.5}
 RRF = {"fusion.method": "rrf"}
 FEW = {"dream.neighbours": 1}
 ALIKE = {"edge_score_threshold": 0.1, "edge_score.minimum_cosine": 0.05, "edge_degree_cap": 100}
@@ -251,11 +371,47 @@ PROOFS: dict[str, Proof] = {
     "keyword.b": Proof(0.1, scores),
     "keyword.hint_weight": Proof(1.0, hinted),
     "fusion.method": Proof("rrf", scores),
-    "fusion.fading": Proof(0.9, scores),
+    "fusion.coverage": Proof(0.0, scores),
     "fusion.rrf_k": Proof(5, scores, RRF),
+    "entity.enabled": Proof(False, about),
+    "entity.weight": Proof(5.0, about),
+    "temporal.enabled": Proof(False, of_a_day),
+    "temporal.weight": Proof(5.0, of_a_day),
+    "context.enabled": Proof(False, asked(CLOCK)),
+    "strategy.enabled": Proof(True, wandered(SEVERAL_HOPS)),
+    "spreading_activation.enabled": Proof(False, wandered(KETTLE)),
+    "spreading_activation.alpha": Proof(0.2, asked(CLOCK), DOCUMENTED),
+    "spreading_activation.delta": Proof(0.1, asked(CLOCK), DOCUMENTED),
+    "spreading_activation.spreading_factor": Proof(0.3, asked(CLOCK), DOCUMENTED),
+    "spreading_activation.theta": Proof(0.9, asked(CLOCK), DOCUMENTED),
+    "spreading_activation.top_m": Proof(2, asked(CLOCK), DOCUMENTED),
+    "spreading_activation.max_iterations": Proof(1, asked(CLOCK), DOCUMENTED),
+    "spreading_activation.tau_gate": Proof(0.99, asked(CLOCK), DOCUMENTED),
+    "synapse.slope": Proof(1.0, asked(CLOCK), PAPER),
+    "synapse.inhibition": Proof(0.9, asked(CLOCK), PAPER),
+    "activation.dynamics": Proof("energy", wandered(KETTLE)),
+    "activation.weight": Proof(3.0, asked(CLOCK), DIFFUSION),
+    "activation.most_links": Proof(1, asked(CLOCK), DIFFUSION),
+    "graph_recall.enabled": Proof(False, wandered(SEVERAL_HOPS), {"graph_assist.enabled": False}),
+    "graph_recall.steps": Proof(1, wandered(KETTLE)),
+    "graph_recall.seeds": Proof(1, wandered(KETTLE)),
+    "graph_recall.expanded": Proof(1, wandered(KETTLE)),
+    "graph_recall.min_seed_score": Proof(0.9, wandered(KETTLE)),
+    "graph_recall.confidence_floor": Proof(0.6, doubted),
+    "graph_assist.enabled": Proof(False, wandered(KETTLE, mode="full")),
+    "graph_assist.min_seed_results": Proof(1_000, wandered(KETTLE, mode="full")),
+    "diffusion.decay": Proof(0.2, asked(CLOCK), DIFFUSION),
+    "diffusion.iterations": Proof(0, asked(CLOCK), DIFFUSION),
+    "diffusion.damping": Proof(0.2, asked(CLOCK), DIFFUSION),
+    "abstention.rule": Proof("off", judgement(NONSENSE)),
+    "abstention.threshold": Proof(2.0, judgement("Does water boil in the kettle?")),
+    "abstention.words": Proof(2.0, judgement("Does water boil?"), WEIGHED),
+    "abstention.size": Proof(0.5, judgement("Does water boil?"), WEIGHED),
+    "abstention.unknown": Proof(0.9, judgement(NONSENSE), WEIGHED),
+    "abstention.lexical_threshold": Proof(0.9, by_words),
     "statistics.growth": Proof(10.0, counted),
     "statistics.sample": Proof(3, counted),
-    "store.busy_seconds": Proof(7.0, pragma("busy_timeout")),
+    "store.busy_seconds": Proof(0.0, waits_for_others),
     "store.synchronous": Proof("normal", pragma("synchronous")),
     "multi_graph.enabled": Proof(False, edges),
     "multi_graph.entity": Proof(False, mentions),

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from cofire.async_memory import AsyncMemory
 from cofire.errors import InvalidFact, InvalidInput
-from cofire.memory import AsyncMemory, Memory
+from cofire.memory import Memory
 from cofire.verbs.ingest import Ingested, ingest
 from cofire.verbs.remember import Progress
 from tests.conftest import Faltering

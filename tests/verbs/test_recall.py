@@ -45,7 +45,9 @@ def test_meaning_finds_what_shares_no_word(filled: Memory) -> None:
 def test_words_find_what_meaning_is_not_asked_for(filled: Memory) -> None:
     found = filled.recall("kettle", mode="minimal")
     assert texts(found) == [BOILS]
-    assert statuses(found) == {"semantic": "disabled", "keyword": "ok"}
+    others = dict.fromkeys(("semantic", "entity", "temporal", "activation"), "disabled")
+    assert statuses(found) == {"keyword": "ok", **others}
+    assert set(found[0].channels) == {"keyword", "prior", "coverage"}
 
 
 def test_scores_fall_and_are_what_the_channels_give_together(filled: Memory) -> None:
@@ -72,7 +74,7 @@ def test_of_equals_the_newer_comes_first_whatever_the_fusion(memory: Memory, set
 
 
 def test_k_is_the_most_that_come_back(filled: Memory) -> None:
-    assert [len(filled.recall("the", k=k)) for k in (1, 2, 1_000)] == [1, 2, 3]
+    assert [len(filled.recall("the kettle", k=k)) for k in (1, 2, 1_000)] == [1, 2, 3]
 
 
 def test_without_k_ten_come_back(memory: Memory) -> None:
@@ -95,7 +97,7 @@ def test_an_empty_memory_knows_nothing_and_says_why(memory: Memory) -> None:
     found = memory.recall("tea")
     assert (found.known, texts(found)) == (False, [])
     assert found.reason
-    assert statuses(found) == {"semantic": "empty", "keyword": "empty"}
+    assert set(statuses(found).values()) == {"empty"}
 
 
 def test_a_scope_that_nobody_uses_knows_nothing(filled: Memory) -> None:
@@ -172,13 +174,14 @@ def test_without_an_embedder_words_are_searched_and_it_says_so(wordy: Memory) ->
     wordy.remember([DRIVES, BOILS])
     found = wordy.recall("kettle")
     assert texts(found) == [BOILS]
-    assert statuses(found) == {"semantic": "no_embedder", "keyword": "ok"}
+    assert (statuses(found)["semantic"], statuses(found)["keyword"]) == ("no_embedder", "ok")
     assert found.channels[0].note == "only words were searched"
 
 
 def test_channels_tell_how_many_they_heard(filled: Memory) -> None:
     found = filled.recall("kettle")
-    assert {report.name: report.heard for report in found.channels} == {"semantic": 3, "keyword": 1}
+    counts = {report.name: report.heard for report in found.channels}
+    assert counts == {"semantic": 3, "keyword": 1, "entity": 0, "temporal": 0, "activation": 0}
 
 
 def test_a_failing_embedder_is_named_and_words_still_answer(open_memory: Opening) -> None:
@@ -187,7 +190,7 @@ def test_a_failing_embedder_is_named_and_words_still_answer(open_memory: Opening
     memory.remember([DRIVES, BOILS])
     found = memory.recall("kettle")
     assert texts(found) == [BOILS]
-    assert statuses(found) == {"semantic": "failed", "keyword": "ok"}
+    assert (statuses(found)["semantic"], statuses(found)["keyword"]) == ("failed", "ok")
     assert "out of breath" in found.channels[0].note
 
 
@@ -204,15 +207,19 @@ def test_a_store_that_fails_is_never_an_empty_answer(filled: Memory, store: Stor
         filled.recall("kettle")
 
 
-@pytest.mark.parametrize("channel", ["semantic", "keyword"])
+CHANNELS = ("semantic", "keyword", "entity", "temporal")
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
 def test_a_channel_can_be_switched_off(filled: Memory, channel: str) -> None:
     found = filled.recall("kettle", settings={f"{channel}.enabled": False})
     assert statuses(found)[channel] == "disabled"
-    assert all(set(hit.channels) == {"semantic", "keyword"} - {channel} for hit in found)
+    assert found.known
+    assert all(set(CHANNELS) - set(hit.channels) == {channel} for hit in found)
 
 
 def test_with_every_channel_off_it_says_so(filled: Memory) -> None:
-    found = filled.recall("kettle", settings={"semantic.enabled": False, "keyword.enabled": False})
+    found = filled.recall("kettle", settings={f"{channel}.enabled": False for channel in CHANNELS})
     assert (found.known, found.reason) == (False, "Every channel is switched off.")
 
 

@@ -110,6 +110,15 @@ def quantile_threshold(evidences: Sequence[float], *, false_silence: float) -> f
     return float(sorted(evidences)[min(lost, len(evidences) - 1)])
 
 
+def best_of_strangers(facts: int) -> float:
+    """How many deviations above chance the nearest of so many unrelated facts lies: about √(2 ln n).
+
+    >>> round(best_of_strangers(1000), 2), best_of_strangers(0)
+    (3.72, 0.0)
+    """
+    return math.sqrt(2 * math.log(max(1, facts)))
+
+
 def feeling_of_knowing(strongest: float, *, tau: float) -> bool:
     """The documented gate: results are kept unless the strongest activation is below τ (SYNAPSE step 5, τ = .12).
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ def openness(lengths: NDArray[np.floating], *, short: float) -> Floats:
     >>> openness(np.array([10.0, 50.0]), short=25).tolist()
     [1.0, 0.5]
     """
-    return np.minimum(1.0, short / np.maximum(lengths, 1.0))
+    return np.asarray(np.minimum(1.0, short / np.maximum(lengths, 1.0)))
 
 
 def borrowed(values: NDArray[np.floating], around: NDArray[np.int32], opened: Floats, context: Context) -> Floats:
@@ -51,15 +51,9 @@ def borrowed(values: NDArray[np.floating], around: NDArray[np.int32], opened: Fl
     ... ).tolist()
     [[2.0], [0.4]]
     """
-    reach = around.shape[1] // 2
-    columns = np.concatenate([np.arange(min(context.reach, reach)), reach + np.arange(min(context.reach, reach))])
-    weights = context.weights()[
-        np.concatenate([np.arange(len(columns) // 2), context.reach + np.arange(len(columns) // 2)])
-    ]
-    found = np.zeros((len(around), values.shape[1]))
-    for column, weight in zip(columns, weights, strict=True):
-        turns = around[:, column]
-        there = turns >= 0
-        if there.any():
-            found[there] += weight * values[turns[there]]
-    return found * opened[:, None]
+    told = around.shape[1] // 2
+    reach = min(context.reach, told)
+    turns = np.hstack([around[:, :reach], around[:, told : told + reach]])
+    # Where there is no turn, -1 is the last row: one of nothing.
+    lent = np.pad(values, ((0, 1), (0, 0)))[turns]
+    return np.asarray(np.einsum("t,ftv->fv", replace(context, reach=reach).weights(), lent) * opened[:, None])

@@ -48,13 +48,13 @@ def warmth(scores: Floats, *, softness: float) -> Floats:
     return np.exp((scores - scores.max(initial=-np.inf)) / softness) if len(scores) else scores
 
 
-def nearness(cosines: Floats, *, best: float, least: float, softness: float) -> Floats:
-    """How much a fact draws the walk by its likeness to the question: e^((c − best) / (best − least) / softness).
+def nearness(standing: Floats, *, softness: float) -> Floats:
+    """How much a fact draws the walk by how far its likeness to the question stands out from chance: e^(z / softness).
 
-    >>> nearness(np.array([0.8, 0.4]), best=0.8, least=0.0, softness=0.5).round(3).tolist()
-    [1.0, 0.368]
+    >>> nearness(np.array([2.4, 0.0]), softness=1.2).round(3).tolist()
+    [7.389, 1.0]
     """
-    return np.exp((cosines - best) / max(best - least, 1e-9) / softness)
+    return np.exp(np.clip(standing, -20.0, 20.0) / softness)
 
 
 def rarity(facts: int, holding: Rows) -> Floats:
@@ -85,7 +85,13 @@ def best_steps(steps: Steps, seeds: Floats, names: Floats, *, facts: int) -> Bes
     owner[steps.name] = steps.seed
     rivals = np.bincount(owner[used], names[used], minlength=len(seeds))
     drawn = np.bincount(steps.name, steps.draws, minlength=len(names))
-    worth = seeds[steps.seed] * names[steps.name] / np.maximum(rivals[steps.seed], 1e-12) * steps.draws / (drawn[steps.name] + 1e-12)
+    worth = (
+        seeds[steps.seed]
+        * names[steps.name]
+        / np.maximum(rivals[steps.seed], 1e-12)
+        * steps.draws
+        / (drawn[steps.name] + 1e-12)
+    )
     order = np.lexsort((-steps.number, worth))
     value[steps.fact[order]], step[steps.fact[order]] = worth[order], steps.number[order]
     return Best(value, step)

@@ -9,6 +9,7 @@ from itertools import islice
 from cofire.reading.base import BY_RULE, FULL, PARTIAL, Mention, Subject
 from cofire.reading.names import Name
 from cofire.reading.resolving import forms, normal, parts
+from cofire.reading.words import STOP_WORDS
 
 A_SENTENCE = 16
 A_FACT = 64
@@ -93,19 +94,29 @@ def surnames(named: Iterable[Name], subjects: Sequence[Subject]) -> Called:
     >>> surnames([Name("Joe Mank", "name"), Name("Herman Mank", "name")], [])
     {}
     """
-    given = _by_last_word(subject.name for subject in subjects if subject.strength > _READ_OFF)
+    given = _by_last_word(_unbracketed([subject.name for subject in subjects if subject.strength > _READ_OFF]))
     in_text = _by_last_word(normal(name.surface) for name in named if name.kind == "name" and not name.joined)
     found = {last: full[0] for last, full in in_text.items() if len(full) == 1}
     return found | {last: full[0] for last, full in given.items()}
+
+
+def _unbracketed(names: Sequence[str]) -> list[str]:
+    """Without those that go on past another: what follows was in brackets, "brother (pearl jam song)" beside "brother"."""
+    return [name for name in names if not any(name.startswith(other + " ") for other in names)]
 
 
 def _by_last_word(names: Iterable[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
         words = name.split(" ")
-        if len(words) in _LIKE_A_PERSON and words[-1].isalpha() and len(words[-1]) > 2:
+        if _is_like_a_person(words) and words[-1].isalpha() and len(words[-1]) > 2:
             found.setdefault(words[-1], []).append(name)
     return found
+
+
+def _is_like_a_person(words: Sequence[str]) -> bool:
+    """ "Oslo" after "University of Oslo" is the town: people have no "of" or "in" among their names."""
+    return len(words) in _LIKE_A_PERSON and STOP_WORDS.isdisjoint(words)
 
 
 def definitions(sentences: Iterable[str]) -> Called:

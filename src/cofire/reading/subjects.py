@@ -8,25 +8,30 @@ from collections.abc import Iterator
 from cofire.model import Fact
 from cofire.reading.base import BY_RULE, FULL, Subject
 from cofire.reading.mentions import definitions
+from cofire.reading.names import is_title
 from cofire.reading.resolving import forms, normal
 from cofire.reading.vocabulary import OPENERS, SMALL
 from cofire.reading.words import STOP_WORDS
 
-GIVEN, WITHOUT_BRACKETS, LEAD, BEFORE_COMMA, ALSO = 1.0, 0.95, 0.9, 0.8, 0.7
+GIVEN, WITHOUT_BRACKETS, LEAD, BEFORE_COMMA, ALSO, SHORTER = 1.0, 0.95, 0.9, 0.8, 0.7, 0.7
 
 # How much of its strength a subject has under another form of its name.
 A_VARIANT, AN_ALIAS = 0.8, 0.5
 
 _AT_MOST = 24
+_MOST_MIDDLE = 3
 _BEGINNING = 400
 _BRACKETS = re.compile(r"\s*[(\[][^()\[\]]*[)\]]")
-_BRACKETS_AHEAD = re.compile(r"(?:\s*\([^()]{0,200}\)){0,3}")
+_BRACKETS_AHEAD = re.compile(r"(?:\s*\([^()]{0,200}\)|\s*,?\s*(?:Inc|Ltd|LLC|Jr|Sr)\b\.?,?){0,3}")
 _VERBS = (
     "is|was|are|were|has|had|refers to|means|stands for|denotes|describes|became|runs|uses|lives|works|belongs|consists"
 )
 _LEAD = re.compile(rf"\W{{0,4}}((?:[^\s(,;:]+\s+){{0,7}}?[^\s(,;:]+?)(?=\s*[(,]|\s+(?:{_VERBS})\s)")
 _STATES = re.compile(rf"\s*(?:{_VERBS})\b")
-_STATES_LATER = re.compile(r",[^.]{0,200}?\b(?:is|was|are|were)\b")
+_STATES_LATER = re.compile(r"(?:,| or )[^.]{0,200}?\b(?:is|was|are|were)\b")
+_QUOTED_LEAD = re.compile(rf"[\"“]\s?([^\"“”\n]{{2,80}})[\"”](?=\s*[(,]|\s+(?:{_VERBS})\s)")
+_LIVED = re.compile(r"\s*\([^()]{0,120}?(?:\b\d{3,4}\b|\bborn\b)")
+_NICKNAME = re.compile(r"\s*[\"“]([^\"“”]{2,20})[\"”]")
 _DETERMINERS = frozenset("the a an my our your his her their this that these those".split())
 _INSIDE = frozenset(
     "of the a an and in for on at to with by from as no de la le van von der del di da du al el y e &".split()
@@ -68,6 +73,7 @@ def _surfaces(fact: Fact, text: str) -> Iterator[tuple[str, float]]:
     first = lead(beginning)
     if first:
         yield first, LEAD
+        yield from ((shorter, SHORTER) for shorter in _shorter(first, beginning))
     if any(map(beginning.__contains__, _ALSO_CUES)):
         yield from ((also, ALSO) for also in _ALSO.findall(beginning))
     own = {normal(name) for name in (fact.subject, first) if name}
@@ -85,6 +91,27 @@ def _given(subject: str) -> Iterator[tuple[str, float]]:
         yield before, BEFORE_COMMA
 
 
+def _shorter(name: str, text: str) -> Iterator[str]:
+    """How others call a person whose years stand behind the full name: by the first and last of the names, or a nickname.
+
+    >>> list(_shorter("Karl Jay Shapiro", "Karl Jay Shapiro (1913-2000) was a poet."))
+    ['Karl Shapiro']
+    >>> list(_shorter('David "Dave" Gilmour', 'David "Dave" Gilmour (born 1946) is a guitarist.'))
+    ['David Gilmour', 'Dave Gilmour']
+    """
+    plain = _NICKNAME.sub("", name)
+    first, *middle, last = plain.split() if " " in plain else (plain, plain)
+    if not _LIVED.match(text[text.find(name) + len(name) :]) or len(middle) > _MOST_MIDDLE or not _are_names(middle):
+        return
+    if middle or plain != name:
+        yield f"{first} {last}"
+    yield from (f"{nickname} {last}" for nickname in _NICKNAME.findall(name))
+
+
+def _are_names(words: list[str]) -> bool:
+    return all(word[0].isupper() and word.isalpha() for word in words)
+
+
 def lead(text: str) -> str:
     """The words a statement begins with, if they name what it is about; empty if it is no such statement.
 
@@ -92,7 +119,12 @@ def lead(text: str) -> str:
     ('The Journal of Physics', 'Teutberga')
     >>> lead("It is late."), lead("However, it rained."), lead("We met Ana, who was late.")
     ('', '', '')
+    >>> lead('"Love Runs Out" is a song.'), lead("Dangerously They Live is a film.")
+    ('Love Runs Out', 'Dangerously They Live')
     """
+    quoted = _QUOTED_LEAD.match(text)
+    if quoted and is_title(quoted[1]) and _states(text[quoted.end() :], named=True):
+        return quoted[1].strip(" ,.;")
     found = _LEAD.match(text)
     if not found:
         return ""
@@ -117,6 +149,12 @@ def _is_nameable(words: str) -> bool:
     determined = found[0] in _DETERMINERS
     while found and found[0] in _DETERMINERS:
         found = found[1:]
-    if not found or found[0].strip("'’") in (SMALL if determined else OPENERS):
+    if not found or found[-1] in _INSIDE or found[0].strip("'’") in (SMALL if determined else OPENERS):
         return False
-    return all(word in _INSIDE or word not in SMALL for word in found[1:])
+    return all(word in _INSIDE or word not in SMALL for word in found[1:]) or _is_headline(words)
+
+
+def _is_headline(words: str) -> bool:
+    """Three capitals or more and no "I": even the small words are part of a title, "Coral Gardens and Their Magic"."""
+    capitals = [word for word in words.split() if word[0].isupper()]
+    return len(capitals) > 2 and "I" not in capitals and _is_name(words)

@@ -45,7 +45,8 @@ class Evidence:
     `around` has a row a fact asked for: the rows of those before it in its session, the nearest first, then of those after it;
     -1 where there is none. `vectors` are the stored ones (zeros where a fact has none, as `embedded` tells), of the facts
     asked for and their nearest neighbours. `counts` has a column a word, and so have `hints`, which count the words of
-    descriptions. `times` are seconds since 1970; `asks` tells of facts that end in a question.
+    descriptions. `times` are seconds since 1970; `asks` tells of facts that end in a question, `timed` of those that
+    speak of a time.
     """
 
     ids: tuple[str, ...]
@@ -57,6 +58,7 @@ class Evidence:
     around: NDArray[np.int32]
     times: NDArray[np.float64]
     asks: NDArray[np.bool_]
+    timed: NDArray[np.bool_]
     speakers: tuple[str | None, ...]
 
 
@@ -66,8 +68,8 @@ class NamePaths:
 
     `ids` are the facts asked for, then those led to; `loose` are those of no session. A row a name that a fact holds: `holder` (a
     row of ids), `name`, `count` (how many facts hold it), `sentences` of the holder that do (a bit each), `own`, how strongly
-    the holder is about it, and `sure`, how surely it means it. A row a link: `step` (which of these), `target` (a row of ids), `strength`, how strongly the
-    target is about the name, 0 if it merely mentions it, and the sentences `there`.
+    the holder is about it, and `sure`, how surely it means it. A row a link: `step` (which of these), `target` (a row of ids),
+    `strength`, how strongly the target is about the name, 0 if it merely mentions it, and the sentences `there`.
     """
 
     ids: tuple[str, ...]

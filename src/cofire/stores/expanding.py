@@ -24,7 +24,11 @@ def expansion(
         id: [(other(id, link), link) for link in links.get(id, ()) if leaves(id, link, conducting)] for id in ids
     }
     admitted = admits([target for pairs in leaving.values() for target, _ in pairs])
-    kept = [(id, target, link) for id in ids for target, link in _strongest(leaving[id], admitted, conducting.most)]
+    kept = [
+        (id, target, link)
+        for id, pairs in leaving.items()
+        for target, link in _strongest(pairs, admitted, conducting.most)
+    ]
     rows = {id: row for row, id in enumerate(dict.fromkeys([*ids, *(target for _, target, _ in kept)]))}
     return Expansion(
         ids=tuple(rows),
@@ -35,7 +39,7 @@ def expansion(
         confidence=_numbers([link.confidence for _, _, link in kept]),
         tags=tuple(frozenset(link.tags) for _, _, link in kept),
         via=tuple(link.via for _, _, link in kept),
-        degree=np.array([len({target for target, _ in leaving[id]}) for id in ids], np.int64),
+        degree=np.array([len({target for target, _ in pairs}) for pairs in leaving.values()], np.int64),
     )
 
 

@@ -150,8 +150,8 @@ class ReferenceStore:
         shelf = self._open()
         seen = [fact.id for fact in shelf.seen(where)]
         counts = reference_recall.counts_with_context(shelf, seen, cue)
-        held = counts.any(axis=1)
-        ids = [id for id, holds in zip(seen, held, strict=True) if holds]
+        held = np.flatnonzero(counts.any(axis=1))
+        ids = [seen[row] for row in held]
         resisting = bm25.resistance(shelf.lengths(ids), k1=cue.k1, b=cue.b, mean_length=cue.mean_length)
         return _best(ids, bm25.share(bm25.saturation(counts[held], resisting[:, None]), cue.weights), k)
 
@@ -234,7 +234,7 @@ class ReferenceStore:
         shelf = self._open()
         links = {id: graph.links(shelf.web, shelf.facts, id, EVERY_LINK) for id in ids if id in shelf.facts}
         admits = {fact.id for fact in shelf.seen(conducting.where)}
-        return expansion(ids, links, conducting, lambda wanted: admits.intersection(wanted))
+        return expansion(ids, links, conducting, admits.intersection)
 
     def network(self, scope: str) -> Network:
         shelf = self._open()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from cofire.dynamics.context import borrowed, openness
 from cofire.model import Fact, Where
+from cofire.reading.timewords import speaks_of_time
 from cofire.stores import linking
 from cofire.stores.base import Evidence, Floats, Known, NamePaths, WordCue
 from cofire.stores.index.terms import asks
@@ -55,14 +56,16 @@ def evidence(shelf: Shelf, ids: Sequence[str], words: Sequence[str], reach: int,
         ),
         times=np.array([_seconds(shelf.facts[id]) for id in known], np.float64),
         asks=np.array([asks(shelf.facts[id]) for id in known], np.bool_),
+        timed=np.array([speaks_of_time(shelf.facts[id].text) for id in known], np.bool_),
         speakers=tuple(shelf.facts[id].speaker for id in known),
     )
 
 
 def timely(shelf: Shelf, spans: Sequence[tuple[datetime, datetime]], k: int, where: Where) -> list[str]:
     """Facts inside one of these spans, or closest to it; of equals by content."""
-    away = {fact.id: min(_away(fact, start, end) for start, end in spans) for fact in shelf.seen(where)}
-    return sorted(away, key=lambda id: (away[id], _content(shelf.facts[id])))[:k] if spans else []
+    seen = shelf.seen(where) if spans else []
+    away = {fact.id: min(_away(fact, start, end) for start, end in spans) for fact in seen}
+    return sorted(away, key=lambda id: (away[id], _content(shelf.facts[id])))[:k]
 
 
 def _away(fact: Fact, start: datetime, end: datetime) -> timedelta:
@@ -96,7 +99,8 @@ def counts_with_context(shelf: Shelf, ids: Sequence[str], cue: WordCue) -> Numbe
     )
     held = shelf.word_counts(everyone, cue.words) + cue.hint_weight * shelf.hint_counts(everyone, cue.words)
     opened = openness(shelf.lengths(ids), short=cue.context.short)
-    return found + borrowed(held, around, opened, cue.context) * np.array(cue.lent or [False] * len(cue.words))
+    lent = borrowed(held, around, opened, cue.context)
+    return np.asarray(found + lent * np.array(cue.lent or [False] * len(cue.words)))
 
 
 def known(shelf: Shelf, names: Sequence[str], where: Where, most: int) -> list[Known]:

@@ -10,6 +10,7 @@ import numpy as np
 from cofire.asks import Asking
 from cofire.dynamics import diffusion, energy, fusion, synapse
 from cofire.energy_settings import BRANCHES, MAX_DEPTH, MIN_ACTIVATION, TAG_FLOOR
+from cofire.errors import StoreError
 from cofire.graph_asks import KnownTags
 from cofire.reading.ngrams import ngrams
 from cofire.recall_settings import (
@@ -70,7 +71,10 @@ def activate(known: Slate, cue: Cue, asked: Question, plan: Plan) -> Asking[Acti
         return resting(known, ChannelReport("activation", "disabled"))
     if not known.ids:
         return resting(known, ChannelReport("activation", "empty", note="nothing to start from"))
-    return (yield from DYNAMICS_BY_NAME[asked.settings[DYNAMICS]](known, cue, asked, plan))
+    try:
+        return (yield from DYNAMICS_BY_NAME[asked.settings[DYNAMICS]](known, cue, asked, plan))
+    except StoreError as error:
+        return resting(known, ChannelReport("activation", "failed", note=str(error)))
 
 
 def resting(known: Slate, report: ChannelReport) -> Activation:
@@ -109,7 +113,8 @@ def _round(number: int, walked: Walked) -> Round:
 def _synapse(known: Slate, cue: Cue, asked: Question, plan: Plan) -> Asking[Activation]:
     settings = asked.settings
     paper = settings[DYNAMICS] == "synapse.paper"
-    seeds = _seeds(known, settings[ALPHA] * np.maximum(0.0, known.cosine), settings, by_words=paper)
+    likeness = settings[ALPHA] * np.maximum(0.0, known.cosine)
+    seeds = _seeds(known, likeness, settings, by_words=paper or cue.vector is None)
     rule = synapse.Rule(
         settings[DELTA],
         settings[SPREADING_FACTOR],

@@ -33,7 +33,7 @@ from cofire.verbs.reading_facts import word_counts
 DEVIATIONS, HIGHEST = 5.0, 0.9
 LONGEST_DESCRIPTION = 400
 # Facts near enough to be linked are near by their signs too, so that few need be looked at closely.
-CANDIDATES = 64
+CANDIDATES = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +103,10 @@ def describe(linked: Sequence[Linked], settings: Settings) -> Asking[tuple[Descr
     """What each old fact is now known to belong with. The text of the fact stays as it is."""
     if not settings[EVOLUTION]:
         return ()
-    newer: dict[str, list[Fact]] = {}
+    gists = {new.id: gist(new) for new in {one.new.id: one.new for one in linked}.values()}
+    newer: dict[str, list[str]] = {}
     for one in linked:
-        newer.setdefault(one.old.id, []).append(one.new)
+        newer.setdefault(one.old.id, []).append(gists[one.new.id])
     olds = {one.old.id: one.old for one in linked}
     told: list[list[str]] = yield from at_one_moment([Described(id) for id in olds])
     made = []
@@ -122,14 +123,14 @@ def hints(description: str, fact: Fact) -> dict[str, int]:
     return {word: count for word, count in words.counts(description).items() if word not in own}
 
 
-def extended(before: str, newer: Sequence[Fact]) -> str:
-    """A description with the gist of new connections added, each once, the latest kept when it grows too long.
+def extended(before: str, newer: Sequence[str]) -> str:
+    """A description with the gists of new connections added, each once, the latest kept when it grows too long.
 
-    >>> extended("Goes with: transaction mode", [Fact("The pool is PgBouncer.", subject="PgBouncer")])
+    >>> extended("Goes with: transaction mode", ["PgBouncer"])
     'Goes with: transaction mode; PgBouncer'
     """
     known = [part for part in before.removeprefix("Goes with: ").split("; ") if part]
-    gists = list(dict.fromkeys([*known, *(gist(fact) for fact in newer)]))
+    gists = list(dict.fromkeys([*known, *newer]))
     while len(gists) > 1 and sum(map(len, gists)) > LONGEST_DESCRIPTION:
         gists.pop(0)
     return "Goes with: " + "; ".join(gists)

@@ -9,11 +9,11 @@ from typing import Any
 from cofire.asks import Ask, Asking, Failure, Matching, Nearest, Together
 from cofire.errors import ChannelTimedOut
 from cofire.graph_asks import Admitted, Timely
-from cofire.own_channels import Listen, OwnChannels
+from cofire.own_channels import Listening, OwnChannels
 from cofire.recollection import ChannelReport
 from cofire.settings import CANDIDATES
 from cofire.verbs.asking import Question
-from cofire.verbs.cueing import Cue
+from cofire.verbs.cueing import Cue, silenced
 from cofire.verbs.direct import longest
 from cofire.verbs.planning import Plan
 
@@ -31,7 +31,6 @@ class Heard:
     """What all channels propose, in their order, how each fared, and the scores that users' own channels gave."""
 
     proposed: tuple[str, ...]
-    by_channel: Mapping[str, tuple[str, ...]]
     reports: tuple[ChannelReport, ...]
     own: Mapping[str, Mapping[str, float]]
     weights: Mapping[str, float]
@@ -70,41 +69,50 @@ CHANNELS = (
 def listen(cue: Cue, asked: Question, plan: Plan) -> Asking[Heard]:
     """What the channels propose, all asked at once. A failing one is named; when every one fails, so does the recall."""
     own: Mapping[str, float] = yield OwnChannels()
-    asks = {
-        one.name: ask
-        for one in CHANNELS
-        if one.name not in cue.reports and (ask := one.ask(cue, asked)) is not None and _is_on(one.name, plan)
-    }
-    asks |= {name: Listen(name, asked.text, asked.headroom, asked.where) for name in own}
+    silent = {**cue.reports, **(silenced(own) if plan.mode == "minimal" else {})}
+    found = yield from _own([name for name in own if name not in silent], asked)
+    asks = {one.name: ask for one in CHANNELS if one.name not in silent and (ask := one.ask(cue, asked)) is not None}
     answers: Sequence[Any] = yield Together(list(asks.values()))
-    heard = dict(zip(asks, answers, strict=True))
-    _raise_if_all_failed(heard)
-    scores = {name: heard[name] for name in own if not isinstance(heard[name], Failure)}
-    by_channel = {name: tuple(answer) for name, answer in heard.items() if not isinstance(answer, Failure)}
-    proposed = dict.fromkeys(id for ids in by_channel.values() for id in ids)
-    names = [*(one.name for one in CHANNELS), *own]
-    reports = tuple(_report(name, heard, cue, plan) for name in names)
-    return Heard(tuple(proposed), by_channel, reports, scores, own)
+    fared = {**dict(zip(asks, answers, strict=True)), **found}
+    _raise_if_all_failed(fared)
+    heard = {name: answer for name, answer in fared.items() if not isinstance(answer, Failure)}
+    return Heard(
+        tuple(dict.fromkeys(id for ids in heard.values() for id in ids)),
+        tuple(_report(name, fared, silent) for name in (*(one.name for one in CHANNELS), *own)),
+        {name: heard[name] for name in own if name in heard},
+        own,
+    )
 
 
-def _is_on(name: str, plan: Plan) -> bool:
-    """A minimal recall looks at words alone."""
-    return plan.mode != "minimal" or name == "keyword"
+def _own(names: Sequence[str], asked: Question) -> Asking[dict[str, Any]]:
+    """What channels of a user's own find, the best of those facts that may be seen."""
+    if not names:
+        return {}
+    answers: dict[str, Any] = yield Listening(names, asked.text, asked.headroom, asked.where)
+    said = sorted({id for answer in answers.values() if not isinstance(answer, Failure) for id in answer})
+    seen: set[str] = set((yield Admitted(said, asked.where)) if said else ())
+    return {
+        name: answer if isinstance(answer, Failure) else _best(answer, seen, asked.headroom)
+        for name, answer in answers.items()
+    }
 
 
-def _report(name: str, heard: Mapping[str, Any], cue: Cue, plan: Plan) -> ChannelReport:
-    if name in cue.reports:
-        return cue.reports[name]
-    if not _is_on(name, plan):
-        return ChannelReport(name, "disabled", note="a minimal recall looks at words alone")
-    answer = heard.get(name, ())
+def _best(scores: Mapping[str, float], seen: set[str], count: int) -> dict[str, float]:
+    best = sorted((id for id in scores if id in seen), key=lambda id: (-scores[id], id))[:count]
+    return {id: scores[id] for id in best}
+
+
+def _report(name: str, fared: Mapping[str, Any], silent: Mapping[str, ChannelReport]) -> ChannelReport:
+    if name in silent:
+        return silent[name]
+    answer = fared.get(name, ())
     if isinstance(answer, Failure):
         status = "timed_out" if isinstance(answer.error, ChannelTimedOut) else "failed"
         return ChannelReport(name, status, note=str(answer.error))
     return ChannelReport(name, "ok" if answer else "empty", heard=len(answer))
 
 
-def _raise_if_all_failed(heard: Mapping[str, Any]) -> None:
-    failures = [answer.error for answer in heard.values() if isinstance(answer, Failure)]
-    if failures and len(failures) == len(heard):
+def _raise_if_all_failed(fared: Mapping[str, Any]) -> None:
+    failures = [answer.error for answer in fared.values() if isinstance(answer, Failure)]
+    if failures and len(failures) == len(fared):
         raise failures[0]

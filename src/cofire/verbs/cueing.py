@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cofire.asks import Asking, Embed, Statistics, WhichModel
+from cofire.asks import Asking, Embed, Failure, Statistics, Together, WhichModel
 from cofire.dynamics import bm25
 from cofire.dynamics.abstention import unknown_share
 from cofire.embedders.base import StoredModel, Vectors
@@ -59,6 +59,7 @@ class Cue:
     together: bool
     times: tuple[AskedSpan, ...]
     unknown: float
+    capitals: frozenset[str]
     reports: Mapping[str, ChannelReport]
 
     @property
@@ -77,7 +78,7 @@ def read_cue(asked: Question, plan: Plan) -> Asking[Cue]:
     often = {word: count for word, count in said.items() if not speakers or word not in _own_words(speakers)}
     statistics: WordStatistics = yield Statistics(asked.scopes, tuple(often))
     vector, model, silence = yield from _vector(asked, plan, plain)
-    names: list[Known] = (yield KnownNames(ngrams(asked.text), asked.where, MOST_NAMED)) if settings[ENTITY] else []
+    names, unnamed = yield from _names(asked, plan)
     times = asked_spans(asked.text, now=asked.where.now, earliest=statistics.earliest, latest=statistics.latest)
     cue = word_cue(often, statistics, settings, hint_weight=settings[HINT_WEIGHT], lends=settings[NEIGHBOURS])
     return Cue(
@@ -86,12 +87,13 @@ def read_cue(asked: Question, plan: Plan) -> Asking[Cue]:
         model=model,
         sample=statistics.sample,
         facts=statistics.facts,
-        names=tuple(names),
+        names=names,
         speakers=speakers,
         together=bool(re.search(r"\bboth\b| and ", asked.text)),
         times=times,
         unknown=_unknown(asked.text, often, statistics),
-        reports=_silences(asked, silence),
+        capitals=frozenset(one.casefold() for one in _large(asked.text)),
+        reports=_silences(asked, plan, silence, unnamed),
     )
 
 
@@ -143,27 +145,47 @@ def _place(text: str, speaker: str) -> int:
 def _unknown(text: str, often: Mapping[str, int], statistics: WordStatistics) -> float:
     """The share of words written large, as names are, that no fact holds."""
     seen = {word for word, holding in zip(often, statistics.holding, strict=True) if holding}
-    large = {found.group() for found in _WORD.finditer(text) if found.group()[0].isupper() and found.start()}
-    named = [word for one in large for word in words.words(one) if word in often]
+    named = [word for one in _large(text) for word in words.words(one) if word in often]
     return unknown_share(named, seen=seen)
+
+
+def _large(text: str) -> set[str]:
+    """Words written large, though they do not begin the text."""
+    return {found.group() for found in _WORD.finditer(text) if found.group()[0].isupper() and found.start()}
 
 
 def _own_words(speakers: Sequence[str]) -> set[str]:
     return {word for speaker in speakers for word in words.words(speaker)}
 
 
-def _silences(asked: Question, semantic: ChannelReport | None) -> dict[str, ChannelReport]:
+def silenced(names: Iterable[str]) -> dict[str, ChannelReport]:
+    """Reports of channels that a minimal recall does not listen to."""
+    return {name: ChannelReport(name, "disabled", note="a minimal recall looks at words alone") for name in names}
+
+
+def _silences(asked: Question, plan: Plan, *known: ChannelReport | None) -> dict[str, ChannelReport]:
     """Channels that will not be listened to, and why."""
-    off = {"keyword": KEYWORD, "entity": ENTITY, "temporal": TEMPORAL}
-    found = {name: ChannelReport(name, "disabled") for name, knob in off.items() if not asked.settings[knob]}
-    return found | ({"semantic": semantic} if semantic else {})
+    switches = {"semantic": SEMANTIC, "keyword": KEYWORD, "entity": ENTITY, "temporal": TEMPORAL}
+    off = {name: ChannelReport(name, "disabled") for name, knob in switches.items() if not asked.settings[knob]}
+    minimal = silenced(name for name in switches if name != "keyword") if plan.mode == "minimal" else {}
+    return {report.name: report for report in known if report} | minimal | off
+
+
+def _names(asked: Question, plan: Plan) -> Asking[tuple[tuple[Known, ...], ChannelReport | None]]:
+    """The names of the question that memory knows."""
+    if not asked.settings[ENTITY] or plan.mode == "minimal":
+        return (), None
+    [found] = yield Together([KnownNames(ngrams(asked.text), asked.where, MOST_NAMED)])
+    if isinstance(found, Failure):
+        return (), ChannelReport("entity", "failed", note=str(found.error))
+    return tuple(found), None
 
 
 def _vector(
     asked: Question, plan: Plan, text: str
 ) -> Asking[tuple[Vectors | None, StoredModel | None, ChannelReport | None]]:
     if not asked.settings[SEMANTIC] or plan.mode == "minimal":
-        return None, None, ChannelReport("semantic", "disabled")
+        return None, None, None
     resident = yield WhichModel()
     if resident is None:
         return None, None, ChannelReport("semantic", "no_embedder", note="only words were searched")

@@ -50,6 +50,11 @@ class Slate:
         return np.asarray(sum(self.gives.values(), np.zeros(len(self.ids))))
 
     @property
+    def standing(self) -> Numbers:
+        """How far each likeness to the question stands out from chance; 0 where there is no vector."""
+        return np.where(self.heard["semantic"], self.scores["semantic"], 0.0)
+
+    @property
     def ties(self) -> NDArray[np.int64]:
         """The order of the ids, by which equals are told apart: the newer first."""
         ranks = np.empty(len(self.ids), np.int64)
@@ -115,6 +120,8 @@ def saturation(evidence: Evidence, cue: Cue) -> Numbers:
         opened = openness(lengths, short=words.context.short)
         lent = borrowed(evidence.counts, evidence.around, opened, words.context)
         counts = counts + lent * np.asarray(words.lent)
+        longer = lengths + borrowed(evidence.lengths[:, None].astype(np.float64), evidence.around, opened, words.context)[:, 0]
+        lengths = longer * lengths.mean() / longer.mean()
     resisting = bm25.resistance(lengths, k1=words.k1, b=words.b, mean_length=words.mean_length)
     return bm25.saturation(counts.astype(np.float64), resisting[:, None])
 
@@ -151,10 +158,11 @@ def standing(cosine: Numbers, cue: Cue, settings: Settings) -> Numbers:
     """How far each likeness stands out from chance."""
     if cue.model is None:
         return np.zeros(len(cosine))
-    near, by_chance = cosine, chance(cue)
+    near, by_chance, resting = cosine, chance(cue), cue.model.resting
     if settings[METRIC] == "fisher_rao":
         near, by_chance = likeness.geodesic(near), likeness.geodesic(by_chance)
-    return likeness.standing_out(near, by_chance, resting=cue.model.resting, least=LEAST_SAMPLE)
+        resting = (float(likeness.geodesic(np.array(resting[0]))), resting[1] / np.pi)
+    return likeness.standing_out(near, by_chance, resting=resting, least=LEAST_SAMPLE)
 
 
 def named(evidence: Evidence, cue: Cue) -> Numbers:
@@ -175,7 +183,7 @@ def longest(cue: Cue) -> list[Known]:
         one
         for one, name in zip(cue.names, spelled, strict=True)
         if one.about
-        and (" " in one.name or one.mentioned)
+        and (" " in one.name or one.mentioned or one.name in cue.capitals)
         and not any(name != other and name in other for other in spelled)
     ]
 
@@ -193,8 +201,8 @@ def prior(evidence: Evidence, cue: Cue) -> Numbers:
     lengths = evidence.lengths[: len(evidence.ids)].astype(np.float64)
     short = ranking().words.short
     says = constants.length * (np.log1p(np.minimum(lengths, short)) / np.log1p(short) - 1.0)
-    turns = says + constants.asks * evidence.asks * openness(lengths, short=short)
-    return turns + said_by(evidence, cue)
+    shape = constants.asks * evidence.asks + constants.timed * evidence.timed
+    return says + shape * openness(lengths, short=short) + said_by(evidence, cue)
 
 
 def said_by(evidence: Evidence, cue: Cue) -> Numbers:

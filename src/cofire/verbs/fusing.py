@@ -59,7 +59,7 @@ def fuse(active: Activation, heard: Heard, cue: Cue, asked: Question, plan: Plan
     if method == "rrf":
         gives = _reciprocal(places, heard, asked, plan)
     elif method == "hybrid":
-        gives = yield from _hybrid(active)
+        gives = (yield from _hybrid(active)) | _own(own, heard)
     else:
         gives = _calibrated(active, own, heard, plan)
     if method == "calibrated" and asked.settings[COVERAGE]:
@@ -72,7 +72,7 @@ def fuse(active: Activation, heard: Heard, cue: Cue, asked: Question, plan: Plan
         scores,
         places,
         gives,
-        active.gives,
+        _parts(active, plan) if method == "calibrated" else {},
         active.hops,
         active.seeds,
         active.rounds,
@@ -82,10 +82,20 @@ def fuse(active: Activation, heard: Heard, cue: Cue, asked: Question, plan: Plan
 def _calibrated(active: Activation, own: Mapping[str, Numbers], heard: Heard, plan: Plan) -> dict[str, Numbers]:
     """Scores on known scales are simply added."""
     gives = {name: plan.weights.get(name, 1.0) * values for name, values in active.slate.gives.items()}
-    gives |= {name: heard.weights[name] * values for name, values in own.items()}
+    gives |= _own(own, heard)
     if plan.activates:
-        gives["activation"] = plan.weights.get("activation", 1.0) * active.total
+        gives["activation"] = np.asarray(sum(_parts(active, plan).values(), np.zeros(len(active.slate.ids))))
     return gives
+
+
+def _own(own: Mapping[str, Numbers], heard: Heard) -> dict[str, Numbers]:
+    """What channels of a user's own give."""
+    return {name: heard.weights[name] * values for name, values in own.items()}
+
+
+def _parts(active: Activation, plan: Plan) -> dict[str, Numbers]:
+    """What activation gives by feature; where only places or a fixed mix count, no feature gives anything by itself."""
+    return {name: plan.weights.get("activation", 1.0) * values for name, values in active.gives.items()}
 
 
 def _reciprocal(

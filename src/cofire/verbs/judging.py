@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from cofire.abstention_settings import LEXICAL_THRESHOLD, LEXICAL_WEIGHT, RULE, SIZE_PENALTY, THRESHOLD, UNKNOWN_PENALTY
-from cofire.dynamics.abstention import Weighing, feeling_of_knowing, judged
+from cofire.dynamics.abstention import Weighing, best_of_strangers, feeling_of_knowing, judged
 from cofire.recall_settings import TAU_GATE
 from cofire.recollection import Judgement
 from cofire.settings import Settings
@@ -18,16 +18,26 @@ from cofire.verbs.cueing import Cue
 # Evidence below which memory is silent, for models that were calibrated: the 2 % quantile of answerable questions.
 SILENT_BELOW = {"granite-embedding-30m-english": 0.54}
 
+# Deviations above chance that are never chance, however few facts there are.
+LEAST_STANDING = 2.0
+
 ALWAYS = Judgement(True, math.inf, -math.inf, "")
 
 
 def judge(active: Activation, cue: Cue, asked: Question) -> Judgement:
-    """Known or not. Without an embedder, or with one that nobody calibrated, words alone decide."""
+    """Known or not, by the rule of the settings. Where there is no candidate, there is nothing to weigh."""
     settings = asked.settings
-    if settings[RULE] == "off" or not active.slate.ids:
+    if settings[RULE] == "off":
         return ALWAYS
+    if not active.slate.ids:
+        return Judgement(False, 0.0, settings[LEXICAL_THRESHOLD], "")
     if settings[RULE] == "gate":
         return _gated(active, settings)
+    return _weighed(active, cue, settings)
+
+
+def _weighed(active: Activation, cue: Cue, settings: Settings) -> Judgement:
+    """By evidence. Without an embedder words alone decide; with one that nobody calibrated, words or what stands out."""
     threshold = settings[THRESHOLD] or (SILENT_BELOW.get(cue.model.model.name) if cue.model else None)
     verdict = judged(
         cosines=active.slate.raw if cue.vector is not None and threshold is not None else None,
@@ -42,6 +52,11 @@ def judge(active: Activation, cue: Cue, asked: Question) -> Judgement:
             lexical_threshold=settings[LEXICAL_THRESHOLD],
         ),
     )
+    if threshold is None and not verdict.known:
+        standing = float(np.max(active.slate.scores["semantic"], initial=0.0, where=active.slate.heard["semantic"]))
+        least = max(LEAST_STANDING, best_of_strangers(cue.facts))
+        if standing >= least:
+            return Judgement(True, standing, least, "")
     return Judgement(verdict.known, verdict.evidence, verdict.threshold, verdict.reason)
 
 

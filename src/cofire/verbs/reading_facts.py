@@ -57,19 +57,18 @@ def spoken(text: str) -> Iterator[str]:
     """Short runs of words that may be the name of something that a fact is about, capital or not.
 
     >>> list(spoken("Set the connection pools"))
-    ['connection', 'pools', 'pool', 'connection pools', 'connection pool', 'set the connection', 'set the connection pools', \
-'set the connection pool']
+    ['set the connection', 'set the connection pools', 'set the connection pool', 'connection', 'connection pools', \
+'connection pool', 'pools', 'pool']
     """
-    said = terms(text)
-    telling = [word not in STOP_WORDS for word in said]
-    for length in range(1, LONGEST_SPOKEN + 1):
-        for start in range(len(said) - length + 1):
-            if telling[start] and telling[start + length - 1] and (length > 1 or len(said[start]) >= SHORTEST_SPOKEN):
-                run = " ".join(said[start : start + length])
-                yield run
-                one = singular(said[start + length - 1])
-                if one != said[start + length - 1]:
-                    yield run[: len(run) - len(said[start + length - 1])] + one
+    said = [(word, singular(word), word not in STOP_WORDS) for word in terms(text)]
+    for start, (_, _, begins) in enumerate(said):
+        before = ""
+        for word, one, ends in said[start : start + LONGEST_SPOKEN] if begins else ():
+            if ends and (before or len(word) >= SHORTEST_SPOKEN):
+                yield before + word
+                if one != word:
+                    yield before + one
+            before += word + " "
 
 
 def mentioned(reading: Reading) -> tuple[Mentioned, ...]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from cofire.asks import Asking, Now, Read
 from cofire.model import Fact
-from cofire.recollection import ChannelReport, Hit, Recollection
+from cofire.recall_settings import EXPLAIN
+from cofire.recollection import ChannelReport, Hit, Judgement, Recollection
 from cofire.settings import Settings
 from cofire.stores.base import Evidence
 from cofire.verbs.activating import activate
@@ -17,7 +17,7 @@ from cofire.verbs.cueing import read_cue
 from cofire.verbs.direct import slate
 from cofire.verbs.fusing import fuse
 from cofire.verbs.judging import judge
-from cofire.verbs.planning import Plan, assisted, plan
+from cofire.verbs.planning import Plan, assisted, plan, told
 from cofire.verbs.walk import weigh
 from cofire.xray import fit
 
@@ -33,9 +33,10 @@ def recall(text: object, asked: Asked, settings: Settings) -> Asking[Recollectio
     heard = yield from listen(cue, asked_for, planned)
     evidence: Evidence = yield weigh(heard.proposed, cue)
     known = slate(evidence, cue, asked_for.settings)
-    planned = replace(planned, passes=assisted(planned, asked_for, len(known.ids)))
+    planned = assisted(planned, asked_for, len(known.ids))
     active = yield from activate(known, cue, asked_for, planned)
     ranking = yield from fuse(active, heard, cue, asked_for, planned)
+    ranking = ranking if asked_for.settings[EXPLAIN] else ranking.untold()
     judgement = judge(active, cue, asked_for)
     facts: list[Fact | None] = yield Read(ranking.best(asked_for.k))
     found = cap([ranking.hit(fact) for fact in facts if fact is not None], asked_for.budget)
@@ -45,12 +46,14 @@ def recall(text: object, asked: Asked, settings: Settings) -> Asking[Recollectio
         hits=found if judgement.known else (),
         channels=reports,
         scopes=asked_for.scopes,
-        reason=judgement.reason or _reason(found, ranking.ids, reports),
+        reason=_reason(judgement, found, ranking.ids, (*heard.reports, active.report)),
         mode=planned.mode,
         strategy=planned.strategy,
         judgement=judgement,
         guesses=() if judgement.known else found,
         ranking=ranking,
+        plan=told(planned, asked_for),
+        texts=(yield from on_paths(found)),
     )
 
 
@@ -59,16 +62,35 @@ def cap(hits: Sequence[Hit], budget: int | None) -> tuple[Hit, ...]:
     return tuple(hits) if budget is None else tuple(hits[: fit((hit.text for hit in hits), budget)])
 
 
+def on_paths(hits: Sequence[Hit]) -> Asking[dict[str, str]]:
+    """The texts of the facts on the paths; those that are no hits are read."""
+    known = {hit.id: hit.text for hit in hits}
+    on_paths = dict.fromkeys(id for hit in hits for id in hit.path)
+    unread = [id for id in on_paths if id not in known]
+    facts: list[Fact | None] = (yield Read(unread)) if unread else []
+    known |= {fact.id: fact.text for fact in facts if fact is not None}
+    return {id: known[id] for id in on_paths if id in known}
+
+
 def _nothing_asked(asked: Question, planned: Plan) -> Recollection:
     reason = "Recall was switched off by mode no_recall."
-    return Recollection(asked.text, (), (), asked.scopes, reason, planned.mode, planned.strategy)
+    return Recollection(
+        asked.text, (), (), asked.scopes, reason, planned.mode, planned.strategy, plan=told(planned, asked)
+    )
 
 
-def _reason(hits: Sequence[Hit], ids: Sequence[str], reports: Sequence[ChannelReport]) -> str:
-    if hits:
+def _reason(judgement: Judgement, hits: Sequence[Hit], ids: Sequence[str], reports: Sequence[ChannelReport]) -> str:
+    """Why nothing is said. What failed is named, so that it does not look like an empty memory."""
+    if judgement.known and hits:
         return ""
+    failed = [report.name for report in reports if report.status in ("failed", "timed_out")]
+    silenced = f" Not everything was searched: {', '.join(failed)} failed." if failed else ""
+    return (judgement.reason or _nothing(ids, reports)) + silenced
+
+
+def _nothing(ids: Sequence[str], reports: Sequence[ChannelReport]) -> str:
     if ids:
         return "The budget is too small for even the best fact."
-    if all(report.status == "disabled" for report in reports):
+    if all(report.status == "disabled" for report in reports if report.name != "activation"):
         return "Every channel is switched off."
     return "Nothing stored passes the filters and is like the question."

@@ -16,7 +16,7 @@ from cofire.spreads import Hop
 from cofire.stores.base import Evidence, NamePaths
 from cofire.verbs.asking import Question
 from cofire.verbs.cueing import Cue
-from cofire.verbs.direct import Numbers, Slate, chance, joined, slate
+from cofire.verbs.direct import Numbers, Slate, joined, slate
 
 Rows = NDArray[np.int64]
 
@@ -78,9 +78,8 @@ def walk(known: Slate, seeds: Mapping[str, float], cue: Cue, asked: Question, bo
     known = yield from widened(known, paths.ids, cue, asked)
     row = known.rows()
     rows = np.array([row[id] for id in paths.ids], np.int64)
-    linked = best_links(paths, known.cosine[rows], seeds, cue, bounds)
+    linked = best_links(paths, known.standing[rows], seeds, cue, bounds)
     features = yield from judged(known, paths, rows, linked, cue)
-    features["first"] = np.array([id == next(iter(seeds), None) for id in known.ids], np.float64)
     gives = {name: ranking().features[name] * values for name, values in features.items()}
     return Walked(known, seeds, gives, hops_of(paths, linked))
 
@@ -111,12 +110,12 @@ def weigh(ids: Sequence[str], cue: Cue) -> Weigh:
     return Weigh(ids, cue.words.words, ranking().words.reach, ranking().vectors.reach)
 
 
-def best_links(paths: NamePaths, cosines: Numbers, seeds: Mapping[str, float], cue: Cue, bounds: Bounds) -> Linked:
+def best_links(paths: NamePaths, standing: Numbers, seeds: Mapping[str, float], cue: Cue, bounds: Bounds) -> Linked:
     """The best link to each fact, over facts about a name and over shared names, and of those the strongest of either kind."""
     weights = np.array([seeds.get(id, 0.0) for id in paths.ids], np.float64)
     names = name_weights(paths, cue, bounds.floor)
     about, shared = (
-        walking.best_steps(steps, weights, names, facts=len(paths.ids)) for steps in steps_of(paths, cosines, cue)
+        walking.best_steps(steps, weights, names, facts=len(paths.ids)) for steps in steps_of(paths, standing)
     )
     strong = _strongest(about.value, bounds.expanded) | _strongest(shared.value, bounds.expanded)
     at = np.flatnonzero(strong)
@@ -131,14 +130,12 @@ def name_weights(paths: NamePaths, cue: Cue, floor: float) -> Numbers:
     return walking.rarity(max(1, cue.facts), paths.count) * held * (paths.sure >= floor)
 
 
-def steps_of(paths: NamePaths, cosines: Numbers, cue: Cue) -> tuple[walking.Steps, walking.Steps]:
+def steps_of(paths: NamePaths, standing: Numbers) -> tuple[walking.Steps, walking.Steps]:
     """Steps to facts about a name (or from a fact about it), and steps between facts that merely share one.
 
     Turns of a session are linked by their neighbours; that they mention the same name says nothing.
     """
-    best = float(cosines.max(initial=0.0))
-    least = float(chance(cue).min(initial=best - 1.0))
-    near = walking.nearness(cosines, best=best, least=least, softness=ranking().names.nearness)
+    near = walking.nearness(standing, softness=ranking().names.nearness)
     seed = paths.holder[paths.step]
     draws = near[paths.target] * np.where(paths.strength > 0, paths.strength, 1.0)
     about = (paths.strength > 0) | (paths.own[paths.step] > 0)

@@ -14,6 +14,7 @@ from cofire.doors.cli.connecting import connect, list_edges
 from cofire.doors.cli.demo import demo
 from cofire.doors.cli.doctor import doctor
 from cofire.doors.cli.dreaming import dream
+from cofire.doors.cli.explaining import why
 from cofire.doors.cli.exploring import explore
 from cofire.doors.cli.forgetting import forget
 from cofire.doors.cli.guiding import show_guide
@@ -40,6 +41,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
     "Memory": {
         "remember": remember,
         "recall": recall,
+        "why": why,
         "ingest": ingest,
         "list": list_facts,
         "show": show_facts,

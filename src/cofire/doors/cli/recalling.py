@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+import cofire
 from cofire.doors.cli.calling import Call
 from cofire.doors.cli.filters import Filters
 from cofire.doors.cli.layout import show_hits
@@ -15,7 +16,7 @@ from cofire.doors.cli.screen import note, show, show_json, warn
 from cofire.errors import InvalidInput
 from cofire.presets import PRESETS, STRATEGIES
 from cofire.recollection import ChannelReport, Recollection
-from cofire.settings import K
+from cofire.settings import K, recall_settings
 
 Words = Annotated[
     list[str], typer.Argument(metavar="QUESTION", help="What to ask memory; several words are one question.")
@@ -31,7 +32,7 @@ class Manner:
     ] = None
     budget: Annotated[int | None, typer.Option("--budget", metavar="N", help="At most so many tokens of text.")] = None
     mode: Annotated[
-        str | None, typer.Option("--mode", metavar="NAME", help="no_recall, minimal (words only) or full.")
+        str | None, typer.Option("--mode", metavar="NAME", help="no_recall, minimal (words only), full or graph.")
     ] = None
     strategy: Annotated[
         str | None,
@@ -56,7 +57,7 @@ class Manner:
 class View:
     """What of the answer is shown."""
 
-    xray: Annotated[bool, typer.Option("--xray", help="Show every stage: what each channel heard and gave.")] = False
+    xray: Annotated[bool, typer.Option("--xray", help="Show every stage: plan, channels, scores and paths.")] = False
     text: Annotated[
         bool, typer.Option("--text", help="Print a block for a prompt, fenced as data, and nothing else.")
     ] = False
@@ -73,6 +74,8 @@ def recall(*, question: Words, manner: Manner, view: View, filters: Filters, cal
     if view.text and (call.as_json or view.xray):
         raise InvalidInput("--text cannot be combined with --json or --xray.", way_out="Choose one of them.")
     with call.memory() as memory:
+        if view.xray:
+            refuse_if_not_explained(memory)
         found = memory.recall(" ".join(question), **filters.keywords, **manner.keywords)
     if call.as_json:
         show_json(found.to_dict())
@@ -82,6 +85,16 @@ def recall(*, question: Words, manner: Manner, view: View, filters: Filters, cal
         show(found.xray())
     else:
         _show(found, call)
+
+
+def refuse_if_not_explained(memory: cofire.Memory) -> None:
+    """Whoever runs the memory may want recalls to be answered and not explained."""
+    if not memory.settings()[recall_settings.EXPLAIN_DOORS]:
+        name = recall_settings.EXPLAIN_DOORS.name
+        raise InvalidInput(
+            f"Explanations are switched off by {name}.",
+            way_out=f"Switch them on with: cofire config set {name} true",
+        )
 
 
 def _show_block(found: Recollection, budget: int | None) -> None:

@@ -40,6 +40,7 @@ class Columns:
         self.limited = bool(np.any(self["starts"] > LONG_AGO) or np.any(self["ends"] < FAR))
         self._standing: Mask | None = None
         self._highest = int(self["key"].max(initial=0))
+        self._places: NDArray[np.int32] | None = None
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self._room[name][: self.size]
@@ -55,6 +56,7 @@ class Columns:
         self.limited |= bool(np.any(rows["starts"] > LONG_AGO) or np.any(rows["ends"] < FAR))
         self._standing = None
         self._highest = max(self._highest, int(rows["key"].max(initial=0)))
+        self._place(rows["key"], positions)
         return positions
 
     def kill(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -65,6 +67,8 @@ class Columns:
         dying = np.flatnonzero(np.isin(self["key"], keys) & self["alive"])
         self["alive"][dying] = False
         self._standing = None
+        if self._places is not None:
+            self._places[self["key"][dying]] = -1
         return dying
 
     def standing(self) -> Mask:
@@ -72,6 +76,22 @@ class Columns:
         if self._standing is None:
             self._standing = self["alive"] & ~self["archived"]
         return self._standing
+
+    def places(self) -> NDArray[np.int32]:
+        """The positions of facts by key, -1 where there is none."""
+        if self._places is None:
+            there = np.flatnonzero(self["alive"])
+            self._places = np.full(self._highest + 1, -1, np.int32)
+            self._places[self["key"][there]] = there
+        return self._places
+
+    def _place(self, keys: NDArray[np.int64], positions: NDArray[np.int32]) -> None:
+        if self._places is None:
+            return
+        if self._highest >= len(self._places):
+            more = max(1_024, self._highest + 1 - len(self._places), len(self._places) // 8)
+            self._places = np.concatenate([self._places, np.full(more, -1, np.int32)])
+        self._places[keys] = positions
 
     @property
     def dead(self) -> int:

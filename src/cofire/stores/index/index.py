@@ -28,6 +28,8 @@ from cofire.stores.index.voices import Voices
 from cofire.stores.index.warm_vectors import WarmVectors
 
 SCORE_DECIMALS = 6
+# With more dead among the living than this, and than a quarter, it is worth moving the living together.
+MOST_DEAD = 1_024
 NAME_ARRAYS = ("pairs", "strengths", "sentences", "names", "starts", "positions", "held")
 MENTION_ARRAYS = tuple(f"mention_{name}" for name in NAME_ARRAYS)
 SUBJECT_ARRAYS = tuple(f"subject_{name}" for name in NAME_ARRAYS)
@@ -75,6 +77,8 @@ class Index:
         self.voices = Voices()
         self.mentions = Names()
         self.subjects = Names()
+        # Who holds common names, as looked up since the last change.
+        self.crowds: dict[tuple[bool, int], Any] = {}
         self.warm: WarmVectors | None = None
         self.asked = 0
 
@@ -85,6 +89,7 @@ class Index:
 
     def change(self, rows: Sequence[Row], gone: Sequence[int], mentions: HeldNames, subjects: HeldNames) -> None:
         """Take in facts that are new or changed, with the names they hold, and let go of those that are gone."""
+        self.crowds.clear()
         dying = self.columns.kill(np.array([*gone, *(row.key for row in rows)], dtype=np.int64))
         self.voices.leave(self.columns["scope"][dying], self.columns["speaker"][dying])
         touched = set(self.columns["session"][dying].tolist())
@@ -94,7 +99,7 @@ class Index:
             self.subjects.add(subjects, positions)
             touched.update(self.columns["session"][positions].tolist())
         self.turns.follow(self.columns, touched)
-        if self.columns.dead > 1_024 + self.columns.size // 4:
+        if self.columns.dead > MOST_DEAD + self.columns.size // 4:
             self.compact()
 
     def _add(self, rows: Sequence[Row]) -> NDArray[np.int32]:

@@ -17,7 +17,7 @@ from cofire.stores.index.columns import Mask
 from cofire.stores.index.index import Index
 from cofire.stores.index.moments import FAR, stamp
 from cofire.stores.index.names import Names
-from cofire.stores.index.terms import ASKS, hint, term
+from cofire.stores.index.terms import ASKS, TIMED, hint, term
 
 Positions = NDArray[np.int64]
 
@@ -26,6 +26,7 @@ def evidence(
     index: Index,
     positions: Positions,
     words: Sequence[str],
+    *,
     reach: int,
     near: int,
     vectors: Callable[[Positions], Vectors],
@@ -47,6 +48,7 @@ def evidence(
         around=_rows_of(turns, rows),
         times=index.columns["time"][positions] / 1e6,
         asks=_marked(index, positions, ASKS),
+        timed=_marked(index, positions, TIMED),
         speakers=index.voices.named(index.columns["speaker"][positions].tolist()),
     )
 

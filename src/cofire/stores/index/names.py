@@ -55,6 +55,17 @@ class Names:
         names = pairs[inside] & ((1 << SHIFT) - 1)
         return names, self._strengths.array[inside] / THOUSANDTHS, self._sentences.array[inside].astype(np.int64)
 
+    def held_by(
+        self, positions: NDArray[np.integer]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """The names that these facts hold: the place of the fact, the name, and how strongly."""
+        pairs = self._pairs.array
+        low = positions.astype(np.int64) << SHIFT
+        first, last = np.searchsorted(pairs, np.concatenate([low, low + (1 << SHIFT)])).reshape(2, -1)
+        owner = np.repeat(np.arange(len(positions)), last - first)
+        at = np.arange(len(owner)) + (last - np.cumsum(last - first))[owner]
+        return owner, pairs[at] & ((1 << SHIFT) - 1), self._strengths.array[at] / THOUSANDTHS
+
     def holders(self, name: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Who holds a name, and how strongly."""
         positions, strengths = self._postings.find(name)

@@ -111,9 +111,9 @@ class Postings:
             sizes[at] += len(held)
         wanted = np.flatnonzero((sizes > 0) & (sizes <= most))
         parts = [part.gathered(terms, wanted) for part in self._segments]
-        for at in wanted.tolist():
-            if at in tails:
-                parts.append((np.full(len(tails[at]), at, np.int64), *_columns(tails[at])))
+        parts += [
+            (np.full(len(tails[at]), at, np.int64), *_columns(tails[at])) for at in wanted.tolist() if at in tails
+        ]
         if not parts:
             return np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint16), sizes
         places, positions, counts = (np.concatenate(columns) for columns in zip(*parts, strict=True))

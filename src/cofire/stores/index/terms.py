@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.model import Fact
+from cofire.reading.timewords import speaks_of_time
 
 Terms = NDArray[np.int64]
 Counts = NDArray[np.uint16]
@@ -41,7 +42,7 @@ def marks(fact: Fact) -> list[int]:
     """All that a fact can be filtered by, besides scope and time."""
     single = (("category", fact.category), ("speaker", fact.speaker), ("session", fact.session))
     found = [mark("tag", tag) for tag in fact.tags] + [mark(kind, value) for kind, value in single if value is not None]
-    return [*found, ASKS] if asks(fact) else found
+    return [*found, *shapes(fact)]
 
 
 def asks(fact: Fact) -> bool:
@@ -49,7 +50,12 @@ def asks(fact: Fact) -> bool:
     return fact.text.rstrip().endswith("?")
 
 
-ASKS = mark("shape", "asks")
+ASKS, TIMED = mark("shape", "asks"), mark("shape", "timed")
+
+
+def shapes(fact: Fact) -> list[int]:
+    """What kind of saying a fact is: one that asks, one that speaks of a time."""
+    return [number for number, holds in ((ASKS, asks(fact)), (TIMED, speaks_of_time(fact.text))) if holds]
 
 
 def packed(counts: Mapping[str, int], marked: Iterable[int]) -> Held:

@@ -33,7 +33,7 @@ class Turns:
 
     def has_neighbours(self, positions: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Which of these are not alone."""
-        return (self.before[positions] >= 0) | (self.after[positions] >= 0)
+        return np.asarray((self.before[positions] >= 0) | (self.after[positions] >= 0))
 
     def around(self, positions: NDArray[np.integer], reach: int) -> NDArray[np.int32]:
         """A row a position: the one before it, the one before that and so on, then those after it."""

@@ -27,19 +27,22 @@ def known(
     index: Index,
     admitted: Mask,
     names: Sequence[str],
+    *,
     scopes: Sequence[str] | None,
     most: int,
 ) -> list[Known]:
     """Names that facts of these scopes hold, with the facts about each. The same name of two scopes is two names."""
     if not names:
         return []
-    found: list[Any] = connection.execute(_KNOWN, (apsw.carray(tuple(dict.fromkeys(names))), json.dumps(scopes))).fetchall()
-    return [_known(index, admitted, key, name, mentioned, most) for key, name, mentioned in sorted(found)]
+    found: list[Any] = connection.execute(
+        _KNOWN, (apsw.carray(tuple(dict.fromkeys(names))), json.dumps(scopes))
+    ).fetchall()
+    return [Known(name, mentioned, _about(index, key, admitted, most)) for key, name, mentioned in sorted(found)]
 
 
-def _known(index: Index, admitted: Mask, key: int, name: str, mentioned: int, most: int) -> Known:
-    positions, strengths = looking.owners(index, key, admitted, most)
-    return Known(name, mentioned, dict(zip(looking.ids_of(index, positions), strengths.tolist(), strict=True)))
+def _about(index: Index, name: int, admitted: Mask, most: int) -> dict[str, float]:
+    positions, strengths = looking.owners(index, name, admitted, most)
+    return dict(zip(looking.ids_of(index, positions), strengths.tolist(), strict=True))
 
 
 def named(

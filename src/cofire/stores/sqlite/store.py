@@ -125,7 +125,12 @@ class SqliteStore:
         with self._reading() as connection, self._live.at(connection) as index:
             positions = self._live.positions(connection, ids)
             return looking.evidence(
-                index, positions, words, reach, near, lambda rows: _candidate_vectors(connection, index, rows)
+                index,
+                positions,
+                words,
+                reach=reach,
+                near=near,
+                vectors=lambda rows: _candidate_vectors(connection, index, rows),
             )
 
     def places(self, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.int64]:
@@ -142,7 +147,8 @@ class SqliteStore:
 
     def known(self, names: Sequence[str], where: Where, most: int) -> list[Known]:
         with self._reading() as connection, self._live.at(connection) as index:
-            return name_reading.known(connection, index, self._live.admitted(where), names, where.scopes, most)
+            admitted = self._live.admitted(where)
+            return name_reading.known(connection, index, admitted, names, scopes=where.scopes, most=most)
 
     def paths(self, ids: Sequence[str], where: Where, common: int, most: int) -> NamePaths:
         with self._reading() as connection, self._live.at(connection) as index:
@@ -333,6 +339,8 @@ def _numbers(keys: np.ndarray[Any, np.dtype[np.int64]]) -> Any:
 
 def _candidate_vectors(connection: apsw.Connection, index: Index, positions: Any) -> Vectors:
     """The vectors at these positions: from memory in a process that asks again and again, else from the file."""
+    if index.model is None:
+        return np.zeros((len(positions), 0), np.float32)
     index.asked += 1
     if index.warm is None and index.asked > ASKED_BEFORE and index.columns.size <= MOST:
         index.warm = WarmVectors(_all_vectors(connection, index))

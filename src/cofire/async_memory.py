@@ -1,0 +1,234 @@
+"""AsyncMemory: the verbs of `memory`, awaited. One method a verb, no logic."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from datetime import datetime
+from os import PathLike
+from typing import Any, Self, TypeVar, Unpack, overload
+
+from cofire.asks import Asking, arun, astream
+from cofire.embedders.base import Embedder
+from cofire.guide import guide
+from cofire.ingesting.gathering import Messages
+from cofire.model import Edge, Fact, Link
+from cofire.opening import FROM_SETTINGS, Opened, Place
+from cofire.own_channels import OwnChannel, register
+from cofire.reasons import Why
+from cofire.recollection import Recollection
+from cofire.settings import Settings
+from cofire.spelling import spelled_out
+from cofire.spreads import Exploration, SeedExploration
+from cofire.stores.base import Store
+from cofire.streaming import Streaming, streamed
+from cofire.verbs import configuring
+from cofire.verbs.asking import Asked, Filters, Names
+from cofire.verbs.connect import Drawn, Portrait, connect, edges, neighbours, portrait
+from cofire.verbs.dream import Dreamed, dream
+from cofire.verbs.explore import Exploring, explore
+from cofire.verbs.exporting import Exported, Loaded, export, load
+from cofire.verbs.forget import Forgotten, forget
+from cofire.verbs.ingest import Ingested, Keywords, ingest
+from cofire.verbs.listing import Stats, facts, stats
+from cofire.verbs.recall import recall
+from cofire.verbs.reembed import reembed
+from cofire.verbs.remember import Common, Given, Progress, remember
+from cofire.verbs.tending import backup, check
+from cofire.verbs.why import why
+
+T = TypeVar("T")
+Verb = Callable[[Settings], Asking[T]]
+Listen = Callable[[Progress], None] | None
+Path = str | PathLike[str]
+
+
+class AsyncMemory:
+    """The same memory for programs that await. It opens at its first verb, or at `async with`."""
+
+    def __init__(
+        self,
+        store: Path | Store | None = None,
+        *,
+        embedder: Embedder | str | None = FROM_SETTINGS,
+        settings: Mapping[str, object] | None = None,
+        clock: Callable[[], datetime] | None = None,
+        reembedding: bool = False,
+    ) -> None:
+        self._place = Place(store, embedder, settings or {}, clock, reembedding)
+        self._opening: asyncio.Future[Opened] | None = None
+
+    @overload
+    async def remember(  # type: ignore[overload-overlap]
+        self, given: str | Fact | Mapping[str, Any], *, progress: Listen = None, **common: Unpack[Common]
+    ) -> str: ...
+    @overload
+    async def remember(
+        self, given: Iterable[Given], *, progress: Listen = None, **common: Unpack[Common]
+    ) -> list[str]: ...
+    @spelled_out
+    async def remember(self, given: Any, *, progress: Listen = None, **common: Unpack[Common]) -> str | list[str]:
+        """Store one fact and return its id, or several and return theirs. The keywords hold for every fact given."""
+        return await self._run(lambda settings: remember(given, common, settings), progress)
+
+    @spelled_out
+    async def ingest(
+        self, given: Messages | Path, *, progress: Listen = None, **keywords: Unpack[Keywords]
+    ) -> Ingested:
+        """Remember conversations and documents: messages, a file or a folder. What is known already is left as it is."""
+        return await self._run(lambda settings: ingest(given, keywords, settings), progress)
+
+    @spelled_out
+    async def recall(self, query: str, **asked: Unpack[Asked]) -> Recollection:
+        """What memory knows about a question, best first. Without `k`, the setting recall.k (10) holds."""
+        return await self._run(lambda settings: recall(query, asked, settings))
+
+    @spelled_out
+    async def why(self, query: str, id: str, **asked: Unpack[Asked]) -> Why:
+        """Why a fact comes back for a question or where it is lost, and what would bring it back; found by asking again."""
+        return await self._run(lambda settings: why(query, id, asked, settings))
+
+    @spelled_out
+    async def facts(
+        self,
+        ids: str | Iterable[str] | None = None,
+        *,
+        limit: int = 1_000,
+        before: str | None = None,
+        **filters: Unpack[Filters],
+    ) -> list[Fact]:
+        """Facts by id, or those that pass the filters, newest first; `before` an id gives the next page."""
+        return await self._run(lambda settings: facts(ids, filters, limit, before))
+
+    @spelled_out
+    async def forget(
+        self, ids: str | Iterable[str] | None = None, *, dry_run: bool = False, **filters: Unpack[Filters]
+    ) -> Forgotten:
+        """Remove facts by id or by filter; with `dry_run` only tell which."""
+        return await self._run(lambda settings: forget(ids, filters, dry_run, settings))
+
+    async def connect(
+        self,
+        source: str,
+        target: str,
+        *,
+        kind: str,
+        weight: float | None = None,
+        confidence: float | None = None,
+        tags: Names = None,
+        mode: str = "reinforce",
+    ) -> Edge:
+        """Make an edge between two facts of one scope; `mode` says what to do if it is there: reinforce, update, skip or error."""
+        return await self._run(
+            lambda settings: connect(source, target, Drawn(kind, weight, confidence, tags, mode), settings)
+        )
+
+    async def edges(
+        self,
+        *,
+        scope: Names = None,
+        kind: Names = None,
+        ids: str | Iterable[str] | None = None,
+        origin: str | None = None,
+        limit: int = 10_000,
+    ) -> list[Edge]:
+        """Stored edges, the strongest first."""
+        return await self._run(lambda settings: edges(scope, kind, ids, origin, limit))
+
+    async def neighbours(self, id: str, *, limit: int = 100) -> list[Link]:
+        """All that a fact is linked with, of every kind, with what each link goes through."""
+        return await self._run(lambda settings: neighbours(id, limit))
+
+    async def portrait(self, id: str, *, limit: int = 100) -> Portrait:
+        """A fact with its links, its descriptions and its importance."""
+        return await self._run(lambda settings: portrait(id, limit))
+
+    @streamed("Exploration")
+    @spelled_out
+    def explore(
+        self, ids: str | Iterable[str] | None = None, **asked: Unpack[Exploring]
+    ) -> Streaming[Exploration, SeedExploration]:
+        """Follow energy outward from facts, or from those that a `query` finds; the async one can be iterated, seed by seed."""
+        return self._stream(lambda settings: explore(ids, asked, settings))
+
+    async def dream(self, *, scope: Names = None, progress: Listen = None) -> Dreamed:
+        """Consolidate what waits in the inbox; it can be stopped and run again."""
+        return await self._run(lambda settings: dream(scope, settings), progress)
+
+    async def guide(self, verb: str | None = None) -> str:
+        """A short page on a verb for agents, or one line on each."""
+        return guide(verb)
+
+    @spelled_out
+    async def export(self, path: Path, *, progress: Listen = None, **filters: Unpack[Filters]) -> Exported:
+        """Write facts and edges to JSONL, or to GraphML if the name of the file ends so."""
+        return await self._run(lambda settings: export(str(path), filters), progress)
+
+    async def load(self, path: Path, *, progress: Listen = None) -> Loaded:
+        """Read a JSONL export; what is known already is recognised."""
+        return await self._run(lambda settings: load(str(path), settings), progress)
+
+    async def stats(self) -> Stats:
+        """What memory holds and how it works just now."""
+        return await self._run(lambda settings: stats())
+
+    async def reembed(self, *, progress: Listen = None) -> int:
+        """Give every fact a vector of the embedder at hand. Open with `reembedding=True` when the store holds another's."""
+        return await self._run(reembed, progress)
+
+    async def register(self, channel: OwnChannel) -> None:
+        """Add a way of finding facts, which every recall asks beside those built in."""
+        register((await self._open()).world, channel)
+
+    async def unregister(self, name: str) -> bool:
+        """Take a channel of one's own out; tells whether it was there."""
+        return (await self._open()).world.channels.pop(name, None) is not None
+
+    async def configure(self, name: str, value: object) -> object:
+        """Keep a setting in the store itself; returns the value as understood."""
+        return await self._run(lambda settings: configuring.configure(name, value))
+
+    async def reset(self, name: str) -> bool:
+        """Take a setting out of the store; tells whether it was there."""
+        return await self._run(lambda settings: configuring.reset(name))
+
+    async def backup(self, path: Path) -> None:
+        """Copy the live store to a new file."""
+        return await self._run(lambda settings: backup(str(path)))
+
+    async def check(self) -> list[str]:
+        """What is wrong with the store, in words; empty when all is well."""
+        return await self._run(lambda settings: check())
+
+    async def settings(self) -> Settings:
+        """All settings as they hold here and now."""
+        return await self._run(configuring.current)
+
+    async def close(self) -> None:
+        """Let go of the store and the embedder."""
+        if self._opening is not None:
+            await asyncio.to_thread((await self._opening).close)
+
+    async def _open(self) -> Opened:
+        if self._opening is None:
+            self._opening = asyncio.ensure_future(asyncio.to_thread(self._place.open))
+        return await asyncio.shield(self._opening)
+
+    async def _run(self, verb: Verb[T], listen: Listen = None) -> T:
+        opened = await self._open()
+        return await arun(opened.informed(verb), opened.world, listen)
+
+    def _stream(self, verb: Verb[T]) -> Streaming[T, Any]:
+        async def parts() -> AsyncIterator[Any]:
+            opened = await self._open()
+            async for part in astream(opened.informed(verb), opened.world):
+                yield part
+
+        return Streaming(lambda: self._run(verb), parts)
+
+    async def __aenter__(self) -> Self:
+        await self._open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()

@@ -1,0 +1,334 @@
+"""Adjacency: the stored edges of a store in memory, a row a fact with its strongest links first. Follows changes, edge by edge."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofire.kinds import kind_of
+from cofire.stores.index.columns import Columns, Mask
+from cofire.stores.index.halves import (
+    Halves,
+    Numbered,
+    Numbers,
+    Places,
+    StoredEdge,
+    content_ranks,
+    halves,
+    in_millionths,
+    in_rows,
+    joined,
+    table,
+)
+
+NO_TAGS: frozenset[str] = frozenset()
+KINDS_THROUGH_NAMES = ("about", "entity")
+ARRAYS: Mapping[str, Any] = {
+    "starts": np.int64,
+    "neighbours": np.int32,
+    "codes": np.int32,
+    "weights": np.int32,
+    "confidences": np.int32,
+    "degrees": np.int32,
+    "tagged": np.int64,
+    "tags": np.int32,
+    "kinds": np.uint8,
+    "tag_sets": np.uint8,
+}
+
+# With more changes than this, and than an eighth of all, it is worth putting everything in order anew.
+MOST_CHANGED = 1_024
+
+
+@dataclass(frozen=True, slots=True)
+class Sieve:
+    """Which links are wanted: to facts that are admitted, of kinds by number (None for all), of at least so many millionths of
+    confidence where any was said. `places` are the positions of facts by key."""
+
+    places: Numbers
+    admitted: Mask
+    kinds: Mask | None
+    floor: int
+
+    def passing(self, neighbour: Numbers, code: Numbers, confidence: Numbers) -> Mask:
+        passing = self.admitted[self.places[neighbour]]
+        if self.floor > 0:
+            passing &= (confidence < 0) | (confidence >= self.floor)
+        if self.kinds is not None:
+            passing &= self.kinds[code >> 1]
+        return passing
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """All links as of some moment: those of a fact stand from `starts[key]` to `starts[key + 1]`. Few have tags: `tagged` says
+    which, `tags` which ones."""
+
+    starts: Places
+    neighbour: Numbers
+    code: Numbers
+    weight: Numbers
+    confidence: Numbers
+    tagged: Places
+    tags: Numbers
+
+    def tags_at(self, rows: Places) -> Numbers:
+        if not len(self.tagged):
+            return np.zeros(len(rows), np.int32)
+        at = np.minimum(np.searchsorted(self.tagged, rows), len(self.tagged) - 1)
+        return np.where(self.tagged[at] == rows, self.tags[at], 0).astype(np.int32)
+
+    def halves_at(self, owner: Numbers, rows: Places) -> Halves:
+        columns = (column[rows] for column in (self.neighbour, self.code, self.weight, self.confidence))
+        return Halves(owner, *columns, self.tags_at(rows))
+
+
+class Adjacency:
+    """A base that is in order, and an overlay of what came or changed since; what it replaces in the base is dead.
+
+    `taken` counts the edges that were taken in one by one, `compactions` how often all was put in order anew.
+    """
+
+    def __init__(self, columns: Columns, edges: Sequence[StoredEdge] = ()) -> None:
+        self.kinds = Numbered(KINDS_THROUGH_NAMES)
+        self.tag_texts = Numbered([""])
+        self.taken = self.compactions = 0
+        self._settle(halves(edges, self.kinds, self.tag_texts), columns)
+
+    @property
+    def size(self) -> int:
+        """How many links there are, seen from either end."""
+        return len(self._base.neighbour) - self._dead + self._late
+
+    def is_overrun(self, changes: int) -> bool:
+        """Whether reading all edges anew is less work than so many changes."""
+        return changes > MOST_CHANGED + self.size // 8
+
+    def change(self, edges: Sequence[StoredEdge], gone: Sequence[int], columns: Columns) -> None:
+        """Take in edges that came, changed or ended, and let go of those of removed facts."""
+        self._make_room(max((max(edge.source, edge.target) for edge in edges), default=0))
+        for edge in edges:
+            self._take(edge)
+        if gone:
+            self._leave(np.array(gone, np.int32))
+        self.taken += len(edges)
+        if self._dead + self._late > MOST_CHANGED + len(self._base.neighbour) // 8:
+            self.compact(columns)
+
+    def compact(self, columns: Columns) -> None:
+        """Put everything in order anew."""
+        self._settle(self._everything(), columns)
+        self.compactions += 1
+
+    def strongest(self, keys: Places, sieve: Sieve, most: int) -> tuple[Halves, bool]:
+        """Of each of these facts the strongest links that pass, at most so many of the base and all that are newer; and whether
+        they are in order, since none is. `owner` is a place among the keys."""
+        self._make_room(int(keys.max(initial=0)))
+        first, last = self._base.starts[keys], self._base.starts[keys + 1]
+        row, at = stretched(first, np.minimum(last - first, most))
+        passing = self._passing(at, sieve)
+        if not passing.all():
+            row, at = self._more(first, last, row[passing], at[passing], sieve, most)
+        found = self._base.halves_at(row.astype(np.int32), at)
+        late = self._newer(keys)
+        if late is None:
+            return found, True
+        return joined([found, late.at(sieve.passing(late.neighbour, late.code, late.confidence))]), False
+
+    def _newer(self, keys: Places) -> Halves | None:
+        """Links of these facts that the base does not know; None where there are none."""
+        if not self._overlay:
+            return None
+        rows = [
+            (place, *where, *said)
+            for place, key in enumerate(keys.tolist())
+            for where, said in self._overlay.get(key, {}).items()
+        ]
+        return table(rows) if rows else None
+
+    def degrees(self, keys: Places, kinds: Mask | None) -> NDArray[np.int64]:
+        """How many neighbours these facts have, by links of these kinds."""
+        self._make_room(int(keys.max(initial=0)))
+        if kinds is None:
+            return self._degree[keys].astype(np.int64)
+        return np.array([len(np.unique(self.neighbours(key, kinds))) for key in keys.tolist()], np.int64)
+
+    def neighbours(self, key: int, kinds: Mask | None) -> Numbers:
+        """The keys of those that a fact is linked with, by links of these kinds, as often as it is."""
+        inside = slice(*self._base.starts[key : key + 2].tolist())
+        found = self._base.neighbour[inside]
+        if self._dead or kinds is not None:
+            kept = self._alive[inside]
+            found = found[kept if kinds is None else kept & kinds[self._base.code[inside] >> 1]]
+        late = self._overlay.get(key, {})
+        newer = [other for other, code in late if kinds is None or kinds[code >> 1]]
+        return np.concatenate([found, np.array(newer, np.int32)]) if newer else found
+
+    def tags(self, numbers: Numbers) -> tuple[frozenset[str], ...]:
+        """Tags by their numbers."""
+        if not numbers.any():
+            return (NO_TAGS,) * len(numbers)
+        return tuple(self._tag_set(number) for number in numbers.tolist())
+
+    def numbers_of(self, kinds: frozenset[str] | None) -> Mask | None:
+        """A mask over the numbers of kinds."""
+        return None if kinds is None else np.array([kind in kinds for kind in self.kinds.words], np.bool_)
+
+    def arrays(self, columns: Columns) -> dict[str, NDArray[Any]]:
+        """All of it as arrays, for a snapshot."""
+        if self._dead or self._late:
+            self.compact(columns)
+        base, kinds = self._base, [[kind, kind_of(kind).conducts] for kind in self.kinds.words]
+        order = (base.starts, base.neighbour, base.code, base.weight, base.confidence, self._degree, base.tagged, base.tags)
+        texts = (np.frombuffer(json.dumps(said).encode("ascii"), np.uint8) for said in (kinds, self.tag_texts.words))
+        return dict(zip(ARRAYS, (*order, *texts), strict=True))
+
+    @classmethod
+    def from_arrays(cls, columns: Columns, arrays: Mapping[str, NDArray[Any]]) -> Adjacency:
+        """The adjacency of a snapshot that `is_whole`."""
+        made = cls(columns)
+        made.kinds = Numbered(kind for kind, _ in json.loads(arrays["kinds"].tobytes()))
+        made.tag_texts = Numbered(json.loads(arrays["tag_sets"].tobytes()))
+        names = ("starts", "neighbours", "codes", "weights", "confidences", "tagged", "tags")
+        made._begin(Base(*(arrays[name] for name in names)), arrays["degrees"].copy())
+        return made
+
+    def _settle(self, found: Halves, columns: Columns) -> None:
+        ranks = content_ranks(columns)
+        found = in_rows(found, ranks, self.kinds.ranks())
+        starts = np.concatenate([[0], np.cumsum(np.bincount(found.owner, minlength=len(ranks)))]).astype(np.int64)
+        tagged = np.flatnonzero(found.tags)
+        base = Base(
+            starts, found.neighbour, found.code, found.weight, found.confidence, tagged, found.tags[tagged]
+        )
+        self._begin(base, _distinct(found.owner, found.neighbour, len(ranks)))
+
+    def _begin(self, base: Base, degree: Numbers) -> None:
+        self._base, self._degree = base, degree
+        self._alive = np.ones(len(base.neighbour), np.bool_)
+        self._dead = self._late = 0
+        # For each fact its newer links, by neighbour and code: weight, confidence, tags.
+        self._overlay: dict[int, dict[tuple[int, int], tuple[int, int, int]]] = {}
+
+    def _everything(self) -> Halves:
+        base = self._base
+        owner = np.repeat(np.arange(len(base.starts) - 1, dtype=np.int32), np.diff(base.starts))
+        kept = np.flatnonzero(self._alive)
+        newer = [(key, *where, *said) for key, row in self._overlay.items() for where, said in row.items()]
+        return joined([base.halves_at(owner[kept], kept), table(newer)])
+
+    def _passing(self, at: Places, sieve: Sieve) -> Mask:
+        passing = sieve.passing(self._base.neighbour[at], self._base.code[at], self._base.confidence[at])
+        return passing & self._alive[at] if self._dead else passing
+
+    def _more(
+        self, first: Places, last: Places, row: Places, at: Places, sieve: Sieve, most: int
+    ) -> tuple[Places, Places]:
+        """Go on where a fact has more links and some of the strongest did not pass."""
+        lacking = most - np.bincount(row, minlength=len(first))
+        parts = [(row, at)]
+        for place in np.flatnonzero((last - first > most) & (lacking > 0)).tolist():
+            found = self._next(int(first[place]) + most, int(last[place]), int(lacking[place]), sieve)
+            parts.append((np.full(len(found), place), found))
+        row, at = (np.concatenate(column) for column in zip(*parts, strict=True))
+        order = np.argsort(row, kind="stable")
+        return row[order], at[order]
+
+    def _next(self, first: int, last: int, wanted: int, sieve: Sieve) -> Places:
+        """The next links that pass, looked for in ever larger steps."""
+        parts, step = [np.zeros(0, np.int64)], 4 * wanted
+        while first < last and wanted > 0:
+            at = np.arange(first, min(last, first + step))
+            parts.append(at[self._passing(at, sieve)][:wanted])
+            wanted, first, step = wanted - len(parts[-1]), first + step, 2 * step
+        return np.concatenate(parts)
+
+    def _take(self, edge: StoredEdge) -> None:
+        """An edge as it is now, in the place of what was known of it."""
+        code, conducts = 2 * self.kinds.number(edge.kind), kind_of(edge.kind).conducts
+        shares = in_millionths(edge.weight), in_millionths(edge.confidence)
+        said = None if edge.ended else (*shares, self.tag_texts.number(edge.tags or ""))
+        if conducts != "never":
+            self._replace(edge.source, edge.target, code, said)
+        if conducts == "both" and edge.source != edge.target:
+            self._replace(edge.target, edge.source, code + 1, said)
+
+    def _replace(self, owner: int, neighbour: int, code: int, said: tuple[int, int, int] | None) -> None:
+        row = self._overlay.setdefault(owner, {})
+        there = list(self._standing(owner, neighbour))
+        linked = bool(there) or any(other == neighbour for other, _ in row)
+        for at in [at for at in there if self._base.code[at] == code]:
+            self._alive[at] = False
+            self._dead += 1
+            there.remove(at)
+        self._late += (said is not None) - (row.pop((neighbour, code), None) is not None)
+        if said is not None:
+            row[neighbour, code] = said
+        links = bool(there) or any(other == neighbour for other, _ in row)
+        self._degree[owner] += links - linked
+
+    def _standing(self, owner: int, neighbour: int) -> Iterator[int]:
+        """Where the base has living links of one fact with another."""
+        first, last = self._base.starts[owner : owner + 2].tolist()
+        found = np.flatnonzero(self._base.neighbour[first:last] == neighbour)
+        return (first + at for at in found.tolist() if self._alive[first + at])
+
+    def _leave(self, gone: Numbers) -> None:
+        """Facts are gone, and so are all links to them."""
+        at = np.flatnonzero(np.isin(self._base.neighbour, gone) & self._alive)
+        owner = np.searchsorted(self._base.starts, at, side="right") - 1
+        pairs = set(zip(owner.tolist(), self._base.neighbour[at].tolist(), strict=True))
+        self._alive[at] = False
+        self._dead += len(at)
+        removed = set(gone.tolist())
+        for key, row in self._overlay.items():
+            dying = [where for where in row if where[0] in removed or key in removed]
+            pairs.update((key, neighbour) for neighbour, _ in dying)
+            self._late -= len(dying)
+            for where in dying:
+                del row[where]
+        np.subtract.at(self._degree, np.array([owner for owner, _ in pairs], np.int64), 1)
+
+    def _make_room(self, key: int) -> None:
+        """Facts that came after the base have rows too, empty ones."""
+        more = key + 1 - len(self._degree)
+        if more <= 0:
+            return
+        more = max(more, 1_024, len(self._degree) // 8)
+        starts, base = self._base.starts, self._base
+        longer = np.concatenate([starts, np.full(more, starts[-1])])
+        self._base = Base(longer, base.neighbour, base.code, base.weight, base.confidence, base.tagged, base.tags)
+        self._degree = np.concatenate([self._degree, np.zeros(more, np.int32)])
+
+    def _tag_set(self, number: int) -> frozenset[str]:
+        return frozenset(json.loads(self.tag_texts.words[number])) if number else NO_TAGS
+
+
+def is_whole(arrays: Mapping[str, NDArray[Any]]) -> bool:
+    """Whether a snapshot has all that this version of cofire looks for, and kinds conduct as they did."""
+    if set(arrays) != set(ARRAYS) or any(arrays[name].dtype != kind for name, kind in ARRAYS.items()):
+        return False
+    return all(kind_of(kind).conducts == conducts for kind, conducts in json.loads(arrays["kinds"].tobytes()))
+
+
+def stretched(first: Places, many: Places) -> tuple[Places, Places]:
+    """Runs of so many numbers, each from its first: the place of the run, and the number.
+
+    >>> [found.tolist() for found in stretched(np.array([5, 0, 8]), np.array([2, 0, 3]))]
+    [[0, 0, 2, 2, 2], [5, 6, 8, 9, 10]]
+    """
+    ends = np.cumsum(many)
+    run = np.repeat(np.arange(len(many)), many)
+    return run, np.arange(len(run)) + (first - ends + many)[run]
+
+
+def _distinct(owner: Numbers, neighbour: Numbers, room: int) -> Numbers:
+    """How many neighbours each owner has."""
+    pairs = np.sort(owner.astype(np.int64) << 32 | neighbour)
+    fresh = np.concatenate([np.ones(min(1, len(pairs)), np.bool_), pairs[1:] != pairs[:-1]])
+    return np.bincount(pairs[fresh] >> 32, minlength=room).astype(np.int32)

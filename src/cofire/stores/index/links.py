@@ -1,0 +1,167 @@
+"""Links that leave facts, from arrays: stored ones and those through names, brought into one Expansion. Knows nothing of SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofire.stores.base import Conducting, Expansion
+from cofire.stores.index.adjacency import Adjacency, Sieve
+from cofire.stores.index.columns import Mask
+from cofire.stores.index.halves import ABOUT, ENTITY, Halves, in_millionths, millionths, shares, strength
+from cofire.stores.index.index import Index
+from cofire.stores.index.looking import ids_of
+from cofire.stores.index.name_links import NameLinks, Spell, through_names
+
+Places = NDArray[np.int64]
+NO_NAME = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """A row a link: `row` is a place among the facts asked for, `target` a position; `via` is a place among names."""
+
+    row: Places
+    target: Places
+    code: Places
+    weight: NDArray[np.float64]
+    confidence: NDArray[np.float64]
+    tags: NDArray[np.int32]
+    via: Places
+
+    def at(self, rows: Any) -> Links:
+        return Links(*(column[rows] for column in self.columns))
+
+    @property
+    def columns(self) -> tuple[Any, ...]:
+        return self.row, self.target, self.code, self.weight, self.confidence, self.tags, self.via
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Facts to expand: their ids, each once, and the positions of those that are there, with their rows among the ids."""
+
+    ids: tuple[str, ...]
+    rows: Places
+    positions: Places
+
+
+class Expander:
+    """Expands facts of one moment. `spell` tells names by key."""
+
+    def __init__(self, index: Index, adjacency: Adjacency, admitted: Mask, spell: Spell) -> None:
+        self._index, self._adjacency, self._admitted, self._spell = index, adjacency, admitted, spell
+
+    def expand(self, asked: Asked, conducting: Conducting) -> tuple[Expansion, Places]:
+        """The links that leave these facts, and the positions of those led to that were not asked for."""
+        kinds = self._adjacency.numbers_of(conducting.kinds)
+        keys = self._index.columns["key"][asked.positions]
+        stored, in_order = self._stored(keys, kinds, conducting)
+        degree = self._adjacency.degrees(keys, kinds)
+        links, names = stored, list[str]()
+        if conducting.names and (kinds is None or kinds[[ABOUT, ENTITY]].any()):
+            found, spelled = through_names(self._index, asked.positions, self._spell)
+            if kinds is not None:
+                found = found.at(kinds[found.kind])
+            degree = degree + self._strangers(keys, kinds, found)
+            links, names = _joined(stored, self._admissible(found, conducting)), list(spelled)
+            in_order = in_order and not len(found.row)
+        if not in_order:
+            links = self._strongest(links, conducting.most)
+        return self._expansion(asked, links, names, degree)
+
+    def _stored(self, keys: Places, kinds: Mask | None, conducting: Conducting) -> tuple[Links, bool]:
+        """Links by stored edges; and whether they are in order, and no more than wanted."""
+        places = self._index.columns.places()
+        sieve = Sieve(places, self._admitted, kinds, in_millionths(conducting.floor))
+        found, in_order = self._adjacency.strongest(keys, sieve, conducting.most)
+        return _of_halves(found, places), in_order
+
+    def _admissible(self, found: NameLinks, conducting: Conducting) -> NameLinks:
+        return found.at(self._admitted[found.target] & (found.confidence >= conducting.floor))
+
+    def _strangers(self, keys: Places, kinds: Mask | None, found: NameLinks) -> Places:
+        """How many of those that names lead to are no neighbours by stored edges, for each fact."""
+        strange = np.zeros(len(keys), np.int64)
+        if not len(found.row):
+            return strange
+        target = self._index.columns["key"][found.target]
+        ends = np.searchsorted(found.row, np.arange(len(keys) + 1))
+        near = np.zeros(int(target.max()) + 1, np.bool_)
+        for row, key in enumerate(keys.tolist()):
+            mine = target[ends[row] : ends[row + 1]]
+            neighbours = self._adjacency.neighbours(key, kinds)
+            neighbours = neighbours[neighbours < len(near)]
+            near[neighbours] = True
+            strange[row] = len(mine) - np.count_nonzero(near[mine])
+            near[neighbours] = False
+        return strange
+
+    def _strongest(self, links: Links, most: int) -> Links:
+        """At most so many a fact, the strongest first; of equals by kind, then by content."""
+        kinds = self._adjacency.kinds.ranks()
+        order = np.lexsort(
+            (
+                links.code & 1,
+                -np.nan_to_num(links.confidence),
+                self._index.columns["hash"][links.target],
+                kinds[links.code >> 1],
+                -strength(millionths(links.weight)),
+                links.row,
+            )
+        )
+        row = links.row[order]
+        return links.at(order[np.arange(len(row)) - np.searchsorted(row, row) < most])
+
+    def _expansion(
+        self, asked: Asked, links: Links, names: Sequence[str], degree: Places
+    ) -> tuple[Expansion, Places]:
+        row_of = dict(zip(asked.positions.tolist(), asked.rows.tolist(), strict=True))
+        known, count = len(row_of), len(asked.ids)
+        target = [row_of.setdefault(place, count + len(row_of) - known) for place in links.target.tolist()]
+        others = np.array(list(row_of)[known:], np.int64)
+        degrees = np.zeros(count, np.int64)
+        degrees[asked.rows] = degree
+        words = self._adjacency.kinds.words
+        found = Expansion(
+            ids=(*asked.ids, *ids_of(self._index, others)),
+            source=asked.rows[links.row],
+            target=np.array(target, np.int64),
+            kind=tuple([words[code >> 1] for code in links.code.tolist()]),
+            weight=links.weight,
+            confidence=links.confidence,
+            tags=self._adjacency.tags(links.tags),
+            via=_via(links.via, names),
+            degree=degrees,
+        )
+        return found, others
+
+
+def _of_halves(found: Halves, places: NDArray[np.int32]) -> Links:
+    return Links(
+        found.owner,
+        places[found.neighbour],
+        found.code,
+        shares(found.weight),
+        shares(found.confidence),
+        found.tags,
+        np.full(len(found.owner), NO_NAME),
+    )
+
+
+def _joined(stored: Links, found: NameLinks) -> Links:
+    if not len(found.row):
+        return stored
+    nothing = np.zeros(len(found.row), np.int32)
+    named = Links(found.row, found.target, found.kind << 1, found.weight, found.confidence, nothing, found.via)
+    return Links(*(np.concatenate(column) for column in zip(stored.columns, named.columns, strict=True)))
+
+
+def _via(via: Places, names: Sequence[str]) -> tuple[str | None, ...]:
+    if not names:
+        return (None,) * len(via)
+    return tuple([names[at] if at >= 0 else None for at in via.tolist()])

@@ -1,0 +1,60 @@
+"""Supposing: a verb that is told of one link more than there is, so that nothing need be written to see what it would do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+
+from cofire.asks import Asking
+from cofire.graph_asks import Expand
+from cofire.stores.base import Expansion
+
+T = TypeVar("T")
+
+KIND = "supports"
+
+
+def supposing(verb: Asking[T], source: str, target: str) -> Asking[T]:
+    """The verb, told whenever it asks where one of the two facts leads that it leads to the other, fully weighted and trusted."""
+    step = partial(next, verb)
+    while True:
+        try:
+            ask = step()
+        except StopIteration as end:
+            found: T = end.value
+            return found
+        try:
+            answer = yield ask
+        except Exception as error:  # noqa: BLE001 - handed on to the verb, which decides what it means
+            step = partial(verb.throw, error)
+            continue
+        if isinstance(ask, Expand):
+            answer = with_link(with_link(answer, ask.ids, source, target), ask.ids, target, source)
+        step = partial(verb.send, answer)
+
+
+def with_link(known: Expansion, asked: Sequence[str], source: str, target: str) -> Expansion:
+    """An expansion with one link more, if it tells of the source at all."""
+    if source not in asked:
+        return known
+    ids = known.ids if target in known.ids else (*known.ids, target)
+    start, end = ids.index(source), ids.index(target)
+    is_new = not np.any((known.source == start) & (known.target == end))
+    degree = known.degree.copy()
+    degree[start] += int(is_new)
+    return replace(
+        known,
+        ids=ids,
+        source=np.append(known.source, start),
+        target=np.append(known.target, end),
+        kind=(*known.kind, KIND),
+        weight=np.append(known.weight, 1.0),
+        confidence=np.append(known.confidence, 1.0),
+        tags=(*known.tags, frozenset()),
+        via=(*known.via, None),
+        degree=degree,
+    )

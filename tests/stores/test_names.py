@@ -1,0 +1,234 @@
+"""Names: those of a question that memory knows, and the paths over names from facts to others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from cofire.model import Mentioned, NewFact
+from cofire.stores import linking
+from cofire.stores.base import Known, Store
+from tests.stores.answers import Step, steps
+from tests.stores.making import DAY, NOW, Pen, everywhere, holding
+
+DEFAULT = everywhere(scopes=("default",))
+
+
+def tell(pen: Pen, text: str, mentions: Any = (), about: Any = (), sure: float = 1.0, **parts: Any) -> str:
+    """Names alone stand in the first sentence, and are what a fact is wholly about."""
+    mentioned = mentions if isinstance(mentions, dict) else dict.fromkeys(mentions, (0,))
+    owned = about if isinstance(about, dict) else dict.fromkeys(about, 1.0)
+    return pen.write(holding(pen.new(text, **parts), mentioned, owned, sure)).facts[0].id
+
+
+def paths(store: Store, *ids: str, where: Any = DEFAULT, common: int = 10, most: int = 10) -> dict[Any, Step]:
+    return steps(store.paths(ids, where, common, most))
+
+
+def targets(step: Step) -> list[str]:
+    return [target for target, _, _ in step.leads]
+
+
+def by_content(news: Sequence[NewFact]) -> list[str]:
+    order = sorted(news, key=lambda new: int.from_bytes(new.fact.hash[:8], "little", signed=True))
+    return [new.fact.id for new in order]
+
+
+def test_a_name_is_known_with_those_about_it_and_how_many_mention_it(store: Store, pen: Pen) -> None:
+    weak, strong = tell(pen, "one", about={"ana": 0.7}), tell(pen, "two", mentions=["ana"], about={"ana": 0.9})
+    tell(pen, "three", mentions=["ana", "ben"])
+    (ana,) = store.known(["ana", "nobody"], DEFAULT, 10)
+    assert (ana.name, ana.mentioned, list(ana.about)) == ("ana", 2, [strong, weak])
+    assert ana.about == pytest.approx({strong: 0.9, weak: 0.7})
+    assert store.known(["ben"], DEFAULT, 10) == [Known("ben", 1, {})]
+    assert store.known([], DEFAULT, 10) == store.known(["nobody"], DEFAULT, 10) == []
+
+
+def test_a_name_asked_for_twice_is_known_once(store: Store, pen: Pen) -> None:
+    id = tell(pen, "one", about=["ana"])
+    assert store.known(["ana", "ana"], DEFAULT, 10) == [Known("ana", 0, {id: 1.0})]
+
+
+def test_at_most_so_many_are_known_about_a_name_of_equals_by_content(store: Store, pen: Pen) -> None:
+    news = [holding(pen.new(f"fact {number}"), {}, {"ana": 0.5}) for number in range(9)]
+    pen.write(*news)
+    best = tell(pen, "the one", about=["ana"])
+    (ana,) = store.known(["ana"], DEFAULT, 4)
+    assert list(ana.about) == [best, *by_content(news)[:3]]
+
+
+def test_the_filter_leaves_out_who_is_about_a_name_but_not_that_it_is_known(store: Store, pen: Pen) -> None:
+    tell(pen, "one", about=["ana"], archived=True)
+    tell(pen, "two", mentions=["ana"], archived=True)
+    kept = tell(pen, "three", about=["ana"], speaker="Ben")
+    tell(pen, "four", about=["ana"])
+    assert store.known(["ana"], everywhere(scopes=("default",), speakers=frozenset({"Ben"})), 10) == [
+        Known("ana", 1, {kept: 1.0})
+    ]
+
+
+def test_the_same_name_of_two_scopes_is_known_twice(store: Store, pen: Pen) -> None:
+    a, b = tell(pen, "one", about=["ana"], scope="a"), tell(pen, "two", about=["ana"], scope="b")
+    both = store.known(["ana"], everywhere(scopes=("a", "b")), 10)
+    assert sorted(str(dict(one.about)) for one in both) == sorted(str({id: 1.0}) for id in (a, b))
+    assert store.known(["ana"], everywhere(scopes=("b", "nowhere")), 10) == [Known("ana", 0, {b: 1.0})]
+    assert store.known(["ana"], everywhere(scopes=("nowhere",)), 10) == []
+
+
+def test_a_name_is_forgotten_with_the_last_fact_that_holds_it(store: Store, pen: Pen) -> None:
+    owner, teller = tell(pen, "one", about=["ana"]), tell(pen, "two", mentions=["ana"])
+    pen.forget(owner)
+    assert store.known(["ana"], DEFAULT, 10) == [Known("ana", 1, {})]
+    pen.forget(teller)
+    assert store.known(["ana"], DEFAULT, 10) == []
+
+
+def test_a_path_leads_over_a_name_to_those_about_it_and_those_that_mention_it(store: Store, pen: Pen) -> None:
+    seed = tell(pen, "seed", mentions={"ana": (0, 2)}, sure=0.8)
+    owner = tell(pen, "owner", mentions={"ana": (1,)}, about={"ana": 0.7})
+    teller = tell(pen, "teller", mentions={"ana": (3,)})
+    assert paths(store, seed) == {
+        (seed, "ana"): Step(
+            3, 0b101, 0.0, pytest.approx(0.8), [(owner, pytest.approx(0.7), 0b10), (teller, 0.0, 0b1000)]
+        )
+    }
+
+
+def test_a_fact_about_a_name_holds_it_as_surely_as_it_is_about_it(store: Store, pen: Pen) -> None:
+    """Sure is the better of the confidence of the mention, 0.5 here, and the strength of being about it, 0.9."""
+    both = tell(pen, "both", mentions={"ana": (0,)}, about={"ana": 0.9, "ben": 0.4}, sure=0.5)
+    found = paths(store, both)
+    assert found[both, "ana"] == Step(1, 1, pytest.approx(0.9), pytest.approx(0.9), [])
+    assert found[both, "ben"] == Step(1, 0, pytest.approx(0.4), pytest.approx(0.4), [])
+    doubted = tell(pen, "doubted", mentions={"cleo": (0,)}, about={"cleo": 0.2}, sure=0.5)
+    assert paths(store, doubted)[doubted, "cleo"].sure == pytest.approx(0.5)
+
+
+def test_sentences_after_the_last_bit_share_it(store: Store, pen: Pen) -> None:
+    a = tell(pen, "one", mentions={"ana": (31, 40, 31)})
+    b = tell(pen, "two", mentions={"ana": (0, 99)})
+    found = paths(store, a)[a, "ana"]
+    assert (found.sentences, found.leads) == (1 << 31, [(b, 0.0, (1 << 31) | 1)])
+
+
+def test_a_common_name_leads_only_to_those_about_it(store: Store, pen: Pen) -> None:
+    seed, teller = tell(pen, "seed", mentions=["ana"]), tell(pen, "teller", mentions=["ana"])
+    owner = tell(pen, "owner", mentions=["ana"], about=["ana"])
+    assert set(targets(paths(store, seed, common=3)[seed, "ana"])) == {owner, teller}
+    assert targets(paths(store, seed, common=2)[seed, "ana"]) == [owner]
+    assert paths(store, seed, common=0)[seed, "ana"].count == 3
+
+
+def test_at_most_so_many_are_led_to_the_strongest_first_then_by_content(store: Store, pen: Pen) -> None:
+    seed = tell(pen, "seed", about={"ana": 0.1})
+    tellers = [holding(pen.new(f"teller {number}"), {"ana": (0,)}, {}) for number in range(8)]
+    owners = [holding(pen.new(f"owner {number}"), {}, {"ana": 0.5}) for number in range(3)]
+    pen.write(*tellers, *owners)
+    ranked = [*by_content(owners), seed, *by_content(tellers)]
+    for most in (2, 3, 6, 20):
+        led = targets(paths(store, seed, common=50, most=most)[seed, "ana"])
+        assert led == [id for id in ranked[:most] if id != seed]
+
+
+def test_the_filter_leaves_out_targets_but_neither_seeds_nor_counts(store: Store, pen: Pen) -> None:
+    seed = tell(pen, "seed", mentions=["ana"], archived=True)
+    tell(pen, "archived", about=["ana"], archived=True)
+    owner, other = tell(pen, "owner", about=["ana"], speaker="Ben"), tell(pen, "other", about=["ana"])
+    assert paths(store, seed)[seed, "ana"].count == 4
+    assert set(targets(paths(store, seed)[seed, "ana"])) == {owner, other}
+    ben = everywhere(scopes=("default",), speakers=frozenset({"Ben"}))
+    assert targets(paths(store, seed, where=ben)[seed, "ana"]) == [owner]
+
+
+def test_the_seed_takes_its_place_among_those_led_to(store: Store, pen: Pen) -> None:
+    """Of most = 1 the strongest is the seed itself, so nobody else is."""
+    seed, _ = tell(pen, "seed", about=["ana"]), tell(pen, "other", about={"ana": 0.5})
+    assert paths(store, seed, most=1)[seed, "ana"].leads == []
+
+
+def test_holders_of_other_scopes_are_neither_led_to_nor_counted(store: Store, pen: Pen) -> None:
+    seed = tell(pen, "seed", mentions=["ana"], scope="a")
+    tell(pen, "owner", about=["ana"], scope="b")
+    assert paths(store, seed, where=everywhere()) == {(seed, "ana"): Step(1, 1, 0.0, 1.0, [])}
+
+
+def test_seeds_of_two_scopes_hold_names_of_their_own(store: Store, pen: Pen) -> None:
+    a, b = (tell(pen, "seed", mentions=["ana"], scope=scope) for scope in "ab")
+    a_owner, b_owner = (tell(pen, "owner", about=["ana"], scope=scope) for scope in "ab")
+    found = paths(store, a, b, where=everywhere())
+    assert targets(found[a, "ana"]) == [a_owner]
+    assert targets(found[b, "ana"]) == [b_owner]
+
+
+def test_removed_facts_are_neither_led_to_nor_counted(store: Store, pen: Pen) -> None:
+    seed, owner = tell(pen, "seed", mentions=["ana"]), tell(pen, "owner", about=["ana"])
+    assert targets(paths(store, seed)[seed, "ana"]) == [owner]
+    pen.forget(owner)
+    assert paths(store, seed) == {(seed, "ana"): Step(1, 1, 0.0, 1.0, [])}
+
+
+def test_a_fact_told_again_holds_what_it_held_once(store: Store, pen: Pen) -> None:
+    seed, owner = tell(pen, "seed", mentions=["ana"]), tell(pen, "owner", about={"ana": 0.5})
+    for _ in range(3):
+        tell(pen, "seed", mentions=["ana", "ben"], tags=("again",))
+        tell(pen, "owner", about=["ana"])
+    assert paths(store, seed) == {(seed, "ana"): Step(2, 1, 0.0, 1.0, [(owner, 0.5, 0)])}
+
+
+def test_names_found_later_lead_too(store: Store, pen: Pen) -> None:
+    seed, owner = tell(pen, "seed", mentions=["ben"]), tell(pen, "owner", about=["ana"])
+    assert set(paths(store, seed)) == {(seed, "ben")}
+    pen.write(mentions={seed: (Mentioned("ana", (1,), 0.5), Mentioned("ben", (4,), 0.1))})
+    found = paths(store, seed)
+    assert found[seed, "ana"] == Step(2, 0b10, 0.0, 0.5, [(owner, 1.0, 0)])
+    assert found[seed, "ben"] == Step(1, 0b1, 0.0, 1.0, [])
+
+
+def test_ids_are_the_seeds_in_their_order_then_the_others_once_each(store: Store, pen: Pen) -> None:
+    a, b = tell(pen, "one", mentions=["ana", "ben"]), tell(pen, "two", mentions=["ana", "ben"], session="s")
+    c = tell(pen, "three", mentions=["ana", "ben"], session="s")
+    found = store.paths([b, "unknown", a, b], DEFAULT, 10, 10)
+    assert found.ids == (b, a, c)
+    assert found.loose.tolist() == [False, True, False]
+    assert {key: sorted(targets(step)) for key, step in steps(found).items()} == {
+        (b, "ana"): [a, c],
+        (b, "ben"): [a, c],
+        (a, "ana"): [b, c],
+        (a, "ben"): [b, c],
+    }
+
+
+@pytest.mark.parametrize("ids", [(), ("unknown",), ("1".zfill(26),)])
+def test_where_no_name_is_held_no_path_leads(store: Store, pen: Pen, ids: tuple[str, ...]) -> None:
+    pen.tell("nameless")
+    tell(pen, "named", about=["ana"])
+    found = store.paths(ids, DEFAULT, 10, 10)
+    assert found.ids == tuple(id for id in ids if id != "unknown")
+    assert (found.name, len(found.holder), len(found.step), len(found.target)) == ((), 0, 0, 0)
+
+
+def test_a_name_that_very_many_are_about_leads_nowhere_and_is_counted(
+    store: Store, pen: Pen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(linking, "MOST_LEADING", 3)
+    owners = [tell(pen, f"owner {number}", about=["ana"]) for number in range(3)]
+    seed = tell(pen, "seed", mentions=["ana"])
+    assert set(targets(paths(store, seed)[seed, "ana"])) == set(owners)
+    owners.append(tell(pen, "both", mentions=["ana"], about=["ana"]))
+    teller = tell(pen, "teller", mentions=["ana"])
+    found = paths(store, seed)[seed, "ana"]
+    assert (found.count, set(targets(found))) == (6, {teller, owners[-1]})
+    pen.forget(*owners[:2])
+    assert set(targets(paths(store, seed)[seed, "ana"])) == {teller, *owners[2:]}
+
+
+def test_a_name_of_few_stays_one_however_often_they_are_told(
+    store: Store, pen: Pen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(linking, "MOST_LEADING", 3)
+    seed, owner = tell(pen, "seed", mentions=["ana"]), tell(pen, "owner", about=["ana"])
+    for days in range(5):
+        pen.write(pen.new("owner"), now=NOW + days * DAY)
+        assert paths(store, seed)[seed, "ana"] == Step(2, 1, 0.0, 1.0, [(owner, 1.0, 0)])
