@@ -50,6 +50,14 @@ class NameWalk:
 
 
 @dataclass(frozen=True, slots=True)
+class Edges:
+    """What stored edges carry: by kind, and less the more of them a fact has."""
+
+    fan: float
+    kinds: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
 class Ranking:
     """All of it together."""
 
@@ -59,6 +67,7 @@ class Ranking:
     direct: Direct
     seeds: Seeds
     names: NameWalk
+    edges: Edges
     features: dict[str, float]
 
 
@@ -79,5 +88,6 @@ def read(tables: dict[str, dict[str, Any]]) -> Ranking:
         direct=Direct(**tables["direct"]),
         seeds=Seeds(**tables["seeds"]),
         names=NameWalk(**tables["names"]),
+        edges=Edges(**tables["edges"]),
         features=tables["features"],
     )

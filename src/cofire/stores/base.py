@@ -170,12 +170,13 @@ class Network:
 @dataclass(frozen=True, slots=True)
 class Conducting:
     """Which links may be followed: of these kinds (None for all that conduct), not below a confidence, to facts that pass the
-    filter, and of each fact at most so many, the strongest first."""
+    filter, and of each fact at most so many, the strongest first. Without `names` only stored edges are."""
 
     where: Where
     kinds: frozenset[str] | None
     floor: float
     most: int
+    names: bool = True
 
 
 @dataclass(frozen=True)
@@ -184,7 +185,7 @@ class Expansion:
 
     `ids` are the facts asked for, in their order, then those they lead to. A link conducts from `source` to `target`, both rows
     of `ids`; its weight or confidence is NaN where none was ever said. `degree` counts for each fact asked for its distinct
-    neighbours, whatever the filter leaves of them. `via` is the name that a link goes through.
+    neighbours by links of the wanted kinds, whatever filter, confidence and limit leave of them. `via` is the name that a link goes through.
     """
 
     ids: tuple[str, ...]
@@ -271,7 +272,7 @@ class Store(Protocol):
         """What the edge score looks at in these facts; unknown ids are left out."""
 
     def expand(self, ids: Sequence[str], conducting: Conducting) -> Expansion:
-        """The links that leave these facts; unknown ids have none."""
+        """The links that leave these facts, the strongest first; of equals by kind, then by content. Unknown ids have none."""
 
     def network(self, scope: str) -> Network:
         """The graph of a scope, for ranking and grouping."""

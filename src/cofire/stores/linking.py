@@ -18,6 +18,11 @@ BACKWARD = 0.5
 SHARED = 0.3
 
 
+def content_order(hash: bytes) -> int:
+    """Where a fact stands among equals: by its content, read as a number."""
+    return int.from_bytes(hash[:8], "little", signed=True)
+
+
 @dataclass(frozen=True, slots=True)
 class Held:
     """A name that a fact holds: how strongly it is about it or how surely it mentions it, and how many facts hold it so.

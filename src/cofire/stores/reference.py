@@ -36,6 +36,7 @@ from cofire.stores.base import (
     WordStatistics,
 )
 from cofire.stores.expanding import expansion
+from cofire.stores.linking import content_order
 from cofire.stores.reference_graph import Web
 
 EVERY_LINK = 1_000_000
@@ -233,8 +234,8 @@ class ReferenceStore:
     def expand(self, ids: Sequence[str], conducting: Conducting) -> Expansion:
         shelf = self._open()
         links = {id: graph.links(shelf.web, shelf.facts, id, EVERY_LINK) for id in ids if id in shelf.facts}
-        admits = {fact.id for fact in shelf.seen(conducting.where)}
-        return expansion(ids, links, conducting, admits.intersection)
+        admitted = {fact.id: content_order(fact.hash) for fact in shelf.seen(conducting.where)}
+        return expansion(ids, links, conducting, admitted)
 
     def network(self, scope: str) -> Network:
         shelf = self._open()

@@ -13,7 +13,7 @@ from cofire.errors import InvalidInput, NotFound
 from cofire.kinds import kind_of
 from cofire.model import Change, Edge, EdgeCounts, Fact, Importance, Link, Mentioned, NewEdge, NewFact
 from cofire.stores.base import EdgeFilter, Network, Profile
-from cofire.stores.linking import MOST_LINKED, MOST_NAMED, Held, through_names
+from cofire.stores.linking import MOST_LINKED, MOST_NAMED, Held, content_order, through_names
 
 Facts = Mapping[str, Fact]
 Key = tuple[str, str, str]
@@ -220,7 +220,7 @@ def _held(web: Web, facts: Facts, id: str, name: str, by: float, *, common: bool
     ]
     count = sum(map(len, inside))
     listed = [
-        tuple(sorted(_others(held, facts, id), key=lambda one: (-one[1], facts[one[0]].hash))[:MOST_LINKED])
+        tuple(sorted(_others(held, facts, id), key=lambda one: (-one[1], content_order(facts[one[0]].hash)))[:MOST_LINKED])
         for held in inside
     ]
     return Held(name, by, count, listed[0], listed[1] if common or count <= MOST_NAMED else ())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -126,7 +126,8 @@ def _synapse(known: Slate, cue: Cue, asked: Question, plan: Plan) -> Asking[Acti
     rounds = min(settings[ITERATIONS], plan.steps)
     spread = yield from spread_synapse(seeds, _conducting(asked, 0.0), rule, rounds, tau=settings[TAU_GATE])
     if not synapse.gate(np.array(list(spread.activation.values())), tau=settings[TAU_GATE]):
-        return resting(known, ChannelReport("activation", "empty", note="below the feeling of knowing"))
+        gated = resting(known, ChannelReport("activation", "empty", note="below the feeling of knowing"))
+        return replace(gated, rounds=spread.rounds)
     return (yield from _settled(known, cue, asked, spread, seeds))
 
 

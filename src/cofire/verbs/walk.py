@@ -17,6 +17,7 @@ from cofire.stores.base import Evidence, NamePaths
 from cofire.verbs.asking import Question
 from cofire.verbs.cueing import Cue
 from cofire.verbs.direct import Numbers, Slate, joined, slate
+from cofire.verbs.wires import wired
 
 Rows = NDArray[np.int64]
 
@@ -75,13 +76,23 @@ def walk(known: Slate, seeds: Mapping[str, float], cue: Cue, asked: Question, bo
     """One pass from weighted seeds."""
     constants = ranking().names
     paths: NamePaths = yield Paths(tuple(seeds), asked.where, constants.common, constants.most)
-    known = yield from widened(known, paths.ids, cue, asked)
+    wires = yield from wired(seeds, asked, bounds.floor, bounds.expanded)
+    known = yield from widened(known, (*paths.ids, *wires), cue, asked)
     row = known.rows()
     rows = np.array([row[id] for id in paths.ids], np.int64)
     linked = best_links(paths, known.standing[rows], seeds, cue, bounds)
     features = yield from judged(known, paths, rows, linked, cue)
+    features["wired"] = np.sqrt([wires[id].energy if id in wires else 0.0 for id in known.ids])
     gives = {name: ranking().features[name] * values for name, values in features.items()}
-    return Walked(known, seeds, gives, hops_of(paths, linked))
+    return Walked(known, seeds, gives, strongest(hops_of(paths, linked), wires))
+
+
+def strongest(*ways: Mapping[str, Hop]) -> dict[str, Hop]:
+    """Of several hops to a fact the one that carries most."""
+    found: dict[str, Hop] = {}
+    for hops in ways:
+        found |= {id: hop for id, hop in hops.items() if id not in found or found[id].energy < hop.energy}
+    return found
 
 
 def seeds_of(known: Slate, scores: Numbers, softness: float, bounds: Bounds) -> dict[str, float]:
@@ -96,7 +107,7 @@ def seeds_of(known: Slate, scores: Numbers, softness: float, bounds: Bounds) -> 
 def widened(known: Slate, ids: Sequence[str], cue: Cue, asked: Question) -> Asking[Slate]:
     """The slate with facts that were not weighed yet."""
     weighed = set(known.ids)
-    new = [id for id in ids if id not in weighed]
+    new = [id for id in dict.fromkeys(ids) if id not in weighed]
     if not new:
         return known
     evidence: Evidence = yield weigh(new, cue)

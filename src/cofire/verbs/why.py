@@ -58,7 +58,7 @@ def why(text: object, id: str, asked: Asked, settings: Settings) -> Asking[Why]:
     asked = cast(Asked, merged(asked, setting(EXPLAIN, True)))
     now = yield Now()
     asked_for = question(text, asked, now, settings)
-    wanted = accepting.name(id, "id", InvalidQuestion) or ""
+    wanted = accepting.name(id or "", "id", InvalidQuestion) or ""
     (fact,) = yield Read([wanted])
     if fact is None:
         return Why(asked_for.text, wanted, "not_stored", "No fact has this id. List the ids with: cofire list")

@@ -23,6 +23,7 @@ from cofire.stores.index.halves import (
     in_millionths,
     in_rows,
     joined,
+    same,
     table,
 )
 
@@ -43,6 +44,8 @@ ARRAYS: Mapping[str, Any] = {
 
 # With more changes than this, and than an eighth of all, it is worth putting everything in order anew.
 MOST_CHANGED = 1_024
+# More edges than this, and than a hundredth of all, are taken in at once rather than one by one.
+MANY = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +108,16 @@ class Adjacency:
         """How many links there are, seen from either end."""
         return len(self._base.neighbour) - self._dead + self._late
 
-    def is_overrun(self, changes: int) -> bool:
-        """Whether reading all edges anew is less work than so many changes."""
-        return changes > MOST_CHANGED + self.size // 8
-
     def change(self, edges: Sequence[StoredEdge], gone: Sequence[int], columns: Columns) -> None:
         """Take in edges that came, changed or ended, and let go of those of removed facts."""
+        self.taken += len(edges)
+        if len(edges) > MANY + self.size // 128:
+            return self._merge(edges, columns)
         self._make_room(max((max(edge.source, edge.target) for edge in edges), default=0))
         for edge in edges:
             self._take(edge)
         if gone:
             self._leave(np.array(gone, np.int32))
-        self.taken += len(edges)
         if self._dead + self._late > MOST_CHANGED + len(self._base.neighbour) // 8:
             self.compact(columns)
 
@@ -184,7 +185,16 @@ class Adjacency:
         if self._dead or self._late:
             self.compact(columns)
         base, kinds = self._base, [[kind, kind_of(kind).conducts] for kind in self.kinds.words]
-        order = (base.starts, base.neighbour, base.code, base.weight, base.confidence, self._degree, base.tagged, base.tags)
+        order = (
+            base.starts,
+            base.neighbour,
+            base.code,
+            base.weight,
+            base.confidence,
+            self._degree,
+            base.tagged,
+            base.tags,
+        )
         texts = (np.frombuffer(json.dumps(said).encode("ascii"), np.uint8) for said in (kinds, self.tag_texts.words))
         return dict(zip(ARRAYS, (*order, *texts), strict=True))
 
@@ -203,10 +213,18 @@ class Adjacency:
         found = in_rows(found, ranks, self.kinds.ranks())
         starts = np.concatenate([[0], np.cumsum(np.bincount(found.owner, minlength=len(ranks)))]).astype(np.int64)
         tagged = np.flatnonzero(found.tags)
-        base = Base(
-            starts, found.neighbour, found.code, found.weight, found.confidence, tagged, found.tags[tagged]
-        )
+        base = Base(starts, found.neighbour, found.code, found.weight, found.confidence, tagged, found.tags[tagged])
         self._begin(base, _distinct(found.owner, found.neighbour, len(ranks)))
+
+    def _merge(self, edges: Sequence[StoredEdge], columns: Columns) -> None:
+        """Take in many edges at once. Links of facts that are gone go by themselves when all is put in order."""
+        named = halves(edges, self.kinds, self.tag_texts)
+        fresh = halves([edge for edge in edges if not edge.ended], self.kinds, self.tag_texts)
+        known = self._everything()
+        kept = ~np.isin(known.pairs, named.pairs)
+        kept[~kept] = ~same(known.at(~kept), named)
+        self._settle(joined([known.at(kept), fresh]), columns)
+        self.compactions += 1
 
     def _begin(self, base: Base, degree: Numbers) -> None:
         self._base, self._degree = base, degree

@@ -12,6 +12,8 @@ from cofire.stores.index.moments import FAR, LONG_AGO
 
 Mask = NDArray[np.bool_]
 
+FEW_KEYS = 8
+
 KINDS: Mapping[str, Any] = {
     "key": np.int64,
     "id": np.dtype("S26"),
@@ -64,12 +66,18 @@ class Columns:
         keys = keys[keys <= self._highest]
         if not len(keys):
             return np.zeros(0, np.int64)
-        dying = np.flatnonzero(np.isin(self["key"], keys) & self["alive"])
+        dying = np.flatnonzero(self._are(keys) & self["alive"])
         self["alive"][dying] = False
         self._standing = None
         if self._places is not None:
             self._places[self["key"][dying]] = -1
         return dying
+
+    def _are(self, keys: NDArray[np.int64]) -> Mask:
+        """Which rows have one of these keys; for a few it is quicker to look for each."""
+        if len(keys) > FEW_KEYS:
+            return np.isin(self["key"], keys)
+        return np.logical_or.reduce([self["key"] == key for key in keys])
 
     def standing(self) -> Mask:
         """Facts that are there and not archived."""

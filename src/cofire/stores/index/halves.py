@@ -68,12 +68,23 @@ class Halves:
         return Halves(*(column[rows] for column in self.columns))
 
     @property
+    def pairs(self) -> NDArray[np.int64]:
+        """Owner and neighbour in one number."""
+        return self.owner.astype(np.int64) << 32 | self.neighbour
+
+    @property
     def columns(self) -> tuple[Numbers, ...]:
         return self.owner, self.neighbour, self.code, self.weight, self.confidence, self.tags
 
 
 def joined(parts: Sequence[Halves]) -> Halves:
     return Halves(*(np.concatenate(column) for column in zip(*(part.columns for part in parts), strict=True)))
+
+
+def same(ones: Halves, others: Halves) -> NDArray[np.bool_]:
+    """Which of the ones are halves of the same edges as some of the others."""
+    known = set(zip(others.pairs.tolist(), others.code.tolist(), strict=True))
+    return np.array([one in known for one in zip(ones.pairs.tolist(), ones.code.tolist(), strict=True)], np.bool_)
 
 
 def table(rows: Sequence[Sequence[int]]) -> Halves:

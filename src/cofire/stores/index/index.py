@@ -214,6 +214,7 @@ class Index:
         """Let the dead go, and move the living together. A graph knows facts by position, so there it is left to a new loading."""
         if self.graph is not None:
             return
+        self.crowds.clear()
         arrays, moved = self.columns.survivors()
         alive = moved >= 0
         whole = self.postings.whole()

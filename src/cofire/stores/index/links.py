@@ -49,6 +49,12 @@ class Asked:
     rows: Places
     positions: Places
 
+    @classmethod
+    def among(cls, ids: tuple[str, ...], places: Sequence[int | None]) -> Asked:
+        """Of places, those of unknown ids are None."""
+        known = [(row, place) for row, place in enumerate(places) if place is not None]
+        return cls(ids, *np.array(known, np.int64).reshape(-1, 2).T)
+
 
 class Expander:
     """Expands facts of one moment. `spell` tells names by key."""
@@ -117,9 +123,7 @@ class Expander:
         row = links.row[order]
         return links.at(order[np.arange(len(row)) - np.searchsorted(row, row) < most])
 
-    def _expansion(
-        self, asked: Asked, links: Links, names: Sequence[str], degree: Places
-    ) -> tuple[Expansion, Places]:
+    def _expansion(self, asked: Asked, links: Links, names: Sequence[str], degree: Places) -> tuple[Expansion, Places]:
         row_of = dict(zip(asked.positions.tolist(), asked.rows.tolist(), strict=True))
         known, count = len(row_of), len(asked.ids)
         target = [row_of.setdefault(place, count + len(row_of) - known) for place in links.target.tolist()]

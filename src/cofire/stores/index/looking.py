@@ -65,7 +65,11 @@ def closest_in_time(index: Index, spans: Sequence[tuple[datetime, datetime]], ad
 
 
 def ids_of(index: Index, positions: Positions) -> tuple[str, ...]:
-    return tuple(id.decode("ascii") for id in index.columns["id"][positions].tolist())
+    ids = index.columns["id"][positions]
+    text, width = ids.tobytes().decode("ascii"), ids.itemsize
+    # Cutting one text is faster than decoding many; an id that is shorter than others is filled up.
+    found = [text[at : at + width] for at in range(0, len(text), width)]
+    return tuple(id.rstrip("\0") for id in found) if "\0" in text else tuple(found)
 
 
 def _rows_of(turns: NDArray[np.int32], rows: Positions) -> NDArray[np.int32]:

@@ -141,9 +141,7 @@ def _ahead(index: Index, position: Places, by: Shares) -> tuple[Places, Shares]:
     return position[kept], by[kept]
 
 
-def _foremost(
-    index: Index, places: Places, positions: Places, by: Shares, names: int
-) -> tuple[Places, Places, Shares]:
+def _foremost(index: Index, places: Places, positions: Places, by: Shares, names: int) -> tuple[Places, Places, Shares]:
     """Of each name the foremost, in the order of names."""
     standing = index.columns.standing()[positions]
     places, positions, by = places[standing], positions[standing], by[standing]

@@ -14,21 +14,27 @@ PART = 4 * 1024 * 1024
 
 def parts(arrays: Mapping[str, NDArray[Any]]) -> Iterator[bytes]:
     """A header that says which arrays follow, then their bytes, cut into parts of a few megabytes."""
-    header = [{"name": name, "kind": array.dtype.str, "shape": array.shape} for name, array in arrays.items()]
-    yield json.dumps(header).encode("ascii")
+    said = [{"name": name, "kind": array.dtype.str, "shape": array.shape} for name, array in arrays.items()]
+    yield json.dumps(said).encode("ascii")
     for array in arrays.values():
         whole = array.tobytes()
         for start in range(0, len(whole), PART):
             yield whole[start : start + PART]
 
 
+def header(first: bytes) -> list[dict[str, Any]]:
+    """What the first part says of the arrays that follow."""
+    found: list[dict[str, Any]] = json.loads(first)
+    return found
+
+
 def arrays(stored: Iterator[bytes]) -> dict[str, NDArray[Any]]:
     """The arrays of a snapshot's parts."""
-    header = json.loads(next(stored))
+    said = header(next(stored))
     whole = b"".join(stored)
     found: dict[str, NDArray[Any]] = {}
     start = 0
-    for one in header:
+    for one in said:
         kind, shape = np.dtype(one["kind"]), tuple(one["shape"])
         count = int(np.prod(shape))
         found[one["name"]] = np.frombuffer(whole, kind, count, start).reshape(shape)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from itertools import chain
 from threading import RLock
 from typing import Any
 
@@ -16,11 +17,13 @@ from cofire.embedders.base import StoredModel
 from cofire.model import Where
 from cofire.stores.base import MODEL_RECORD
 from cofire.stores.index import snapshot
+from cofire.stores.index.adjacency import Adjacency
 from cofire.stores.index.columns import Mask
 from cofire.stores.index.index import Index, is_whole
 from cofire.stores.index.moments import moment
 from cofire.stores.index.names import Held
-from cofire.stores.sqlite import rows
+from cofire.stores.sqlite import edge_feed, name_reading, rows
+from cofire.stores.sqlite.writing import KEPT_REMOVALS
 
 SMALLEST_SNAPSHOT = 2_000
 SNAPSHOT_GROWTH = 1.25
@@ -39,6 +42,11 @@ class LiveIndex:
         self._positions: dict[str, int] = {}
         self._masks: dict[Where, Mask] = {}
         self._times: dict[tuple[int, ...], tuple[datetime | None, datetime | None]] = {}
+        self._spelled: dict[int, str] = {}
+        self._adjacency: Adjacency | None = None
+        # Up to where the adjacency has followed, and the facts that were removed since.
+        self._adjacent = -1
+        self._left: list[int] = []
 
     @contextmanager
     def at(self, connection: apsw.Connection) -> Iterator[Index]:
@@ -70,14 +78,36 @@ class LiveIndex:
             return None
         return [self._scopes[name] for name in scopes if name in self._scopes] or [-1]
 
+    def adjacency(self, connection: apsw.Connection) -> Adjacency:
+        """The stored edges as of the moment of the index; read when first asked for."""
+        columns = self._index.columns
+        if self._adjacency is None:
+            self._adjacency = edge_feed.load(connection, self._epoch, columns)
+        elif self._adjacent != self._version:
+            self._adjacency.change(edge_feed.since(connection, self._adjacent), self._left, columns)
+        self._adjacent = self._version
+        self._left.clear()
+        return self._adjacency
+
+    def spelled(self, connection: apsw.Connection, keys: NDArray[np.int64]) -> list[str]:
+        """Names by key, in the order asked for."""
+        wanted = keys.tolist()
+        if unknown := [key for key in wanted if key not in self._spelled]:
+            self._spelled.update(name_reading.spelled(connection, np.array(unknown, np.int64)))
+        return [self._spelled[key] for key in wanted]
+
     def positions(self, connection: apsw.Connection, ids: Sequence[str]) -> NDArray[np.int64]:
         """Where these facts stand in the index, in their order; unknown ones are left out."""
+        return np.array([at for at in self.places(connection, ids) if at is not None], np.int64)
+
+    def places(self, connection: apsw.Connection, ids: Sequence[str]) -> list[int | None]:
+        """The same, with None for those that are unknown."""
         unknown = [id for id in ids if id not in self._positions]
         if unknown:
             sql = "SELECT f.id, f.key FROM carray(?) c JOIN facts f ON f.id = c.value"
             keys: Any = connection.execute(sql, (apsw.carray(tuple(unknown)),))
             self._positions.update(self._located({str(id): int(key) for id, key in keys}))
-        return np.array([self._positions[id] for id in ids if id in self._positions], np.int64)
+        return [self._positions.get(id) for id in ids]
 
     def keep_positions(self, ids: Sequence[str], positions: NDArray[np.integer]) -> None:
         """What was proposed is about to be weighed."""
@@ -93,22 +123,24 @@ class LiveIndex:
         return self._times[wanted]
 
     def _located(self, keys: dict[str, int]) -> dict[str, int]:
-        columns = self._index.columns
-        there = np.flatnonzero(np.isin(columns["key"], list(keys.values())) & columns["alive"])
-        at = dict(zip(columns["key"][there].tolist(), there.tolist(), strict=True))
-        return {id: at[key] for id, key in keys.items() if key in at}
+        places = self._index.columns.places()
+        at = places[list(keys.values())].tolist() if keys else []
+        return {id: place for id, place in zip(keys, at, strict=True) if place >= 0}
 
     def _follow(self, connection: apsw.Connection) -> None:
         epoch, version = connection.execute("SELECT epoch, version FROM state").get
         if epoch == self._epoch and version == self._version:
             return
-        if epoch != self._epoch or version < self._version:
+        if epoch != self._epoch or not 0 <= version - self._version <= KEPT_REMOVALS:
             self._index, self._version = loaded(connection, epoch, graph=self._graph)
+            self._adjacency = None
+            self._spelled.clear()
         changed = [rows.index_row(row) for row in connection.execute(rows.SELECT_FOR_INDEX, (self._version,))]
         gone = [key for (key,) in connection.execute("SELECT fact FROM removed WHERE version > ?", (self._version,))]
         place = {row.key: at for at, row in enumerate(changed)}
         mentions, subjects = (_held(connection.execute(sql, (self._version,)), place) for sql in (_MENTIONS, _SUBJECTS))
         self._index.change(changed, gone, mentions, subjects)
+        self._left += gone
         self._positions.clear()
         self._masks.clear()
         self._times.clear()
@@ -140,7 +172,8 @@ def loaded(connection: apsw.Connection, epoch: str, *, graph: bool) -> tuple[Ind
     known = connection.execute("SELECT version FROM snapshots WHERE epoch = ?", (epoch,)).get
     if known is None:
         return Index(model, graph=graph), 0
-    parts = (part for (part,) in connection.execute("SELECT bytes FROM snapshot_parts ORDER BY part"))
+    sql = "SELECT bytes FROM snapshot_parts WHERE part < ? ORDER BY part"
+    parts = (part for (part,) in connection.execute(sql, (edge_feed.FIRST_PART,)))
     arrays = snapshot.arrays(parts)
     if not is_whole(arrays) or (graph and _graph_is_of_no_use(arrays)):
         return Index(model, graph=graph), 0
@@ -156,17 +189,24 @@ def snapshot_is_due(connection: apsw.Connection) -> bool:
     """Whether enough has been learned since the last snapshot to make a new one worth its bytes."""
     epoch, _ = connection.execute("SELECT epoch, version FROM state").get
     facts = connection.execute("SELECT coalesce(sum(facts), 0) FROM scopes").get
-    covered = connection.execute("SELECT facts FROM snapshots WHERE epoch = ?", (epoch,)).get or 0
-    return bool(facts >= SMALLEST_SNAPSHOT and facts > SNAPSHOT_GROWTH * covered)
+    covered, version = connection.execute("SELECT facts, version FROM snapshots WHERE epoch = ?", (epoch,)).get or (
+        0,
+        0,
+    )
+    if facts < SMALLEST_SNAPSHOT:
+        return False
+    return bool(facts > SNAPSHOT_GROWTH * covered) or edge_feed.has_grown(
+        connection, version, SNAPSHOT_GROWTH - 1, SMALLEST_SNAPSHOT
+    )
 
 
-def save_snapshot(connection: apsw.Connection, index: Index) -> None:
+def save_snapshot(connection: apsw.Connection, index: Index, edges: Adjacency) -> None:
     """Keep the index, which must be of this very transaction's moment, in place of the older snapshot."""
     epoch, version = connection.execute("SELECT epoch, version FROM state").get
     connection.execute("DELETE FROM snapshot_parts; DELETE FROM snapshots")
     parts = 0
-    for part in snapshot.parts(index.arrays()):
-        connection.execute("INSERT INTO snapshot_parts(part, bytes) VALUES (?, ?)", (parts, part))
+    for number, part in chain(enumerate(snapshot.parts(index.arrays())), edge_feed.parts(edges, index.columns)):
+        connection.execute("INSERT INTO snapshot_parts(part, bytes) VALUES (?, ?)", (number, part))
         parts += 1
     connection.execute(
         "INSERT INTO snapshots(only, epoch, version, facts, parts) VALUES (1, ?, ?, ?, ?)",

@@ -71,12 +71,17 @@ def named(
 
 
 def _spelled(connection: apsw.Connection, keys: NDArray[np.int64]) -> tuple[str, ...]:
-    if not len(keys):
-        return ()
-    sql = "SELECT n.key, n.name FROM carray(?) c CROSS JOIN names n ON n.key = c.value"
-    found: list[Any] = connection.execute(sql, (apsw.carray(np.unique(keys)),)).fetchall()
-    names: dict[int, str] = dict(found)
+    names = spelled(connection, np.unique(keys))
     return tuple(names.get(key, "") for key in keys.tolist())
+
+
+def spelled(connection: apsw.Connection, keys: NDArray[np.int64]) -> dict[int, str]:
+    """Names by key."""
+    if not len(keys):
+        return {}
+    sql = "SELECT n.key, n.name FROM carray(?) c CROSS JOIN names n ON n.key = c.value"
+    found: list[Any] = connection.execute(sql, (apsw.carray(keys),)).fetchall()
+    return dict(found)
 
 
 def places(connection: apsw.Connection, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.int64]:

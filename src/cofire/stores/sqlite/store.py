@@ -34,9 +34,9 @@ from cofire.stores.base import (
     WordCue,
     WordStatistics,
 )
-from cofire.stores.expanding import expansion
 from cofire.stores.index import looking
 from cofire.stores.index.index import Index, Proposed
+from cofire.stores.index.links import Asked, Expander
 from cofire.stores.index.warm_vectors import ASKED_BEFORE, MOST, WarmVectors
 from cofire.stores.sqlite import counting, graph_reading, kinship, name_reading, rows, schema, writing
 from cofire.stores.sqlite.connecting import IN_MEMORY, Lines, SqliteOptions, connect
@@ -44,9 +44,6 @@ from cofire.stores.sqlite.faults import translated
 from cofire.stores.sqlite.live_index import LiveIndex, save_snapshot, snapshot_is_due
 
 __all__ = ["SqliteOptions", "SqliteStore"]
-
-EVERY_LINK = 1_000_000
-
 
 class SqliteStore:
     """Facts in one file. Any number of processes and threads may use it at once."""
@@ -71,7 +68,7 @@ class SqliteStore:
             ) from error
 
     def write(self, change: Change, expects: Mapping[str, int]) -> Written:
-        if change.recount:
+        if change.recount or change.importance is not None:
             return self._write_and_count(change, expects)
         with self._writing() as connection:
             return writing.apply(connection, change, expects)
@@ -201,16 +198,13 @@ class SqliteStore:
             return graph_reading.profiles(connection, ids)
 
     def expand(self, ids: Sequence[str], conducting: Conducting) -> Expansion:
-        with self._reading() as connection:
-            links = {id: graph_reading.links(connection, id, EVERY_LINK) for id in ids}
-            clause, bound = rows.condition(conducting.where)
-            sql = f"SELECT f.id FROM facts f JOIN scopes s ON s.key = f.scope WHERE f.id IN (SELECT value FROM carray(?)) AND {clause}"
-
-            def admits(wanted: Sequence[str]) -> set[str]:
-                found: Any = connection.execute(sql, (_listed(wanted), *bound)) if wanted else ()
-                return {id for (id,) in found}
-
-            return expansion(ids, links, conducting, admits)
+        with self._reading() as connection, self._live.at(connection) as index:
+            asked = Asked.among(tuple(dict.fromkeys(ids)), self._live.places(connection, list(dict.fromkeys(ids))))
+            edges, admitted = self._live.adjacency(connection), self._live.admitted(conducting.where)
+            expander = Expander(index, edges, admitted, lambda names: self._live.spelled(connection, names))
+            found, others = expander.expand(asked, conducting)
+            self._live.keep_positions(found.ids[len(asked.ids) :], others)
+            return found
 
     def network(self, scope: str) -> Network:
         with self._reading() as connection:
@@ -273,7 +267,7 @@ class SqliteStore:
                 for scope in change.recount:
                     counting.recount(connection, index, writing.scope_key(connection, scope), change.sample)
                 if snapshot_is_due(connection):
-                    save_snapshot(connection, index)
+                    save_snapshot(connection, index, self._live.adjacency(connection))
             sizes = {name: writing.size(connection, writing.scope_key(connection, name)) for name in written.sizes}
             connection.execute("COMMIT")
             return replace(written, sizes=sizes)
