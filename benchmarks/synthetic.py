@@ -71,6 +71,7 @@ class SeededVectors:
         self.model: Model = like.model
         self.mean: Vectors = mean
         self.resting = like.resting
+        self.silent_below = like.silent_below
         self.spent = 0.0
         self._reach = np.float32(np.sqrt(max(0.0, 1 - float(mean @ mean))))
 

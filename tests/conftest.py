@@ -85,6 +85,7 @@ class HashedWords:
         self.lean = lean
         self.mean: Vectors | None = lean * np.float32(0.7) if measured else None
         self.resting: tuple[float, float] | None = (0.0, 0.2) if measured else None
+        self.silent_below: float | None = None
         self.calls: list[tuple[tuple[str, ...], Role]] = []
         self.closed = False
 

@@ -104,7 +104,7 @@ def test_the_report_shows_every_stage() -> None:
     assert "semantic: ok, 2 heard" in report
     assert "keyword: failed, 0 heard (out of breath)" in report
     assert "1. 0.500 id of Tea at four. Tea at four." in report
-    assert "semantic #1 +2.000 gives +0.500 + keyword #- +0.000 gives +0.000 = 0.500" in report
+    assert "   semantic #1 +2.000 gives +0.500 = 0.500" in report
 
 
 def test_the_report_of_nothing_says_why() -> None:

@@ -80,7 +80,7 @@ class WhichModel:
 
     def put(self, world: World) -> Resident | None:
         embedder = world.embedder
-        return Resident(embedder.model, embedder.mean, embedder.resting) if embedder else None
+        return Resident.of(embedder) if embedder else None
 
 
 @dataclass(frozen=True, slots=True)

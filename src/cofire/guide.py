@@ -111,6 +111,13 @@ _PAGES = (
         "dream or reembed.",
     ),
     Page(
+        "calibrate",
+        "Finds the evidence below which memory says that it knows nothing, from questions that it can answer, and keeps it in the store.",
+        "When memory is silent too often or too seldom, or when the embedder is not the bundled one. Give 200 questions or more.",
+        "A recall a question.",
+        "recall, and why about a fact that is missing.",
+    ),
+    Page(
         "export",
         "Writes all facts and edges to JSONL, or the graph to GraphML.",
         "To move, archive, or look at the graph in another program.",

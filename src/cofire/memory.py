@@ -22,6 +22,7 @@ from cofire.spreads import Exploration
 from cofire.stores.base import Store
 from cofire.verbs import configuring
 from cofire.verbs.asking import Asked, Filters, Names
+from cofire.verbs.calibrate import Calibrated, calibrate
 from cofire.verbs.connect import Drawn, Portrait, connect, edges, neighbours, portrait
 from cofire.verbs.dream import Dreamed, dream
 from cofire.verbs.explore import Exploring, explore
@@ -171,6 +172,20 @@ class Memory:
     def reembed(self, *, progress: Listen = None) -> int:
         """Give every fact a vector of the embedder at hand. Open with `reembedding=True` when the store holds another's."""
         return self._run(reembed, progress)
+
+    def calibrate(
+        self,
+        questions: Iterable[str],
+        *,
+        scope: Names = None,
+        false_silence: float = 0.01,
+        dry_run: bool = False,
+        progress: Listen = None,
+    ) -> Calibrated:
+        """From 200 or more questions that memory can answer, the evidence below which it is silent; kept in the store."""
+        return self._run(
+            lambda settings: calibrate(questions, scope, false_silence, dry_run, settings), progress
+        )
 
     def register(self, channel: OwnChannel) -> None:
         """Add a way of finding facts, which every recall asks beside those built in."""

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -71,9 +74,27 @@ class Ranking:
     features: dict[str, float]
 
 
-@cache
+_IN_USE: ContextVar[Ranking | None] = ContextVar("ranking in use", default=None)
+
+
 def ranking() -> Ranking:
-    """The constants as shipped."""
+    """The constants in use: those shipped, unless others are tried just now."""
+    return _IN_USE.get() or shipped()
+
+
+@contextmanager
+def using(changed: Ranking) -> Iterator[Ranking]:
+    """Rank by other constants for a while, here and in what is begun from here; for measuring."""
+    token = _IN_USE.set(changed)
+    try:
+        yield changed
+    finally:
+        _IN_USE.reset(token)
+
+
+@cache
+def shipped() -> Ranking:
+    """The constants of the file."""
     return read(tomllib.loads(files("cofire").joinpath("ranking.toml").read_text(encoding="utf-8")))
 
 

@@ -31,7 +31,12 @@ LAYERS = ("default", "preset", "file", "store", "environment", "call")
 
 PRESET = declare(
     Knob(
-        "preset", "default", "A named set of settings that the others are laid upon.", "cofire", choices=tuple(PRESETS)
+        "preset",
+        "default",
+        "A named set of settings that the others are laid upon.",
+        "001",
+        choices=tuple(PRESETS),
+        alias="memoryOsPreset",
     )
 )
 EMBEDDER = declare(

@@ -55,10 +55,28 @@ def test_fact_is_as_described(id: str) -> None:
     assert shape(fact) == shape(FACT)
 
 
-def test_recall_is_as_described(id: str) -> None:
-    found = call("recall", "How does PgBouncer run?", "--json").json
+def test_recall_is_as_described(store: Store) -> None:
+    store.holds(
+        "PgBouncer runs in transaction mode.",
+        "Serverless functions reach PostgreSQL through PgBouncer.",
+        tags=["db"],
+        source="runbook.md",
+        at="2026-05-08T13:56",
+        metadata={"page": "3"},
+    )
+    found, example = call("recall", "What runs in transaction mode?", "--json").json, EXAMPLES["cofire recall"]
     found["channels"] = [one for one in found["channels"] if one["name"] == "keyword"]
-    assert shape(found) == shape(EXAMPLES["cofire recall"])
+    found["hits"] = [hit for hit in found["hits"] if hit["path"]]
+    for hit in found["hits"]:
+        hit["channels"], hit["parts"] = {"activation": hit["channels"]["activation"]}, {"rare": hit["parts"]["rare"]}
+    assert shape(found) == shape(example)
+
+
+def test_why_is_as_described(id: str) -> None:
+    told = call("why", "What runs in transaction mode?", id, "--tag", "ops", "--json").json
+    assert shape(told) == {**shape(EXAMPLES["cofire why"]), "fact": shape(FACT)}
+    kept = call("why", "What runs in transaction mode?", id, "--json").json
+    assert kept["hit"].keys() == EXAMPLES["cofire recall"]["hits"][0].keys()
 
 
 @pytest.mark.parametrize("words", ["list", "forget ID"])

@@ -43,22 +43,25 @@ def test_evidence_is_that_of_the_best_fact_by_both() -> None:
     )
 
 
-def test_one_fact_costs_nothing() -> None:
-    assert verdict([(0.6, 0.0)], facts=1, unknown=0.0).evidence == pytest.approx(0.6)
+def test_a_handful_of_facts_costs_as_much_as_fifty() -> None:
+    """.6 less .02 · ln 50 = .0782."""
+    found = [verdict([(0.6, 0.0)], facts=facts, unknown=0.0).evidence for facts in (1, 5, 50)]
+    assert found == pytest.approx([0.6 - 0.07824] * 3, abs=1e-5)
 
 
 def test_unknown_names_cost_a_tenth() -> None:
-    assert verdict([(0.6, 0.0)], facts=1, unknown=1.0).evidence == pytest.approx(0.5)
+    known, unknown = (verdict([(0.6, 0.0)], facts=1, unknown=share).evidence for share in (0.0, 1.0))
+    assert known - unknown == pytest.approx(0.1)
 
 
 def test_evidence_at_the_threshold_is_enough() -> None:
-    assert verdict([(0.54, 0.0)], facts=1, unknown=0.0).known
+    assert verdict([(0.54 + 0.02 * math.log(50) + 1e-12, 0.0)], facts=1, unknown=0.0).known
 
 
 def test_silence_has_its_reason() -> None:
     silent = verdict([(0.4, 0.0)], facts=1, unknown=0.0)
     assert not silent.known
-    assert silent.reason == "The best evidence among 1 facts is 0.400, below 0.540."
+    assert silent.reason == "The best evidence among 1 facts is 0.322, below 0.540."
     assert "some of the names" in verdict([(0.4, 0.0)], facts=1, unknown=0.5).reason
 
 

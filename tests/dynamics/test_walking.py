@@ -97,14 +97,14 @@ def test_the_best_seed_is_warmest_and_others_fall_off(scores: list[float], softn
     assert max(found, default=1.0) == 1.0
 
 
-def test_likeness_counts_between_the_best_and_the_least() -> None:
-    """Half way from the best to the least, of softness ½: e⁻¹."""
-    found = nearness(np.array([0.6, 0.4, 0.2]), best=0.6, least=0.2, softness=0.5)
-    assert found.tolist() == pytest.approx([1.0, math.exp(-1), math.exp(-2)])
+def test_a_fact_draws_the_more_the_further_it_stands_out_beside_the_most() -> None:
+    """Of softness 1.2 a fact that stands out 1.2 less than the best draws e⁻¹ of it."""
+    found = nearness(np.array([0.6, 3.0, 1.8]), softness=1.2)
+    assert (found / found.max()).tolist() == pytest.approx([math.exp(-2), 1.0, math.exp(-1)])
 
 
-def test_where_all_are_alike_each_draws_the_same() -> None:
-    assert nearness(np.array([0.5, 0.5]), best=0.5, least=0.5, softness=0.5).tolist() == [1.0, 1.0]
+def test_where_all_stand_out_alike_each_draws_the_same() -> None:
+    assert len({*nearness(np.array([0.5, 0.5, 0.5]), softness=0.5).tolist()}) == 1
 
 
 def test_a_name_held_by_none_counts_as_one_held_once() -> None:

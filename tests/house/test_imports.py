@@ -110,7 +110,12 @@ MAY_KNOW = {
     },
     "restoring": {"errors", "settings", "configuration", "opening", "stores"},
     "cofire": {"errors", "model", "settings", "own_channels", "recollection", "memory", "async_memory"},
+    "benching": {
+        *("cofire", "errors", "presets", "settings", "configuration", "ranking", "opening"),
+        *("embedders.base", "stores.base"),
+    },
     "doors": {
+        "benching",
         "errors",
         "guide",
         "kinds",

@@ -44,54 +44,49 @@ def test_a_snapshot_of_another_form_is_left_alone(path: Path) -> None:
         assert memory.recall("tea number 7")[0].text == "tea number 7"
 
 
-@pytest.fixture
-def reopened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, index: str) -> Iterator[SqliteStore]:
-    """A store out of a snapshot: three turns of Ana and Ben who mention a name, one of which is removed again."""
+ONE, TWO, THREE = IDS = [f"{number:026}" for number in (1, 2, 3)]
+
+
+@pytest.fixture(params=["signs", "usearch"])
+def reopened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[SqliteStore]:
+    """A store out of a snapshot: three turns that mention a name, the second of which was removed, and facts beside them."""
     monkeypatch.setattr(live_index, "SMALLEST_SNAPSHOT", 1)
-    first = sqlite_store(tmp_path, index)
+    first = sqlite_store(tmp_path, request.param)
     pen = Pen(first)
     pen.settle()
-    ids = [
-        pen.write(holding(pen.new(text, vector(1, 1, 0, 0), session="s", speaker=speaker), {"kettle": (0,)}, {}))
-        .facts[0]
-        .id
+    turns = [
+        holding(pen.new(text, vector(1, 1, 0, 0), session="s", speaker=speaker), {"kettle": (0,)}, {})
         for text, speaker in (("one tea", "Ana"), ("two", "Cleo"), ("three tea", "Ben"))
     ]
-    assert ids == IDS
-    pen.forget(ids[1])
+    pen.write(*turns, *(pen.new(f"beside {number}", vector(1, 0, 1, 0)) for number in range(3)))
+    assert first.matching(cue("tea"), 5, everywhere()) == [THREE, ONE]
+    pen.forget(TWO)
     pen.recount("default")
     assert apsw.Connection(first.path).execute("SELECT count(*) FROM snapshots").get == 1
     first.close()
-    again = sqlite_store(tmp_path, index)
+    again = sqlite_store(tmp_path, request.param)
     yield again
     again.close()
 
 
-IDS = [f"{number:026}" for number in (1, 2, 3)]
-
-
-@pytest.mark.parametrize("index", ["signs", "usearch"])
 def test_turns_voices_and_names_come_out_of_a_snapshot(reopened: SqliteStore) -> None:
-    one, _, three = IDS
-    found = reopened.weigh([one, three], ["tea"], 1, 1)
+    found = reopened.weigh([ONE, THREE], ["tea"], 1, 1)
     assert (found.around.tolist(), found.counts.tolist()) == ([[-1, 1], [0, -1]], [[1.0], [1.0]])
     assert found.speakers == ("Ana", "Ben")
     assert reopened.voices(["default"], ["ana", "ben", "cleo"]) == {"Ana", "Ben"}
-    paths = reopened.paths([one], everywhere(), 10, 10)
-    assert (paths.ids, paths.name, paths.count.tolist()) == ((one, three), ("kettle",), [2])
+    paths = reopened.paths([ONE], everywhere(), 10, 10)
+    assert (paths.ids, paths.name, paths.count.tolist()) == ((ONE, THREE), ("kettle",), [2])
 
 
-@pytest.mark.parametrize("index", ["signs", "usearch"])
 def test_a_snapshot_is_followed_by_facts_with_and_without_names(reopened: SqliteStore) -> None:
-    one, _, three = IDS
     pen = Pen(reopened)
-    plain = pen.new("plain tea", session="s", id="4".zfill(26))
-    named = holding(pen.new("named tea", session="s", speaker="Dan", id="5".zfill(26)), {}, {"kettle": 0.5})
+    plain = pen.new("plain tea", session="s", id="7".zfill(26))
+    named = holding(pen.new("named tea", session="s", speaker="Dan", id="8".zfill(26)), {}, {"kettle": 0.5})
     for new in (plain, named):
         pen.write(new)
-        reopened.matching(cue("tea"), 5, everywhere())
-    assert {*reopened.paths([one], everywhere(), 10, 10).ids} == {one, named.fact.id, three}
-    found = reopened.weigh([one, three, plain.fact.id, named.fact.id], ["tea"], 1, 0)
+        assert new.fact.id in reopened.matching(cue("tea"), 5, everywhere())
+    assert {*reopened.paths([ONE], everywhere(), 10, 10).ids} == {ONE, named.fact.id, THREE}
+    found = reopened.weigh([ONE, THREE, plain.fact.id, named.fact.id], ["tea"], 1, 0)
     assert found.around.tolist() == [[-1, 1], [0, 2], [1, 3], [2, -1]]
     assert found.counts.tolist() == [[1.0]] * 4
     assert reopened.voices(["default"], ["dan"]) == {"Dan"}

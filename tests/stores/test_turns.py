@@ -223,12 +223,12 @@ def test_without_reach_nothing_is_lent(store: Store, pen: Pen) -> None:
 
 def test_a_long_turn_borrows_less(store: Store, pen: Pen) -> None:
     """Of more than two words a turn is open by 2 / length: four words borrow half."""
-    holder, long = session(pen, "tea", "one two three four")
     pen.tell("tea", session="t")
-    short = pen.tell("five", session="t")
-    found = matching(store, lending("tea", context=replace(LENDING, short=2)))
-    assert found[2:] == [short, long]
-    assert holder in found[:2]
+    short = pen.tell("kettle", session="t")
+    _, long = session(pen, "tea", "kettle spoon sugar milk")
+    assert store.weigh([long], [], 0, 0).lengths.tolist() == [4.0]
+    assert matching(store, lending("tea", context=replace(LENDING, short=2)))[2:] == [short, long]
+    assert matching(store, lending("tea", context=replace(LENDING, short=4)))[2:] == [long, short]
 
 
 def test_a_turn_outside_the_filter_lends_but_is_not_found(store: Store, pen: Pen) -> None:

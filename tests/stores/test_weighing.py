@@ -44,6 +44,15 @@ def test_a_word_asked_for_twice_has_two_columns(store: Store, pen: Pen) -> None:
     assert store.weigh([pen.tell("tea")], ["tea", "tea"], 0, 0).counts.tolist() == [[1.0, 1.0]]
 
 
+def test_evidence_is_of_what_holds_now_even_if_asked_for_before(store: Store, pen: Pen) -> None:
+    id = pen.tell("tea")
+    assert store.weigh([id], ["tea", "habit"], 0, 0).counts.tolist() == [[1.0, 0.0]]
+    pen.tell("tea", tags=("habit",))
+    assert store.weigh([id], ["tea", "habit"], 0, 0).counts.tolist() == [[1.0, 1.0]]
+    pen.forget(id)
+    assert store.weigh([id], ["tea"], 0, 0).ids == ()
+
+
 def test_the_length_of_a_fact_is_the_sum_of_its_counts(store: Store, pen: Pen) -> None:
     id = pen.tell("tea tea pot", tags=("kitchen",))
     assert store.weigh([id], [], 0, 0).lengths.tolist() == [4.0]

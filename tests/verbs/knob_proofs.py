@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import timedelta
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Timer
 from time import sleep
@@ -21,6 +22,7 @@ from cofire.memory import Memory
 from cofire.recollection import Recollection
 from cofire.verbs.remember import Progress
 from tests.conftest import Clock, HashedWords
+from tests.doors.calling import call
 
 Values = Mapping[str, object]
 Seen = Callable[[Values], object]
@@ -304,6 +306,18 @@ def doubted(values: Values) -> object:
     return told_of(memory.recall("Does water boil?"))
 
 
+def explained(values: Values) -> object:
+    """How the command line fares when it is asked for reasons."""
+    with TemporaryDirectory() as folder:
+        place = str(Path(folder) / "notes.db")
+        with Memory(place, embedder=None) as memory:
+            id = memory.remember(NOTES[0])
+            for name, value in {"embedder.name": "none", **values}.items():
+                memory.configure(name, value)
+        doors = (("recall", "kettle", "--xray"), ("why", "kettle", id))
+        return [call(*words, "--store", place).code for words in doors]
+
+
 def about(values: Values) -> object:
     """A question that names what a fact is about."""
     memory = opened(values)
@@ -398,6 +412,8 @@ PROOFS: dict[str, Proof] = {
     "graph_recall.expanded": Proof(1, wandered(KETTLE)),
     "graph_recall.min_seed_score": Proof(0.9, wandered(KETTLE)),
     "graph_recall.confidence_floor": Proof(0.6, doubted),
+    "graph_recall.explain": Proof(False, wandered(KETTLE)),
+    "graph_recall.explain_doors": Proof(False, explained),
     "graph_assist.enabled": Proof(False, wandered(KETTLE, mode="full")),
     "graph_assist.min_seed_results": Proof(1_000, wandered(KETTLE, mode="full")),
     "diffusion.decay": Proof(0.2, asked(CLOCK), DIFFUSION),

@@ -27,7 +27,7 @@ from cofire.asks import (
 )
 from cofire.embedders.base import Model, Resident, StoredModel
 from cofire.errors import Conflict, EmbedderFailed, OtherModel, StoreBusy
-from cofire.graph_asks import KnownNames, Paths, Places, Voices
+from cofire.graph_asks import Expand, KnownNames, Paths, Places, Voices
 from cofire.model import Fact, Record, ScopeSize, Stored, Written
 from cofire.own_channels import OwnChannels
 from cofire.reading.choosing import reader_for
@@ -39,6 +39,7 @@ from cofire.verbs.recall import recall
 from cofire.verbs.remember import is_due, remember
 from tests.conftest import START
 from tests.verbs.answering import Answers, Turns, answers_from
+from tests.verbs.wandering import expansion
 
 PLAIN = Settings.layered(call={"multi_graph.enabled": False})
 MODEL = StoredModel(Model("two", 2), np.zeros(2, np.float32), (0.0, 0.5))
@@ -87,6 +88,7 @@ def hearing(**others: Any) -> Answers:
             KnownNames: [],
             OwnChannels: {},
             Paths: lambda ask: nowhere(ask.ids),
+            Expand: lambda ask: expansion({}, ask),
             Places: lambda ask: np.zeros((len(ask.ids), len(ask.words)), np.int64),
             WhichModel: RESIDENT,
             Recorded: RECORD,

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+FEWEST = 50
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -72,9 +74,10 @@ def judged(
 
 
 def evidence(cosines: Floats, lexical_shares: Floats, *, facts: int, unknown_share: float, weighing: Weighing) -> float:
-    """max(cosine + lexical_weight · share) − size_penalty · ln n − unknown_penalty · unknown_share.
+    """max(cosine + lexical_weight · share) − size_penalty · ln max(n, 50) − unknown_penalty · unknown_share.
 
-    The best of many strangers is closer than the best of few: without ln n the threshold would drift with size.
+    The best of many strangers is closer than the best of few: without ln n the threshold would drift with size. Below 50 facts
+    it does not get easier: nonsense asked of a handful of short facts is otherwise known.
     .8 − .02 · ln 100 − .1 · .5 is
 
     >>> weighing = Weighing(
@@ -84,7 +87,7 @@ def evidence(cosines: Floats, lexical_shares: Floats, *, facts: int, unknown_sha
     0.6579
     """
     best = float(np.max(cosines + weighing.lexical_weight * lexical_shares))
-    return best - weighing.size_penalty * math.log(facts) - weighing.unknown_penalty * unknown_share
+    return best - weighing.size_penalty * math.log(max(facts, FEWEST)) - weighing.unknown_penalty * unknown_share
 
 
 def unknown_share(names: Collection[str], *, seen: Container[str]) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, Protocol
 
@@ -34,7 +34,8 @@ class Embedder(Protocol):
     `embed` returns one float32 row of length 1 a text, in the order given; the same text gives the same row whatever
     stands beside it in the batch. `mean` is the model's resting vector (the mean over `calibration.TEXTS`), by which
     vectors are centred, and `resting` how alike two of those texts are after that (mean and deviation of their cosines);
-    both are None where they have still to be measured. Embedders raise only `EmbedderError`s.
+    both are None where they have still to be measured. `silent_below` is the evidence below which memory is silent with this
+    model, None where nobody calibrated it. Embedders raise only `EmbedderError`s.
     """
 
     @property
@@ -46,6 +47,9 @@ class Embedder(Protocol):
     @property
     def resting(self) -> tuple[float, float] | None: ...
 
+    @property
+    def silent_below(self) -> float | None: ...
+
     def embed(self, texts: Sequence[str], role: Role) -> Vectors: ...
 
     def close(self) -> None: ...
@@ -53,23 +57,34 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Resident:
-    """The embedder at hand: its model, and what is known beforehand of its resting point and the spread around it."""
+    """The embedder at hand: its model, and what is known beforehand of its resting point, the spread around it and its silence."""
 
     model: Model
     mean: Vectors | None
     resting: tuple[float, float] | None
+    silent_below: float | None = None
+
+    @staticmethod
+    def of(embedder: Embedder) -> Resident:
+        return Resident(embedder.model, embedder.mean, embedder.resting, embedder.silent_below)
 
 
 @dataclass(frozen=True)
 class StoredModel:
     """A model as a store remembers it: its identity, its resting vector, and how alike two chance texts are to it.
 
-    The mean is measured once, travels with the vectors and never drifts.
+    The mean is measured once, travels with the vectors and never drifts. Evidence under `silent_below` is none with this model;
+    None where nobody calibrated it, or where the record is older than that.
     """
 
     model: Model
     mean: Vectors
     resting: tuple[float, float]
+    silent_below: float | None = None
+
+    def silent_as(self, resident: Resident) -> StoredModel:
+        """The same, silent where the embedder at hand is; where that does not know, the record holds."""
+        return self if resident.silent_below is None else replace(self, silent_below=resident.silent_below)
 
     def encode(self) -> bytes:
         """As bytes for a record of the store."""
@@ -78,6 +93,7 @@ class StoredModel:
             "dimension": self.model.dimension,
             "fingerprint": self.model.fingerprint,
             "resting": list(self.resting),
+            "silent_below": self.silent_below,
             "mean": b64encode(self.mean.astype("<f4").tobytes()).decode("ascii"),
         }
         return json.dumps(known).encode("ascii")
@@ -89,4 +105,4 @@ class StoredModel:
         known = json.loads(value)
         mean = np.frombuffer(b64decode(known["mean"]), dtype="<f4")
         model = Model(known["name"], known["dimension"], known["fingerprint"])
-        return StoredModel(model, mean, (known["resting"][0], known["resting"][1]))
+        return StoredModel(model, mean, (known["resting"][0], known["resting"][1]), known.get("silent_below"))

@@ -16,7 +16,7 @@ from cofire.embedders.bundled_pack import SHA256, Quantised, open_pack, pack_pat
 from cofire.embedders.byte_pair import BytePair
 from cofire.embedders.centring import unit
 from cofire.embedders.granite_graph import granite_model, graph_weights, token_places
-from cofire.embedders.granite_rest import SPREAD, granite_mean
+from cofire.embedders.granite_rest import SILENT_BELOW, SPREAD, granite_mean
 from cofire.embedders.onnx_graph import Array
 from cofire.embedders.when_needed import WhenNeeded
 from cofire.embedders.windows import pooled, windows
@@ -49,6 +49,10 @@ class Bundled:
     @property
     def resting(self) -> tuple[float, float]:
         return SPREAD
+
+    @property
+    def silent_below(self) -> float:
+        return SILENT_BELOW
 
     def embed(self, texts: Sequence[str], role: Role) -> Vectors:
         """One row a text. Facts and questions are read alike, as the model was trained."""

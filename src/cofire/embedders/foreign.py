@@ -48,6 +48,10 @@ class Foreign(ABC):
     def resting(self) -> None:
         return None
 
+    @property
+    def silent_below(self) -> None:
+        return None
+
     def embed(self, texts: Sequence[str], role: Role) -> Vectors:
         if not texts:
             return np.empty((0, self.model.dimension), np.float32)

@@ -185,7 +185,8 @@ class Expansion:
 
     `ids` are the facts asked for, in their order, then those they lead to. A link conducts from `source` to `target`, both rows
     of `ids`; its weight or confidence is NaN where none was ever said. `degree` counts for each fact asked for its distinct
-    neighbours by links of the wanted kinds, whatever filter, confidence and limit leave of them. `via` is the name that a link goes through.
+    neighbours by links of the wanted kinds, whatever filter, confidence and limit leave of them. `via` is the name that a link
+    goes through.
     """
 
     ids: tuple[str, ...]

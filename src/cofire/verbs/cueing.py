@@ -199,4 +199,4 @@ def _vector(
         if not asked.settings[KEYWORD]:
             raise
         return None, None, ChannelReport("semantic", "failed", note=str(error))
-    return vectors[0], model, None
+    return vectors[0], model.silent_as(resident), None

@@ -15,9 +15,6 @@ from cofire.verbs.activating import Activation
 from cofire.verbs.asking import Question
 from cofire.verbs.cueing import Cue
 
-# Evidence below which memory is silent, for models that were calibrated: the 2 % quantile of answerable questions.
-SILENT_BELOW = {"granite-embedding-30m-english": 0.54}
-
 # Deviations above chance that are never chance, however few facts there are.
 LEAST_STANDING = 2.0
 
@@ -38,7 +35,7 @@ def judge(active: Activation, cue: Cue, asked: Question) -> Judgement:
 
 def _weighed(active: Activation, cue: Cue, settings: Settings) -> Judgement:
     """By evidence. Without an embedder words alone decide; with one that nobody calibrated, words or what stands out."""
-    threshold = settings[THRESHOLD] or (SILENT_BELOW.get(cue.model.model.name) if cue.model else None)
+    threshold = settings[THRESHOLD] or (cue.model.silent_below if cue.model else None)
     verdict = judged(
         cosines=active.slate.raw if cue.vector is not None and threshold is not None else None,
         lexical_shares=active.slate.scores["keyword"],

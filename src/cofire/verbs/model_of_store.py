@@ -57,10 +57,10 @@ def _settled() -> Asking[Settled | None]:
 def measure(resident: Resident) -> Asking[StoredModel]:
     """What must be known of a model before its vectors are stored: its resting point, and the spread around it."""
     if resident.mean is not None and resident.resting is not None:
-        return StoredModel(resident.model, resident.mean, resident.resting)
+        return StoredModel(resident.model, resident.mean, resident.resting, resident.silent_below)
     vectors: Vectors = yield Embed(calibration.TEXTS, "fact")
     mean = resident.mean if resident.mean is not None else np.asarray(vectors.mean(axis=0), dtype=np.float32)
-    return StoredModel(resident.model, mean, likeness.spread(vectors, mean))
+    return StoredModel(resident.model, mean, likeness.spread(vectors, mean), resident.silent_below)
 
 
 def refuse_other(stored: Model, resident: Model) -> None:

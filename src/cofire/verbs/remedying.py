@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, cast
 
 from cofire.abstention_settings import LEXICAL_THRESHOLD, RULE, THRESHOLD
@@ -20,7 +21,6 @@ from cofire.settings import HEADROOM, Knob, Settings
 from cofire.stores.base import WordStatistics
 from cofire.verbs.asking import Asked, Question, question
 from cofire.verbs.cueing import Cue
-from cofire.verbs.judging import SILENT_BELOW
 from cofire.verbs.recall import recall
 from cofire.verbs.refusing import loosened
 from cofire.verbs.supposing import KIND, supposing
@@ -28,9 +28,8 @@ from cofire.verbs.supposing import KIND, supposing
 MOST_ATTEMPTS = 8
 MOST_NUDGES = 3
 MOST_K = 1_000
-
-# The default dynamics walks over names; the others follow stored edges, so that a link that somebody makes counts there.
-WALKS_OVER_NAMES = "cofire"
+# A remedy that needs so many times the facts asked for comes after the others.
+MANY = 3
 
 _TOKEN = re.compile(r"[^\W_]+(?:[./@'’_-][^\W_]+)*")
 
@@ -101,7 +100,8 @@ def remedies(case: Case, stage: Stage) -> Asking[tuple[tuple[Remedy, ...], tuple
             found.append(remedy)
         elif str(attempt):
             in_vain.append(str(attempt))
-    return tuple({one.change: one for one in found}.values()), tuple(in_vain)
+    distinct = {one.change: one for one in found}.values()
+    return tuple(sorted(distinct, key=lambda one: one.asked.get("k", 0) > MANY * case.question.k)), tuple(in_vain)
 
 
 def tried(case: Case, attempt: Attempt) -> Asking[Remedy | None]:
@@ -156,7 +156,7 @@ def lower_gate(judgement: Judgement, settings: Settings, cue: Cue | None) -> dic
 def _is_calibrated(cue: Cue | None, settings: Settings) -> bool:
     if cue is None or cue.vector is None or cue.model is None:
         return False
-    return bool(settings[THRESHOLD]) or cue.model.model.name in SILENT_BELOW
+    return bool(settings[THRESHOLD]) or cue.model.silent_below is not None
 
 
 def _attempts(case: Case, stage: Stage) -> Asking[list[Attempt]]:
@@ -189,7 +189,7 @@ def _settings(case: Case, stage: Stage) -> list[dict[str, Any]]:
         found.append(setting(TOP_M, 4 * settings[TOP_M]))
         found += [setting(INHIBITION, 0.0)] if settings[DYNAMICS] == "synapse.paper" else []
     if case.dynamics is not None and stage != "beyond_budget":
-        found.append(setting(DYNAMICS, "diffusion" if case.dynamics == WALKS_OVER_NAMES else WALKS_OVER_NAMES))
+        found.append(setting(DYNAMICS, "diffusion" if case.dynamics == DYNAMICS.default else DYNAMICS.default))
     if case.dynamics is not None and stage in ("beyond_k", "outranked"):
         found.append({"settings": {ACTIVATION.name: False, ASSIST.name: False}})
     return found
@@ -206,23 +206,31 @@ def _switched_on(case: Case) -> list[dict[str, Any]]:
 
 def _by_word(case: Case) -> Asking[list[Attempt]]:
     """The question with the rarest word of the fact that it lacks."""
-    asked = set(words(case.question.text))
-    spelled = {
-        stem: token
-        for token in reversed(_TOKEN.findall(case.fact.text))
-        for stem in words(token)
-        if stem not in asked and stem not in STOP_WORDS and token.casefold() not in STOP_WORDS
-    }
-    if not spelled:
+    asked = spelled(case.question.text)
+    lacking = {stem: token for stem, token in spelled(case.fact.text).items() if stem not in asked}
+    if not lacking:
         return []
-    statistics: WordStatistics = yield Statistics(case.question.scopes, tuple(spelled))
-    rarest = min(zip(spelled, statistics.holding, strict=True), key=lambda pair: (pair[1], -len(pair[0]), pair[0]))[0]
-    return [Attempt(query=f"{case.question.text} {spelled[rarest]}")]
+    statistics: WordStatistics = yield Statistics(case.question.scopes, tuple(lacking))
+    rarest = min(zip(lacking, statistics.holding, strict=True), key=lambda pair: (pair[1], -len(pair[0]), pair[0]))[0]
+    return [Attempt(query=f"{case.question.text} {lacking[rarest]}")]
+
+
+def spelled(text: str) -> dict[str, str]:
+    """The words that search reads in a text, each as the text first spells it.
+
+    >>> spelled("The pool is PgBouncer.")
+    {'pool': 'pool', 'pgbouncer': 'PgBouncer', 'pg': 'PgBouncer', 'bouncer': 'PgBouncer'}
+    """
+    found: dict[str, str] = {}
+    for token in _TOKEN.findall(text):
+        for stem in words(token) if token.casefold() not in STOP_WORDS else ():
+            found.setdefault(stem, token)
+    return found
 
 
 def _by_link(case: Case) -> Sequence[Attempt]:
-    """A link from the best fact that came back, where the dynamics follows such links."""
-    if case.dynamics in (None, WALKS_OVER_NAMES):
+    """A link from the best fact that came back, where activation would follow it."""
+    if case.dynamics is None:
         return []
-    best = (*case.found.hits, *case.found.guesses)[:1]
-    return [Attempt(link=(hit.id, case.fact.id)) for hit in best if hit.fact.scope == case.fact.scope]
+    others = (hit for hit in (*case.found.hits, *case.found.guesses) if hit.id != case.fact.id)
+    return [Attempt(link=(hit.id, case.fact.id)) for hit in islice(others, 1) if hit.fact.scope == case.fact.scope]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
@@ -13,7 +12,6 @@ from cofire.asks import Asking, Now, Read
 from cofire.errors import InvalidQuestion
 from cofire.graph_asks import Rated
 from cofire.model import Fact, Importance
-from cofire.reading.words import words
 from cofire.reasons import Likeness, Refusal, Rival, Stage, Why
 from cofire.recall_settings import EXPANDED, EXPLAIN, TOP_M
 from cofire.recollection import Hit
@@ -26,13 +24,12 @@ from cofire.verbs.direct import slate
 from cofire.verbs.planning import plan
 from cofire.verbs.recall import on_paths, recall
 from cofire.verbs.refusing import refusals
-from cofire.verbs.remedying import Attempt, Case, merged, remedies, setting, tried
+from cofire.verbs.remedying import Attempt, Case, merged, remedies, setting, spelled, tried
 from cofire.verbs.walk import weigh
 from cofire.xray import shortened
 
 MOST_RIVALS = 5
 
-_TOKEN = re.compile(r"[^\W_]+")
 _SOURCES = {
     "semantic": "its meaning",
     "keyword": "its words",
@@ -110,9 +107,9 @@ def _likeness(fact: Fact, asked: Question, cue: Cue) -> Asking[Likeness]:
     if not known.ids:
         return Likeness(None, (), 0.0)
     held = [word for word, holds in zip(cue.words.words, known.holds[0], strict=True) if holds]
-    spelled = {stem: token for token in reversed(_TOKEN.findall(asked.text)) for stem in words(token)}
+    as_asked = spelled(asked.text)
     cosine = float(known.cosine[0]) if known.heard["semantic"][0] else None
-    said = dict.fromkeys(spelled.get(word, word) for word in held)
+    said = dict.fromkeys(as_asked.get(word, word) for word in held)
     return Likeness(cosine, tuple(said), float(known.scores["keyword"][0]))
 
 

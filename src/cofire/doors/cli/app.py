@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 import cofire
-from cofire.doors.cli import configuring
+from cofire.doors.cli import benching, configuring
+from cofire.doors.cli.calibrating import calibrate
 from cofire.doors.cli.calling import JsonOption, StoreOption, begin_group, spread
 from cofire.doors.cli.connecting import connect, list_edges
 from cofire.doors.cli.demo import demo
@@ -59,6 +60,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "backup": backup,
         "restore": restore,
         "reembed": reembed,
+        "calibrate": calibrate,
         "export": export,
         "import": load,
         "guide": show_guide,
@@ -70,6 +72,7 @@ for panel, commands in PANELS.items():
     for name, command in commands.items():
         app.command(name, rich_help_panel=panel)(spread(command))
 app.add_typer(configuring.app, rich_help_panel=CARE)
+app.add_typer(benching.app, rich_help_panel=CARE)
 
 Version = Annotated[bool, typer.Option("--version", help="Print the version.")]
 

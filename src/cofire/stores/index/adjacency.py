@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,17 +46,20 @@ ARRAYS: Mapping[str, Any] = {
 MOST_CHANGED = 1_024
 # More edges than this, and than a hundredth of all, are taken in at once rather than one by one.
 MANY = 256
+# A fact with more links than this is looked at by itself.
+CROWDED = 1_024
 
 
 @dataclass(frozen=True, slots=True)
 class Sieve:
     """Which links are wanted: to facts that are admitted, of kinds by number (None for all), of at least so many millionths of
-    confidence where any was said. `places` are the positions of facts by key."""
+    confidence where any was said, and at most so many a fact. `places` are the positions of facts by key."""
 
     places: Numbers
     admitted: Mask
     kinds: Mask | None
     floor: int
+    most: int
 
     def passing(self, neighbour: Numbers, code: Numbers, confidence: Numbers) -> Mask:
         passing = self.admitted[self.places[neighbour]]
@@ -87,8 +90,8 @@ class Base:
         return np.where(self.tagged[at] == rows, self.tags[at], 0).astype(np.int32)
 
     def halves_at(self, owner: Numbers, rows: Places) -> Halves:
-        columns = (column[rows] for column in (self.neighbour, self.code, self.weight, self.confidence))
-        return Halves(owner, *columns, self.tags_at(rows))
+        said = self.weight[rows], self.confidence[rows], self.tags_at(rows)
+        return Halves(owner, self.neighbour[rows], self.code[rows], *said)
 
 
 class Adjacency:
@@ -108,6 +111,11 @@ class Adjacency:
         """How many links there are, seen from either end."""
         return len(self._base.neighbour) - self._dead + self._late
 
+    @property
+    def room(self) -> int:
+        """How many keys there are rows for."""
+        return len(self._degree)
+
     def change(self, edges: Sequence[StoredEdge], gone: Sequence[int], columns: Columns) -> None:
         """Take in edges that came, changed or ended, and let go of those of removed facts."""
         self.taken += len(edges)
@@ -126,15 +134,15 @@ class Adjacency:
         self._settle(self._everything(), columns)
         self.compactions += 1
 
-    def strongest(self, keys: Places, sieve: Sieve, most: int) -> tuple[Halves, bool]:
+    def strongest(self, keys: Places, sieve: Sieve) -> tuple[Halves, bool]:
         """Of each of these facts the strongest links that pass, at most so many of the base and all that are newer; and whether
         they are in order, since none is. `owner` is a place among the keys."""
         self._make_room(int(keys.max(initial=0)))
         first, last = self._base.starts[keys], self._base.starts[keys + 1]
-        row, at = stretched(first, np.minimum(last - first, most))
+        row, at = stretched(first, np.minimum(last - first, sieve.most))
         passing = self._passing(at, sieve)
         if not passing.all():
-            row, at = self._more(first, last, row[passing], at[passing], sieve, most)
+            row, at = self._more(first, last, row[passing], at[passing], sieve)
         found = self._base.halves_at(row.astype(np.int32), at)
         late = self._newer(keys)
         if late is None:
@@ -157,15 +165,30 @@ class Adjacency:
         self._make_room(int(keys.max(initial=0)))
         if kinds is None:
             return self._degree[keys].astype(np.int64)
-        return np.array([len(np.unique(self.neighbours(key, kinds))) for key in keys.tolist()], np.int64)
+        return np.array([_different(self.neighbours(key, kinds)) for key in keys.tolist()], np.int64)
+
+    def has(self, keys: Places, pairs: Places, kinds: Mask | None) -> Mask:
+        """Which of these pairs are linked by these kinds; a pair is a place among the keys and the key of another fact."""
+        first = self._base.starts[keys]
+        many = self._base.starts[keys + 1] - first
+        row, at = stretched(first, np.where(many > CROWDED, 0, many))
+        kept = self._standing(at, kinds)
+        stored = row[kept] << 32 | self._base.neighbour[at[kept]]
+        newer = self._newer(keys)
+        if newer is not None:
+            stored = np.concatenate([stored, newer.pairs[slice(None) if kinds is None else kinds[newer.code >> 1]]])
+        found = np.isin(pairs, stored)
+        for place in np.flatnonzero(many > CROWDED).tolist():
+            mine = pairs >> 32 == place
+            found[mine] = _marked(self.neighbours(int(keys[place]), kinds), pairs[mine] & 0xFFFFFFFF)
+        return found
 
     def neighbours(self, key: int, kinds: Mask | None) -> Numbers:
         """The keys of those that a fact is linked with, by links of these kinds, as often as it is."""
         inside = slice(*self._base.starts[key : key + 2].tolist())
         found = self._base.neighbour[inside]
         if self._dead or kinds is not None:
-            kept = self._alive[inside]
-            found = found[kept if kinds is None else kept & kinds[self._base.code[inside] >> 1]]
+            found = found[self._standing(inside, kinds)]
         late = self._overlay.get(key, {})
         newer = [other for other, code in late if kinds is None or kinds[code >> 1]]
         return np.concatenate([found, np.array(newer, np.int32)]) if newer else found
@@ -209,7 +232,8 @@ class Adjacency:
         return made
 
     def _settle(self, found: Halves, columns: Columns) -> None:
-        ranks = content_ranks(columns)
+        keys = (columns["key"], found.owner, found.neighbour)
+        ranks = content_ranks(columns, 1 + max(int(some.max(initial=0)) for some in keys))
         found = in_rows(found, ranks, self.kinds.ranks())
         starts = np.concatenate([[0], np.cumsum(np.bincount(found.owner, minlength=len(ranks)))]).astype(np.int64)
         tagged = np.flatnonzero(found.tags)
@@ -240,14 +264,18 @@ class Adjacency:
         newer = [(key, *where, *said) for key, row in self._overlay.items() for where, said in row.items()]
         return joined([base.halves_at(owner[kept], kept), table(newer)])
 
+    def _standing(self, at: Any, kinds: Mask | None) -> Mask:
+        """Which links of the base are still there, and of these kinds."""
+        alive = self._alive[at]
+        return alive if kinds is None else np.asarray(alive & kinds[self._base.code[at] >> 1])
+
     def _passing(self, at: Places, sieve: Sieve) -> Mask:
         passing = sieve.passing(self._base.neighbour[at], self._base.code[at], self._base.confidence[at])
         return passing & self._alive[at] if self._dead else passing
 
-    def _more(
-        self, first: Places, last: Places, row: Places, at: Places, sieve: Sieve, most: int
-    ) -> tuple[Places, Places]:
+    def _more(self, first: Places, last: Places, row: Places, at: Places, sieve: Sieve) -> tuple[Places, Places]:
         """Go on where a fact has more links and some of the strongest did not pass."""
+        most = sieve.most
         lacking = most - np.bincount(row, minlength=len(first))
         parts = [(row, at)]
         for place in np.flatnonzero((last - first > most) & (lacking > 0)).tolist():
@@ -278,7 +306,7 @@ class Adjacency:
 
     def _replace(self, owner: int, neighbour: int, code: int, said: tuple[int, int, int] | None) -> None:
         row = self._overlay.setdefault(owner, {})
-        there = list(self._standing(owner, neighbour))
+        there = self._between(owner, neighbour)
         linked = bool(there) or any(other == neighbour for other, _ in row)
         for at in [at for at in there if self._base.code[at] == code]:
             self._alive[at] = False
@@ -290,11 +318,11 @@ class Adjacency:
         links = bool(there) or any(other == neighbour for other, _ in row)
         self._degree[owner] += links - linked
 
-    def _standing(self, owner: int, neighbour: int) -> Iterator[int]:
-        """Where the base has living links of one fact with another."""
+    def _between(self, owner: int, neighbour: int) -> list[int]:
+        """Where the base has links of one fact with another that are still there."""
         first, last = self._base.starts[owner : owner + 2].tolist()
         found = np.flatnonzero(self._base.neighbour[first:last] == neighbour)
-        return (first + at for at in found.tolist() if self._alive[first + at])
+        return [first + at for at in found.tolist() if self._alive[first + at]]
 
     def _leave(self, gone: Numbers) -> None:
         """Facts are gone, and so are all links to them."""
@@ -343,6 +371,22 @@ def stretched(first: Places, many: Places) -> tuple[Places, Places]:
     ends = np.cumsum(many)
     run = np.repeat(np.arange(len(many)), many)
     return run, np.arange(len(run)) + (first - ends + many)[run]
+
+
+def _marked(keys: Numbers, wanted: Places) -> Mask:
+    """Which of the wanted are among many keys, without putting them in order."""
+    marks = np.zeros(int(wanted.max(initial=0)) + 1, np.bool_)
+    marks[keys[keys < len(marks)]] = True
+    return marks[wanted]
+
+
+def _different(keys: Numbers) -> int:
+    """How many different ones there are."""
+    if len(keys) <= CROWDED:
+        return len(np.unique(keys))
+    marks = np.zeros(int(keys.max()) + 1, np.bool_)
+    marks[keys] = True
+    return int(np.count_nonzero(marks))
 
 
 def _distinct(owner: Numbers, neighbour: Numbers, room: int) -> Numbers:

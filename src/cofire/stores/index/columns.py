@@ -58,7 +58,8 @@ class Columns:
         self.limited |= bool(np.any(rows["starts"] > LONG_AGO) or np.any(rows["ends"] < FAR))
         self._standing = None
         self._highest = max(self._highest, int(rows["key"].max(initial=0)))
-        self._place(rows["key"], positions)
+        if self._places is not None:
+            self.places()[rows["key"]] = positions
         return positions
 
     def kill(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -77,29 +78,25 @@ class Columns:
         """Which rows have one of these keys; for a few it is quicker to look for each."""
         if len(keys) > FEW_KEYS:
             return np.isin(self["key"], keys)
-        return np.logical_or.reduce([self["key"] == key for key in keys])
+        return np.asarray(np.logical_or.reduce([self["key"] == key for key in keys]))
 
     def standing(self) -> Mask:
         """Facts that are there and not archived."""
         if self._standing is None:
-            self._standing = self["alive"] & ~self["archived"]
+            self._standing = np.asarray(self["alive"] & ~self["archived"])
         return self._standing
 
-    def places(self) -> NDArray[np.int32]:
-        """The positions of facts by key, -1 where there is none."""
+    def places(self, room: int = 0) -> NDArray[np.int32]:
+        """The positions of facts by key, -1 where there is none; for at least so many keys."""
         if self._places is None:
             there = np.flatnonzero(self["alive"])
             self._places = np.full(self._highest + 1, -1, np.int32)
             self._places[self["key"][there]] = there
-        return self._places
-
-    def _place(self, keys: NDArray[np.int64], positions: NDArray[np.int32]) -> None:
-        if self._places is None:
-            return
-        if self._highest >= len(self._places):
-            more = max(1_024, self._highest + 1 - len(self._places), len(self._places) // 8)
+        more = max(room, self._highest + 1) - len(self._places)
+        if more > 0:
+            more = max(more, 1_024, len(self._places) // 8)
             self._places = np.concatenate([self._places, np.full(more, -1, np.int32)])
-        self._places[keys] = positions
+        return self._places
 
     @property
     def dead(self) -> int:

@@ -41,6 +41,7 @@ class Numbered:
     def __init__(self, words: Iterable[str]) -> None:
         self.words = list(words)
         self._numbers = {word: number for number, word in enumerate(self.words)}
+        self._ranks = np.zeros(0, np.int32)
 
     def number(self, word: str) -> int:
         if word not in self._numbers:
@@ -50,7 +51,9 @@ class Numbered:
 
     def ranks(self) -> Numbers:
         """For each number the place of its word in the order of words."""
-        return np.argsort(np.argsort(np.array(self.words))).astype(np.int32)
+        if len(self._ranks) != len(self.words):
+            self._ranks = np.argsort(np.argsort(np.array(self.words))).astype(np.int32)
+        return self._ranks
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +139,10 @@ def strength(weight: Numbers) -> Numbers:
     return np.clip(weight, 0, MILLION)
 
 
-def content_ranks(columns: Columns) -> Numbers:
-    """For each key the place of its fact in the order of contents; -1 where there is none."""
+def content_ranks(columns: Columns, room: int) -> Numbers:
+    """For each of so many keys the place of its fact in the order of contents; -1 where there is none."""
     there = np.flatnonzero(columns["alive"])
-    ranks = np.full(int(columns["key"].max(initial=0)) + 1, -1, np.int32)
+    ranks = np.full(room, -1, np.int32)
     ranks[columns["key"][there][np.argsort(columns["hash"][there])]] = np.arange(len(there), dtype=np.int32)
     return ranks
 

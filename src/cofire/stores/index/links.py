@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
+from itertools import count as counting
 from typing import Any
 
 import numpy as np
@@ -12,22 +14,23 @@ from numpy.typing import NDArray
 from cofire.stores.base import Conducting, Expansion
 from cofire.stores.index.adjacency import Adjacency, Sieve
 from cofire.stores.index.columns import Mask
-from cofire.stores.index.halves import ABOUT, ENTITY, Halves, in_millionths, millionths, shares, strength
+from cofire.stores.index.halves import ABOUT, ENTITY, MILLION, WEIGHT_BITS, Halves, in_millionths, shares
 from cofire.stores.index.index import Index
 from cofire.stores.index.looking import ids_of
 from cofire.stores.index.name_links import NameLinks, Spell, through_names
 
 Places = NDArray[np.int64]
 NO_NAME = -1
+KIND_BITS = 24
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
     """A row a link: `row` is a place among the facts asked for, `target` a position; `via` is a place among names."""
 
-    row: Places
-    target: Places
-    code: Places
+    row: NDArray[np.integer]
+    target: NDArray[np.integer]
+    code: NDArray[np.integer]
     weight: NDArray[np.float64]
     confidence: NDArray[np.float64]
     tags: NDArray[np.int32]
@@ -52,8 +55,8 @@ class Asked:
     @classmethod
     def among(cls, ids: tuple[str, ...], places: Sequence[int | None]) -> Asked:
         """Of places, those of unknown ids are None."""
-        known = [(row, place) for row, place in enumerate(places) if place is not None]
-        return cls(ids, *np.array(known, np.int64).reshape(-1, 2).T)
+        rows = [row for row, place in enumerate(places) if place is not None]
+        return cls(ids, np.array(rows, np.int64), np.array([places[row] for row in rows], np.int64))
 
 
 class Expander:
@@ -82,9 +85,9 @@ class Expander:
 
     def _stored(self, keys: Places, kinds: Mask | None, conducting: Conducting) -> tuple[Links, bool]:
         """Links by stored edges; and whether they are in order, and no more than wanted."""
-        places = self._index.columns.places()
-        sieve = Sieve(places, self._admitted, kinds, in_millionths(conducting.floor))
-        found, in_order = self._adjacency.strongest(keys, sieve, conducting.most)
+        places = self._index.columns.places(self._adjacency.room)
+        sieve = Sieve(places, self._admitted, kinds, in_millionths(conducting.floor), conducting.most)
+        found, in_order = self._adjacency.strongest(keys, sieve)
         return _of_halves(found, places), in_order
 
     def _admissible(self, found: NameLinks, conducting: Conducting) -> NameLinks:
@@ -92,49 +95,33 @@ class Expander:
 
     def _strangers(self, keys: Places, kinds: Mask | None, found: NameLinks) -> Places:
         """How many of those that names lead to are no neighbours by stored edges, for each fact."""
-        strange = np.zeros(len(keys), np.int64)
         if not len(found.row):
-            return strange
-        target = self._index.columns["key"][found.target]
-        ends = np.searchsorted(found.row, np.arange(len(keys) + 1))
-        near = np.zeros(int(target.max()) + 1, np.bool_)
-        for row, key in enumerate(keys.tolist()):
-            mine = target[ends[row] : ends[row + 1]]
-            neighbours = self._adjacency.neighbours(key, kinds)
-            neighbours = neighbours[neighbours < len(near)]
-            near[neighbours] = True
-            strange[row] = len(mine) - np.count_nonzero(near[mine])
-            near[neighbours] = False
-        return strange
+            return np.zeros(len(keys), np.int64)
+        pairs = found.row << 32 | self._index.columns["key"][found.target]
+        return np.bincount(found.row[~self._adjacency.has(keys, pairs, kinds)], minlength=len(keys))
 
     def _strongest(self, links: Links, most: int) -> Links:
         """At most so many a fact, the strongest first; of equals by kind, then by content."""
-        kinds = self._adjacency.kinds.ranks()
-        order = np.lexsort(
-            (
-                links.code & 1,
-                -np.nan_to_num(links.confidence),
-                self._index.columns["hash"][links.target],
-                kinds[links.code >> 1],
-                -strength(millionths(links.weight)),
-                links.row,
-            )
-        )
+        kinds = self._adjacency.kinds.ranks()[links.code >> 1]
+        weak = MILLION - np.rint(np.clip(np.nan_to_num(links.weight), 0.0, 1.0) * MILLION).astype(np.int64)
+        parallel = (links.code & 1) - 2.0 * np.nan_to_num(links.confidence)
+        first = (links.row.astype(np.int64) << WEIGHT_BITS | weak) << KIND_BITS | kinds
+        order = np.lexsort((parallel, self._index.columns["hash"][links.target], first))
         row = links.row[order]
         return links.at(order[np.arange(len(row)) - np.searchsorted(row, row) < most])
 
     def _expansion(self, asked: Asked, links: Links, names: Sequence[str], degree: Places) -> tuple[Expansion, Places]:
-        row_of = dict(zip(asked.positions.tolist(), asked.rows.tolist(), strict=True))
-        known, count = len(row_of), len(asked.ids)
-        target = [row_of.setdefault(place, count + len(row_of) - known) for place in links.target.tolist()]
-        others = np.array(list(row_of)[known:], np.int64)
+        targets, count = links.target.tolist(), len(asked.ids)
+        facts = dict.fromkeys([*asked.positions.tolist(), *targets])
+        row_of = dict(zip(facts, chain(asked.rows.tolist(), counting(count)), strict=False))
+        others = np.array(list(facts)[len(asked.rows) :], np.int64)
         degrees = np.zeros(count, np.int64)
         degrees[asked.rows] = degree
         words = self._adjacency.kinds.words
         found = Expansion(
             ids=(*asked.ids, *ids_of(self._index, others)),
             source=asked.rows[links.row],
-            target=np.array(target, np.int64),
+            target=np.array([row_of[place] for place in targets], np.int64),
             kind=tuple([words[code >> 1] for code in links.code.tolist()]),
             weight=links.weight,
             confidence=links.confidence,

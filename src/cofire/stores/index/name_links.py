@@ -99,8 +99,8 @@ def _holders(index: Index, kind: Names, names: Places, wanted: NDArray[np.bool_]
         if wanted[at] or crowd.count <= MOST_NAMED:
             position, strength = crowd.foremost()
             parts.append((np.full(len(position), at), position, strength))
-    places, positions, by = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return _Holders(count, *_foremost(index, places, positions, by, len(names)))
+    where, who, strengths = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return _Holders(count, *_foremost(index, where, who, strengths, len(names)))
 
 
 class _Crowd:
@@ -202,4 +202,5 @@ def _best(links: NameLinks, letters: Places) -> NameLinks:
     return links.at(order[first])
 
 
-_NONE = NameLinks(*(np.zeros(0, kind) for kind in (np.int64, np.int64, np.int64, np.float64, np.float64, np.int64)))
+_NOWHERE = np.zeros(0, np.int64)
+_NONE = NameLinks(_NOWHERE, _NOWHERE, _NOWHERE, np.zeros(0), np.zeros(0), _NOWHERE)

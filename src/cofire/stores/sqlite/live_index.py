@@ -27,6 +27,7 @@ from cofire.stores.sqlite.writing import KEPT_REMOVALS
 
 SMALLEST_SNAPSHOT = 2_000
 SNAPSHOT_GROWTH = 1.25
+MOST_POSITIONS = 10_000
 
 
 class LiveIndex:
@@ -110,7 +111,9 @@ class LiveIndex:
         return [self._positions.get(id) for id in ids]
 
     def keep_positions(self, ids: Sequence[str], positions: NDArray[np.integer]) -> None:
-        """What was proposed is about to be weighed."""
+        """What was proposed is about to be weighed, and what was led to may be followed."""
+        if len(self._positions) > MOST_POSITIONS:
+            self._positions.clear()
         self._positions.update(zip(ids, positions.tolist(), strict=True))
 
     def times(self, scopes: Sequence[str]) -> tuple[datetime | None, datetime | None]:

@@ -1,0 +1,184 @@
+"""Evaluation sets in the common form: corpus.jsonl and queries.jsonl in a folder. Reads files; measures nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from cofire.errors import InvalidInput, map_exceptions
+
+CORPUS, QUERIES = "corpus.jsonl", "queries.jsonl"
+
+# Questions about what was never said; there is nothing to recall, so the usual protocol leaves them out.
+LEFT_OUT = "adversarial"
+
+# In these sets questions share a conversation, so that whole conversations go to one half.
+TUNING_SCOPES = {"locomo": frozenset({"conv-26", "conv-30", "conv-41", "conv-42", "conv-43"})}
+
+# Where rows go that have no scope of their own, when several sets share a store.
+DOCUMENTS, CHATS = "documents", "chats"
+
+_ROW_TO_FACT = {"title": "subject", "timestamp": "at", "session": "session", "speaker": "speaker"}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question of a set, with the rows that answer it."""
+
+    id: str
+    text: str
+    gold: tuple[str, ...]
+    category: str
+    scope: str | tuple[str, ...]
+    tuning: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationSet:
+    """A corpus as facts for `remember`, row ids in the same order, and the questions."""
+
+    name: str
+    rows: tuple[str, ...]
+    facts: tuple[dict[str, Any], ...]
+    questions: tuple[Asked, ...]
+
+
+def find_sets(folders: Sequence[Path]) -> list[Path]:
+    """The folders that hold a set: those given, or the sets inside them."""
+    found = [inside for folder in folders for inside in _sets_in(folder)]
+    if not found:
+        raise InvalidInput(
+            f"No {CORPUS} with {QUERIES} in {', '.join(map(str, folders))}.",
+            way_out="Give the folder of a set, or one with sets in folders of their own.",
+        )
+    return found
+
+
+def load(folder: Path, *, limit: int | None) -> EvaluationSet:
+    """A set from its folder; with a limit only the first questions, over the whole corpus all the same."""
+    with map_exceptions(
+        {KeyError: InvalidInput, ValueError: InvalidInput},
+        problem=f"The set in {folder} cannot be read: {{error}}.",
+        way_out=f'Lines of {CORPUS} need "id" and "text", those of {QUERIES} "id", "text" and "gold".',
+    ):
+        rows = list(_lines(folder / CORPUS))
+        asked = [line for line in _lines(folder / QUERIES) if line["gold"] and line.get("category") != LEFT_OUT]
+        found = EvaluationSet(
+            name=folder.resolve().name,
+            rows=tuple(row["id"] for row in rows),
+            facts=tuple(_fact(row, folder.resolve().name) for row in rows),
+            questions=tuple(_question(line, folder.resolve().name) for line in asked[:limit]),
+        )
+    _refuse_unknown_gold(found)
+    return found
+
+
+def half_of(chosen: EvaluationSet, half: str) -> EvaluationSet:
+    """A set with the questions of one half, or with all."""
+    if half == "all":
+        return chosen
+    return replace(chosen, questions=tuple(one for one in chosen.questions if one.tuning == (half == "tuning")))
+
+
+def first_questions(chosen: EvaluationSet, limit: int | None) -> EvaluationSet:
+    """A set with only its first questions, over the whole corpus all the same."""
+    return replace(chosen, questions=chosen.questions[:limit])
+
+
+def untitled(chosen: EvaluationSet) -> EvaluationSet:
+    """A set whose titles are withheld."""
+    return replace(chosen, facts=tuple({name: one[name] for name in one if name != "subject"} for one in chosen.facts))
+
+
+def joined(sets: Sequence[EvaluationSet]) -> list[EvaluationSet]:
+    """Sets that share a store: all passages in one scope, chats in those that they name, or else in one of all chats."""
+    return [_in_shared_scopes(one) for one in sets]
+
+
+def in_tuning_half(set_name: str, question: str, scope: str) -> bool:
+    """Whether a question may be tuned on: by the scopes of the set, else by the parity of its id's sha256.
+
+    >>> in_tuning_half("locomo", "conv-26/q0", "conv-26"), in_tuning_half("locomo", "conv-50/q0", "conv-50")
+    (True, False)
+    >>> in_tuning_half("musique", "q0", "musique"), in_tuning_half("musique", "q1", "musique")
+    (True, False)
+    """
+    if set_name in TUNING_SCOPES:
+        return scope in TUNING_SCOPES[set_name]
+    return int(sha256(question.encode()).hexdigest(), 16) % 2 == 0
+
+
+def shared_scope(fact: Mapping[str, Any], set_name: str) -> str:
+    """The scope of a row in a store of several sets.
+
+    >>> turn = {"text": "I sail.", "scope": "conv-1", "speaker": "Ana"}
+    >>> (
+    ...     shared_scope(turn, "chat"),
+    ...     shared_scope({**turn, "scope": "chat"}, "chat"),
+    ...     shared_scope({"scope": "wiki"}, "wiki"),
+    ... )
+    ('conv-1', 'chats', 'documents')
+    """
+    if not ("speaker" in fact or "session" in fact):
+        return DOCUMENTS
+    own: str = fact["scope"]
+    return CHATS if own == set_name else own
+
+
+def _in_shared_scopes(chosen: EvaluationSet) -> EvaluationSet:
+    places: dict[str, dict[str, None]] = {}
+    for fact in chosen.facts:
+        places.setdefault(fact["scope"], {})[shared_scope(fact, chosen.name)] = None
+    return replace(
+        chosen,
+        facts=tuple({**fact, "scope": shared_scope(fact, chosen.name)} for fact in chosen.facts),
+        questions=tuple(
+            replace(one, scope=tuple(places.get(str(one.scope), {CHATS: None}))) for one in chosen.questions
+        ),
+    )
+
+
+def _sets_in(folder: Path) -> list[Path]:
+    if _is_set(folder):
+        return [folder]
+    return [inside for inside in sorted(folder.iterdir()) if _is_set(inside)] if folder.is_dir() else []
+
+
+def _is_set(folder: Path) -> bool:
+    return (folder / CORPUS).is_file() and (folder / QUERIES).is_file()
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open(encoding="utf-8") as file:
+        yield from (json.loads(line) for line in file if line.strip())
+
+
+def _fact(row: dict[str, Any], set_name: str) -> dict[str, Any]:
+    said = {label: row[name] for name, label in _ROW_TO_FACT.items() if row.get(name)}
+    return {"text": row["text"], "scope": row.get("scope") or set_name, "metadata": {"row": row["id"]}, **said}
+
+
+def _question(line: dict[str, Any], set_name: str) -> Asked:
+    scope = line.get("scope") or set_name
+    return Asked(
+        id=line["id"],
+        text=line["text"],
+        gold=tuple(line["gold"]),
+        category=line.get("category") or "",
+        scope=scope,
+        tuning=in_tuning_half(set_name, line["id"], scope),
+    )
+
+
+def _refuse_unknown_gold(found: EvaluationSet) -> None:
+    known = set(found.rows)
+    for question in found.questions:
+        if unknown := [row for row in question.gold if row not in known]:
+            raise InvalidInput(
+                f"Question {question.id} of {found.name} is answered by {unknown[0]}, which is no row of its corpus.",
+                way_out=f"Correct {QUERIES}, or add the row to {CORPUS}.",
+            )

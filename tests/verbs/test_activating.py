@@ -1,0 +1,166 @@
+"""Activating: under every dynamics the graph brings facts that no other channel hears, and never one that may not be seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cofire import Memory
+from cofire.recall_settings import DYNAMICS
+from cofire.recollection import Hit, Recollection
+from tests.conftest import Opening
+
+DOCUMENTED = [name for name in DYNAMICS.choices if name != "cofire"]
+
+KETTLE, SHELF, ATTIC = "The kettle whistles.", "Someone moved everything upstairs.", "Dust lies there."
+QUESTION = "Which kettle whistles?"
+
+
+def asked(memory: Memory, dynamics: str, question: str = QUESTION, **others: Any) -> Recollection:
+    return memory.recall(question, settings={"activation.dynamics": dynamics}, **others)
+
+
+def hit_of(found: Recollection, id: str) -> Hit:
+    return next(hit for hit in found if hit.id == id)
+
+
+@pytest.mark.parametrize("dynamics", DYNAMICS.choices)
+def test_an_edge_from_the_best_fact_brings_what_shares_no_word(wordy: Memory, dynamics: str) -> None:
+    kettle, shelf, attic = wordy.remember([KETTLE, SHELF, ATTIC])
+    wordy.connect(kettle, shelf, kind="supports", weight=0.9)
+    found = asked(wordy, dynamics)
+    assert kettle in found.ids
+    assert shelf in found.ids
+    assert attic not in found.ids
+    brought = hit_of(found, shelf)
+    assert brought.channels["keyword"].rank is None
+    assert brought.channels["activation"].gives > 0
+    assert (brought.path, [hop.kind for hop in brought.hops]) == ((kettle, shelf), ["supports"])
+
+
+@pytest.mark.parametrize("dynamics", DYNAMICS.choices)
+def test_two_edges_are_two_hops(wordy: Memory, dynamics: str) -> None:
+    kettle, shelf, attic = wordy.remember([KETTLE, SHELF, ATTIC])
+    wordy.connect(kettle, shelf, kind="supports", weight=0.9)
+    wordy.connect(shelf, attic, kind="causes", weight=0.9, confidence=0.8)
+    found = asked(wordy, dynamics, mode="graph")
+    assert hit_of(found, attic).path == (kettle, shelf, attic)
+    assert hit_of(found, attic).weakest == 0.8
+
+
+@pytest.mark.parametrize("dynamics", DYNAMICS.choices)
+def test_a_fact_without_a_likeness_comes_by_an_edge_with_an_embedder_too(memory: Memory, dynamics: str) -> None:
+    """With so many others no channel would propose it."""
+    kettle, shelf = memory.remember([KETTLE, SHELF])
+    memory.remember([f"Kettle number {number} whistles." for number in range(30)])
+    memory.connect(kettle, shelf, kind="supports", weight=1.0)
+    found = memory.recall(KETTLE, k=5, settings={"activation.dynamics": dynamics, "recall.headroom": 1})
+    assert found.ranking is not None
+    assert shelf in found.ranking.ids
+
+
+def test_names_lead_from_the_best_fact_to_what_is_about_them(wordy: Memory) -> None:
+    bought = wordy.remember("The kettle was bought by Ana Lopez.")
+    lives = wordy.remember("She has lived abroad since spring.", subject="Ana Lopez")
+    wordy.remember("He collects stamps.", subject="Tom Ashe")
+    found = asked(wordy, "cofire", "Who bought the kettle?")
+    assert set(found.ids) == {bought, lives}
+    brought = hit_of(found, lives)
+    assert (brought.path, brought.hops[0].kind, brought.hops[0].via) == ((bought, lives), "about", "ana lopez")
+    assert sum(brought.parts.values()) == pytest.approx(brought.channels["activation"].gives)
+
+
+def test_a_second_pass_goes_on_from_what_the_first_found(wordy: Memory) -> None:
+    bought = wordy.remember("The kettle was bought by Ana Lopez.")
+    lives = wordy.remember("She has lived in Porto since spring.", subject="Ana Lopez")
+    ends = wordy.remember("It lies where a river ends.", subject="Porto")
+    once = asked(wordy, "cofire", "Who bought the kettle?", mode="full")
+    twice = asked(wordy, "cofire", "Who bought the kettle?", mode="graph")
+    assert ends not in once.ids
+    assert hit_of(twice, ends).path == (bought, lives, ends)
+
+
+@pytest.mark.parametrize("dynamics", DYNAMICS.choices)
+@pytest.mark.parametrize("kind", ["contradicts", "supersedes"])
+def test_what_contradicts_never_conducts(wordy: Memory, dynamics: str, kind: str) -> None:
+    kettle, shelf = wordy.remember([KETTLE, SHELF])
+    wordy.connect(kettle, shelf, kind=kind, weight=1.0)
+    assert asked(wordy, dynamics).ids == (kettle,)
+
+
+@pytest.mark.parametrize("dynamics", DOCUMENTED)
+def test_a_cause_conducts_to_its_effect_and_not_back(wordy: Memory, dynamics: str) -> None:
+    kettle, shelf = wordy.remember([KETTLE, SHELF])
+    wordy.connect(shelf, kettle, kind="causes", weight=1.0)
+    assert asked(wordy, dynamics).ids == (kettle,)
+    assert set(asked(wordy, dynamics, "Who moved everything?").ids) == {kettle, shelf}
+
+
+HIDDEN: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "session": ({"session": "other"}, {"session": "ours"}),
+    "tags": ({"tags": ["b"]}, {"tags": ["a"]}),
+    "category": ({"category": "log"}, {"category": "note"}),
+    "speaker": ({"speaker": "Ben"}, {"speaker": "Ana"}),
+    "since": ({"at": "2020-01-01"}, {"since": "2021-01-01"}),
+    "expires": ({"expires": "2026-01-01"}, {}),
+    "valid": ({"valid_until": "2026-01-01"}, {}),
+}
+SEEN = {"session": "ours", "tags": ["a"], "category": "note", "speaker": "Ana", "at": "2026-02-01"}
+
+
+@pytest.mark.parametrize("dynamics", DYNAMICS.choices)
+@pytest.mark.parametrize("filter", HIDDEN)
+def test_nothing_that_is_filtered_returns_by_the_graph(open_memory: Opening, dynamics: str, filter: str) -> None:
+    """Neither at the end of a path nor as a step on the way."""
+    wordy = open_memory(None, settings={"multi_graph.time": False, "context.enabled": False})
+    parts, filters = HIDDEN[filter]
+    kettle = wordy.remember("The kettle was bought by Ana Lopez.", **SEEN)
+    hidden = wordy.remember("She has lived in Porto since spring.", subject="Ana Lopez", **{**SEEN, **parts})
+    beyond = wordy.remember("It lies where a river ends.", subject="Porto", **SEEN)
+    for source, target in ((kettle, hidden), (hidden, beyond)):
+        wordy.connect(source, target, kind="supports", weight=1.0)
+    found = asked(wordy, dynamics, "Who bought the kettle?", mode="graph", **filters)
+    assert found.ranking is not None
+    assert hidden not in found.ranking.ids
+    assert all(hidden not in hit.path for hit in found)
+    assert beyond not in found.ids
+
+
+@pytest.mark.parametrize("dynamics", DYNAMICS.choices)
+def test_another_scope_is_not_reached(wordy: Memory, dynamics: str) -> None:
+    wordy.remember("The kettle was bought by Ana Lopez.")
+    secret = wordy.remember("She has lived in Porto since spring.", subject="Ana Lopez", scope="secret")
+    found = asked(wordy, dynamics, "Who bought the kettle?")
+    assert found.ranking is not None
+    assert secret not in found.ranking.ids
+
+
+@pytest.mark.parametrize("dynamics", DYNAMICS.choices)
+def test_where_there_is_nothing_to_start_from_activation_says_so(wordy: Memory, dynamics: str) -> None:
+    report = asked(wordy, dynamics).channels[-1]
+    assert (report.name, report.status, report.note) == ("activation", "empty", "nothing to start from")
+
+
+@pytest.mark.parametrize("dynamics", DYNAMICS.choices)
+def test_both_ways_of_asking_go_the_same_way_every_time(open_memory: Opening, dynamics: str) -> None:
+    memory = open_memory()
+    memory.remember(["The kettle was bought by Ana Lopez.", "Ana Lopez repaired a clock.", SHELF, ATTIC])
+    first, second = (asked(memory, dynamics, "Who bought the kettle?").to_dict() for _ in range(2))
+    assert first == second
+
+
+def test_the_gate_of_synapse_silences_activation(wordy: Memory) -> None:
+    kettle, shelf = wordy.remember([KETTLE, SHELF])
+    wordy.connect(kettle, shelf, kind="supports")
+    settings = {"activation.dynamics": "synapse.documented", "spreading_activation.tau_gate": 0.99}
+    found = wordy.recall(QUESTION, settings=settings)
+    assert (found.ids, found.channels[-1].note) == ((kettle,), "below the feeling of knowing")
+
+
+def test_a_link_below_the_floor_is_not_followed_by_diffusion(wordy: Memory) -> None:
+    kettle, shelf = wordy.remember([KETTLE, SHELF])
+    wordy.connect(kettle, shelf, kind="supports", weight=1.0, confidence=0.1)
+    assert asked(wordy, "diffusion").ids == (kettle,)
+    low = {"activation.dynamics": "diffusion", "graphTraversalConfidenceFloor": 0.05}
+    assert set(wordy.recall(QUESTION, settings=low).ids) == {kettle, shelf}

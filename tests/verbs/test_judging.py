@@ -1,0 +1,109 @@
+"""Judging: when memory says that it knows nothing, by which rule, and what it would have said."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from cofire import Memory
+from cofire.embedders.choosing import embedder_for
+from cofire.stores.base import Store
+from tests.conftest import Clock, Lent
+
+NONSENSE = "xyzzy quantum banana telescope"
+FACTS = [
+    "We use PostgreSQL 15 for the production database.",
+    "Water boils in the red kettle.",
+    "Trains leave the northern station at noon.",
+    "Ana leads the platform team.",
+    "Lunch on Friday is at half past twelve.",
+]
+
+
+@pytest.fixture
+def bundled(store: Store, clock: Clock) -> Memory:
+    """A memory with the embedder that is shipped, whose threshold is calibrated."""
+    memory = Memory(Lent(store), embedder=embedder_for("bundled"), clock=clock)
+    memory.remember(FACTS)
+    return memory
+
+
+def test_nonsense_is_not_known_and_the_reason_is_said(bundled: Memory) -> None:
+    found = bundled.recall(NONSENSE)
+    assert (found.known, found.hits) == (False, ())
+    assert found.judgement is not None
+    assert not found.judgement.known
+    assert found.judgement.evidence < found.judgement.threshold
+    assert found.reason == found.judgement.reason != ""
+
+
+def test_what_it_would_have_said_is_kept_as_guesses(bundled: Memory) -> None:
+    found = bundled.recall(NONSENSE, k=3)
+    assert [hit.text in FACTS for hit in found.guesses] == [True] * 3
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which database do we use?",
+        "Is there something to cook water with?",
+        "Who is the boss of platform?",
+        "When is lunch?",
+    ],
+)
+def test_real_questions_are_not_rejected(bundled: Memory, question: str) -> None:
+    found = bundled.recall(question)
+    assert (found.known, found.reason, found.guesses) == (True, "", ())
+
+
+def test_names_never_met_are_said_to_be(bundled: Memory) -> None:
+    assert "never met" in bundled.recall("Does Bartholomew own Zanzibar?").reason
+
+
+def test_off_always_answers(bundled: Memory) -> None:
+    found = bundled.recall(NONSENSE, settings={"abstention.rule": "off"})
+    assert found.known
+    assert found.judgement is not None
+    assert found.judgement.evidence == math.inf
+
+
+def test_the_gate_asks_for_activation(bundled: Memory) -> None:
+    gate = {"abstention.rule": "gate", "activation.dynamics": "synapse.documented"}
+    found = bundled.recall("Which database do we use?", settings=gate)
+    assert found.known
+    shut = bundled.recall("Which database do we use?", settings={**gate, "spreading_activation.tau_gate": 0.99})
+    assert not shut.known
+    assert "below the gate at 0.99" in shut.reason
+
+
+def test_a_threshold_of_ones_own_holds(bundled: Memory) -> None:
+    assert not bundled.recall("Which database do we use?", settings={"abstention.threshold": 2}).known
+    assert bundled.recall(NONSENSE, settings={"abstention.threshold": 0.01}).known
+
+
+def test_without_an_embedder_words_decide(wordy: Memory) -> None:
+    wordy.remember(FACTS)
+    assert wordy.recall("Does water boil?").known
+    assert not wordy.recall("Does the water of that very remote and mysterious ocean taste salty tonight?").known
+
+
+def test_with_a_model_that_nobody_calibrated_meaning_can_speak_up(memory: Memory) -> None:
+    """A car and an automobile share no word; they stand out from chance all the same."""
+    memory.remember(["An automobile.", *FACTS])
+    found = memory.recall("car")
+    assert found[0].text == "An automobile."
+    assert found.judgement is not None
+    assert found.judgement.evidence >= found.judgement.threshold >= 2
+
+
+def test_with_a_model_that_nobody_calibrated_strangers_do_not_stand_out(memory: Memory) -> None:
+    memory.remember(FACTS)
+    assert not memory.recall("Xyzzy").known
+
+
+def test_an_empty_memory_is_not_judged_to_know(memory: Memory) -> None:
+    found = memory.recall("tea")
+    assert found.judgement is not None
+    assert not found.judgement.known
+    assert found.reason == "Nothing stored passes the filters and is like the question."
