@@ -26,7 +26,7 @@ THRESHOLD = declare(
 LEXICAL_WEIGHT = declare(
     Knob(
         "abstention.words",
-        0.4,
+        0.2,
         "What the share of the question's words counts beside the cosine.",
         "measured",
         low=0,
@@ -34,16 +34,23 @@ LEXICAL_WEIGHT = declare(
     )
 )
 SIZE_PENALTY = declare(
-    Knob("abstention.size", 0.02, "What the logarithm of the number of facts takes away.", "measured", low=0, high=1)
+    Knob("abstention.size", 0.01, "What the logarithm of the number of facts takes away.", "measured", low=0, high=1)
 )
 UNKNOWN_PENALTY = declare(
-    Knob("abstention.unknown", 0.1, "What names that memory has never met take away.", "measured", low=0, high=1)
+    Knob(
+        "abstention.unknown",
+        0.1,
+        "What the words that memory has never met take away; naming one who speaks in it gives as much.",
+        "measured",
+        low=0,
+        high=1,
+    )
 )
 LEXICAL_THRESHOLD = declare(
     Knob(
         "abstention.lexical_threshold",
-        0.15,
-        "Share of the question's words that the best fact must hold where there is no calibrated embedder.",
+        0.1,
+        "Evidence by words alone below which memory is silent, where there is no calibrated embedder.",
         "measured",
         low=0,
         high=1,

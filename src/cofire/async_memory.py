@@ -187,9 +187,7 @@ class AsyncMemory:
         progress: Listen = None,
     ) -> Calibrated:
         """From 200 or more questions that memory can answer, the evidence below which it is silent; kept in the store."""
-        return await self._run(
-            lambda settings: calibrate(questions, scope, false_silence, dry_run, settings), progress
-        )
+        return await self._run(lambda settings: calibrate(questions, scope, false_silence, dry_run, settings), progress)
 
     async def register(self, channel: OwnChannel) -> None:
         """Add a way of finding facts, which every recall asks beside those built in."""

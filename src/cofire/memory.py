@@ -183,9 +183,7 @@ class Memory:
         progress: Listen = None,
     ) -> Calibrated:
         """From 200 or more questions that memory can answer, the evidence below which it is silent; kept in the store."""
-        return self._run(
-            lambda settings: calibrate(questions, scope, false_silence, dry_run, settings), progress
-        )
+        return self._run(lambda settings: calibrate(questions, scope, false_silence, dry_run, settings), progress)
 
     def register(self, channel: OwnChannel) -> None:
         """Add a way of finding facts, which every recall asks beside those built in."""

@@ -213,7 +213,7 @@ class NewFact:
     vector: bytes | None = None
     mentions: tuple[Mentioned, ...] = ()
     subjects: tuple[About, ...] = ()
-    perhaps: tuple[str, ...] = ()
+    perhaps: tuple[Mentioned, ...] = ()
     places: Mapping[str, int] = field(default_factory=dict)
 
 

@@ -1,4 +1,4 @@
-"""Small evaluation sets in the common form."""
+"""Small evaluation sets in the common form, made up for these tests."""
 
 import json
 from collections.abc import Sequence
@@ -26,6 +26,27 @@ OF_TURNS = [
     {"id": "x", "text": "Who sails?", "gold": ["a1"], "scope": "conv-26"},
     {"id": "y", "text": "Who sails?", "gold": ["b1"], "scope": "conv-50"},
 ]
+
+# Passages that answer only together: one leads to the other by a name.
+ISLES = [
+    {"id": "p0", "title": "Merrow Light", "text": "Merrow Light is a lighthouse on Skellan Isle, built of red stone."},
+    {"id": "p1", "title": "Skellan Isle", "text": "Skellan Isle lies in the Brennick Sound and has two harbours."},
+    {"id": "p2", "title": "Brennick Sound", "text": "Brennick Sound is known for herring and for sudden fog."},
+    {"id": "p3", "title": "Orla Vane", "text": "Orla Vane designed Merrow Light and taught at Dunmarrow College."},
+    {"id": "p4", "title": "Dunmarrow College", "text": "Dunmarrow College was founded by glass merchants in 1782."},
+    {"id": "p5", "title": "Tam Oswin", "text": "Tam Oswin keeps bees and sells honey at the market."},
+    {"id": "p6", "title": "Honey", "text": "Honey of heather is dark and sets slowly."},
+    {"id": "p7", "title": "Fog", "text": "Fog forms where warm air passes over cold water."},
+    {"id": "p8", "title": "Herring", "text": "Herring move in large schools and are salted in barrels."},
+    {"id": "p9", "title": "Red stone", "text": "Red stone is quarried on the mainland and carried by barge."},
+]
+OF_ISLES = [
+    {"id": "i0", "text": "Where does the isle of Merrow Light lie?", "gold": ["p0", "p1"], "category": "bridge"},
+    {"id": "i1", "text": "Who founded the college where the designer of Merrow Light taught?", "gold": ["p3", "p4"], "category": "bridge"},
+    {"id": "i2", "text": "What is quarried on the mainland?", "gold": ["p9"], "category": "plain"},
+    {"id": "i3", "text": "Who keeps bees?", "gold": ["p5"], "category": "plain"},
+    {"id": "i4", "text": "What is Brennick Sound known for?", "gold": ["p2"], "category": "plain"},
+]  # fmt: skip
 
 
 def write_set(folder: Path, rows: Sequence[dict[str, Any]], questions: Sequence[dict[str, Any]]) -> Path:

@@ -2,79 +2,118 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from benchmarks import evaluation_sets, quality, scoring, tune
-from benchmarks.kept_vectors import KeptVectors
-from tests.benchmarks.making import NOTES, OF_TURNS, QUESTIONS, TURNS, write_set
+from cofire.benching import arms, evaluation_sets, provenance, scoring, stocking
+from cofire.benching.quality import is_well
+from cofire.errors import InvalidInput
+from cofire.ranking import ranking, shipped, using
+from tests.benchmarks.making import ISLES, NOTES, OF_ISLES, OF_TURNS, QUESTIONS, TURNS, write_set
+from tests.benchmarks.measuring import figures_of
 from tests.conftest import HashedWords
-
-
-def run(folder: Path, *more: str) -> dict[str, Any]:
-    """The figures of a run over the sets in a folder."""
-    out = folder / "figures.json"
-    quality.main([str(folder), "--out", str(out), "--cache", str(folder / "cache"), *more], HashedWords)
-    found: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
-    return found
 
 
 def test_every_arm_is_measured_on_the_same_store(tmp_path: Path) -> None:
     write_set(tmp_path / "notes", NOTES, QUESTIONS)
-    arms = run(tmp_path)["sets"]["notes"]["arms"]
-    assert list(arms) == ["words", "meaning", "rrf", "default"]
+    found = figures_of(tmp_path)["sets"]["notes"]["arms"]
+    assert list(found) == list(arms.arms())
     # “Which car?” shares no word with the row that says automobile; only meaning finds it.
-    assert arms["words"]["categories"]["one"]["R@10"] == 50.0
-    assert arms["meaning"]["categories"]["one"]["R@10"] == 100.0
-    assert arms["default"]["all"]["R@5"] == 100.0
+    assert found["bm25"]["categories"]["one"]["R@10"] == 50.0
+    assert found["dense"]["categories"]["one"]["R@10"] == 100.0
+    assert all(0 <= one["all"][metric] <= 100 for one in found.values() for metric in scoring.METRICS)
+    assert all(one["recall_ms_p95"] >= one["recall_ms"] > 0 for one in found.values())
 
 
-def test_adversarial_questions_are_left_out(tmp_path: Path) -> None:
+def test_arms_are_chosen_by_name(tmp_path: Path) -> None:
     write_set(tmp_path / "notes", NOTES, QUESTIONS)
-    notes = run(tmp_path)["sets"]["notes"]
+    found = figures_of(tmp_path, arms=["default", "bm25"])
+    assert list(found["sets"]["notes"]["arms"]) == ["bm25", "default"]
+    with pytest.raises(InvalidInput, match="no arm 'bm52'"):
+        figures_of(tmp_path, arms=["bm52"])
+
+
+def test_the_graph_brings_what_a_name_leads_to(tmp_path: Path) -> None:
+    write_set(tmp_path / "isles", ISLES, OF_ISLES)
+    found = figures_of(tmp_path, arms=["bm25", "graph-off", "default"])["sets"]["isles"]
+    assert found["arms"]["default"]["categories"]["bridge"]["all@5"] == 100.0
+    assert found["arms"]["default"]["all"]["nDCG@10"] >= found["arms"]["graph-off"]["all"]["nDCG@10"]
+    assert found["harm"] == []
+
+
+def test_adversarial_questions_and_those_without_gold_are_left_out(tmp_path: Path) -> None:
+    write_set(tmp_path / "notes", NOTES, [*QUESTIONS, {"id": "q4", "text": "Why?", "gold": []}])
+    notes = figures_of(tmp_path, arms=["default"])["sets"]["notes"]
     assert notes["questions"] == 3
     assert set(notes["arms"]["default"]["categories"]) == {"one", "two"}
 
 
 def test_rows_that_are_one_fact_are_found_together(tmp_path: Path) -> None:
     write_set(tmp_path / "notes", NOTES, QUESTIONS)
-    notes = run(tmp_path)["sets"]["notes"]
+    notes = figures_of(tmp_path, arms=["bm25"])["sets"]["notes"]
     assert (notes["rows"], notes["facts"]) == (5, 4)
-    assert notes["arms"]["words"]["categories"]["two"]["R@5"] == 100.0
+    two = notes["arms"]["bm25"]["categories"]["two"]
+    assert (two["R@2"], two["all@5"], two["nDCG@10"]) == (100.0, 100.0, 100.0)
 
 
 def test_a_question_is_answered_from_its_own_scope(tmp_path: Path) -> None:
     write_set(tmp_path / "locomo", TURNS, OF_TURNS)
-    words = run(tmp_path)["sets"]["locomo"]["arms"]["words"]
-    assert words["all"] == {"questions": 2, "R@5": 100.0, "R@10": 100.0}
+    words = figures_of(tmp_path, arms=["bm25"])["sets"]["locomo"]["arms"]["bm25"]
+    assert (words["all"]["questions"], words["all"]["R@5"], words["all"]["MRR"]) == (2, 100.0, 100.0)
     assert (words["tuning"]["questions"], words["other"]["questions"]) == (1, 1)
+
+
+def test_one_half_may_be_asked_alone(tmp_path: Path) -> None:
+    write_set(tmp_path / "locomo", TURNS, OF_TURNS)
+    found = figures_of(tmp_path, arms=["bm25"], half="other")["sets"]["locomo"]
+    assert [one["id"] for one in found["asked"]] == ["y"]
+    assert found["arms"]["bm25"]["tuning"]["R@5"] is None
 
 
 def test_what_is_not_found_lowers_the_figure(tmp_path: Path) -> None:
     wrong = [{**QUESTIONS[0], "gold": ["r4"]}, QUESTIONS[1]]
     write_set(tmp_path / "notes", NOTES, wrong)
-    assert run(tmp_path)["sets"]["notes"]["arms"]["words"]["all"]["R@10"] == 50.0
+    found = figures_of(tmp_path, arms=["bm25"])["sets"]["notes"]["arms"]["bm25"]
+    assert found["all"]["R@10"] == 50.0
+    assert found["shares"]["R@10"] == [0.0, 1.0]
+    # Of two questions one is answered: a draw of two has 0, 1 or 2 of it, each often enough.
+    assert found["all"]["intervals"]["R@10"] == [0.0, 100.0]
 
 
 def test_figures_say_where_they_come_from(tmp_path: Path) -> None:
     write_set(tmp_path / "notes", NOTES, QUESTIONS)
-    figures = run(tmp_path, "--limit", "1")
+    figures = figures_of(tmp_path, limit=1, arms=["default"], settings={"keyword.k1": "1.2"})
     assert figures["sets"]["notes"]["questions"] == 1
     assert figures["settings"]["fusion.method"] == "calibrated"
+    assert figures["settings"]["keyword.k1"] == 1.2
     assert figures["machine"]["cores"] >= 1
-    assert figures["cofire"]
+    assert (figures["embedder"], figures["run"]["limit"], figures["run"]["titles"]) == ("hashed-words", 1, True)
+    assert json.loads(provenance.lines_of(figures)) == figures
 
 
 def test_only_the_sets_named_are_measured(tmp_path: Path) -> None:
     write_set(tmp_path / "notes", NOTES, QUESTIONS)
     write_set(tmp_path / "locomo", TURNS, OF_TURNS)
-    assert list(run(tmp_path, "--sets", "locomo")["sets"]) == ["locomo"]
+    assert list(figures_of(tmp_path, sets=["locomo"], arms=["bm25"])["sets"]) == ["locomo"]
+    with pytest.raises(InvalidInput, match="no set 'lokomo'"):
+        figures_of(tmp_path, sets=["lokomo"])
 
 
 def test_a_folder_without_sets_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"No corpus\.jsonl"):
+    with pytest.raises(InvalidInput, match=r"No corpus\.jsonl"):
         evaluation_sets.find_sets([tmp_path])
+
+
+@pytest.mark.parametrize(
+    ("rows", "questions", "said"),
+    [
+        ([{"id": "r0"}], [], "cannot be read: 'text'"),
+        ([{"id": "r0", "text": "Tea."}], [{"id": "q", "text": "Tea?", "gold": ["r9"]}], "answered by r9"),
+    ],
+)
+def test_a_broken_set_is_refused(tmp_path: Path, rows: list[dict], questions: list[dict], said: str) -> None:  # type: ignore[type-arg]
+    with pytest.raises(InvalidInput, match=said):
+        evaluation_sets.load(write_set(tmp_path / "broken", rows, questions), limit=None)
 
 
 def test_a_fact_is_made_of_everything_a_row_says(tmp_path: Path) -> None:
@@ -88,36 +127,105 @@ def test_a_fact_is_made_of_everything_a_row_says(tmp_path: Path) -> None:
     }
 
 
-def test_a_fusion_below_its_better_channel_is_named() -> None:
-    arms = {
+def test_titles_are_subjects_unless_withheld(tmp_path: Path) -> None:
+    loaded = evaluation_sets.load(write_set(tmp_path / "notes", NOTES, QUESTIONS), limit=None)
+    assert loaded.facts[0]["subject"] == "PgBouncer"
+    assert "subject" not in evaluation_sets.untitled(loaded).facts[0]
+    assert figures_of(tmp_path, titles=False, arms=["bm25"])["sets"]["notes"]["arms"]["bm25"]["all"]["R@5"] < 100.0
+
+
+def test_joined_sets_share_scopes_by_their_kind(tmp_path: Path) -> None:
+    year = [{"id": "d1", "text": "Ben: bread is here.", "session": "bakery"}]
+    written = [
+        write_set(tmp_path / "notes", NOTES, QUESTIONS),
+        write_set(tmp_path / "locomo", TURNS, OF_TURNS),
+        write_set(tmp_path / "year", year, [{"id": "z", "text": "Who has bread?", "gold": ["d1"]}]),
+    ]
+    notes, turns, chat = evaluation_sets.joined([evaluation_sets.load(one, limit=None) for one in written])
+    assert {fact["scope"] for fact in notes.facts} == {"documents"}
+    assert [fact["scope"] for fact in turns.facts] == ["conv-26", "conv-50"]
+    assert (chat.facts[0]["scope"], chat.questions[0].scope) == ("chats", ("chats",))
+    assert [one.scope for one in turns.questions] == [("conv-26",), ("conv-50",)]
+    found = figures_of(tmp_path, joined=True)["sets"]
+    assert list(found) == ["locomo", "notes", "year"]
+    assert all(one["arms"]["dense"]["all"]["R@10"] == 100.0 for one in found.values())
+
+
+def test_a_kept_store_serves_the_next_run(tmp_path: Path) -> None:
+    write_set(tmp_path / "sets" / "notes", NOTES, QUESTIONS)
+    first = figures_of(tmp_path / "sets", keep=tmp_path / "kept", arms=["dense"])
+    [store] = (tmp_path / "kept").glob("*.db")
+    made = store.stat().st_ino
+    again = figures_of(tmp_path / "sets", keep=tmp_path / "kept", arms=["dense"])
+    assert again["sets"]["notes"]["arms"]["dense"]["all"] == first["sets"]["notes"]["arms"]["dense"]["all"]
+    assert [one.stat().st_ino for one in (tmp_path / "kept").glob("*.db")] == [made]
+    figures_of(tmp_path / "sets", keep=tmp_path / "kept", arms=["dense"], titles=False)
+    assert len(list((tmp_path / "kept").glob("*.db"))) == 2
+
+
+def test_a_store_that_was_never_finished_is_made_anew(tmp_path: Path) -> None:
+    write_set(tmp_path / "sets" / "notes", NOTES, QUESTIONS)
+    figures_of(tmp_path / "sets", keep=tmp_path / "kept", arms=["dense"])
+    [rows] = (tmp_path / "kept").glob("*.rows.json")
+    rows.unlink()
+    found = figures_of(tmp_path / "sets", keep=tmp_path / "kept", arms=["dense"])
+    assert found["sets"]["notes"]["arms"]["dense"]["all"]["R@5"] == 100.0
+    assert rows.exists()
+
+
+def test_a_dream_comes_before_the_questions(tmp_path: Path) -> None:
+    folder = write_set(tmp_path / "isles", ISLES, OF_ISLES)
+    chosen, seen = evaluation_sets.load(folder, limit=None), list[str]()
+    for dream in (False, True):
+        manner = stocking.Manner({}, dream=dream, keep=None)
+        with stocking.stocked("isles", [chosen], None, manner, lambda doing, *_: seen.append(doing)) as stock:
+            assert (stock.memory.stats().size.waiting == 0) == dream
+    assert {"remembering", "dreaming"} == set(seen)
+
+
+def test_a_default_below_its_better_channel_is_named() -> None:
+    found = {
         name: {"all": {"R@5": five, "R@10": ten}}
-        for name, five, ten in [("words", 50.0, 70.0), ("meaning", 60.0, 65.0), ("default", 59.0, 70.0)]
+        for name, five, ten in [("bm25", 50.0, 70.0), ("dense", 60.0, 65.0), ("default", 59.0, 70.0)]
     }
-    assert scoring.shortfalls(arms, arm="default", singles=("words", "meaning")) == ["R@5 59.0 < 60.0 of meaning"]
+    assert scoring.shortfalls(found, arm="default", singles=("bm25", "dense")) == ["R@5 59.0 < 60.0 of dense"]
+    assert scoring.shortfalls({"default": found["default"]}, arm="default", singles=("bm25", "dense")) == []
 
 
-def test_vectors_are_made_once(tmp_path: Path) -> None:
-    first, second = HashedWords(), HashedWords()
-    made = KeptVectors(first, tmp_path)
-    vectors = made.embed(["tea at four", "tide", "tea at four"], "fact")
-    made.close()
-    kept = KeptVectors(second, tmp_path)
-    assert kept.embed(["tide", "tea at four"], "fact").tolist() == vectors[[1, 0]].tolist()
-    kept.close()
-    assert (first.embedded, second.embedded) == (["tea at four", "tide"], [])
+def test_a_graph_that_costs_more_than_half_a_point_does_harm() -> None:
+    found = {
+        name: {"all": {"R@5": five, "R@10": ten}}
+        for name, five, ten in [("graph-off", 60.5, 70.6), ("default", 60.0, 70.0)]
+    }
+    said = scoring.harm(found, arm="default", without="graph-off")
+    assert said == ["R@10 is 0.60 lower than graph-off"]
+    assert is_well({"sets": {"notes": {"shortfalls": [], "harm": []}}})
+    assert not is_well({"sets": {"notes": {"shortfalls": [], "harm": said}}})
 
 
-def test_vectors_of_another_model_or_role_are_not_mixed_up(tmp_path: Path) -> None:
-    for embedder, role in [(HashedWords(), "fact"), (HashedWords(), "question"), (HashedWords("another"), "fact")]:
-        kept = KeptVectors(embedder, tmp_path)
-        kept.embed(["tide"], role)  # type: ignore[arg-type]
-        kept.close()
-        assert embedder.embedded == ["tide"]
+def test_other_constants_hold_only_for_a_while() -> None:
+    with using(arms.without_feature(ranking(), "adds")):
+        assert ranking().features["adds"] == 0.0
+    assert ranking() is shipped()
+    assert ranking().features["adds"] != 0.0
 
 
-def test_tuning_looks_at_the_tuning_half_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    chosen = evaluation_sets.load(write_set(tmp_path / "locomo", TURNS, OF_TURNS), limit=None)
-    assert [question.id for question in tune.tuning_half(chosen).questions] == ["x"]
-    grid = ["--semantic", "0.1", "0.2", "--k1", "0.8", "--b", "0.6"]
-    tune.main([str(tmp_path), "--cache", str(tmp_path / "cache"), *grid], HashedWords)
-    assert "100.0 / 100.0" in capsys.readouterr().out
+def test_an_ablation_tells_what_it_loses(tmp_path: Path) -> None:
+    write_set(tmp_path / "notes", NOTES, QUESTIONS)
+    figures = figures_of(tmp_path, ablate=True)
+    notes = figures["sets"]["notes"]
+    assert list(notes["arms"]) == ["default"]
+    assert set(notes["ablations"]) == set(arms.ablations())
+    assert {f"feature {name}" for name in ranking().features} < set(notes["ablations"])
+    for name, one in notes["ablations"].items():
+        assert one["loss"]["R@5"]["points"] == pytest.approx(
+            notes["arms"]["default"]["all"]["R@5"] - one["all"]["R@5"], abs=0.01
+        )
+        assert figures["ablations"][name]["R@5"] == one["loss"]["R@5"]["points"]
+
+
+def test_taking_the_meaning_away_loses_what_only_meaning_finds(tmp_path: Path) -> None:
+    write_set(tmp_path / "notes", NOTES, QUESTIONS[2:3])
+    figures = figures_of(tmp_path, ablate=True, embedder=HashedWords(), settings={"abstention.rule": "off"})
+    assert figures["ablations"]["channel semantic"]["R@10"] == 100.0
+    assert figures["ablations"]["channel temporal"]["R@10"] == 0.0

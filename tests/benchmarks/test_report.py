@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks import quality, report
+from benchmarks import report
+from cofire.benching import provenance
 from tests.benchmarks.making import NOTES, QUESTIONS, write_set
-from tests.conftest import HashedWords
+from tests.benchmarks.measuring import figures_of
 
 PLACES = "Before.\n<!-- quality -->\nold\n<!-- end of quality -->\nBetween.\n<!-- speed -->kept<!-- end of speed -->\n"
 RUN: dict[str, Any] = {
@@ -23,7 +24,7 @@ RUN: dict[str, Any] = {
 def test_a_table_takes_its_place(tmp_path: Path) -> None:
     write_set(tmp_path / "sets" / "notes", NOTES, QUESTIONS)
     figures, page = tmp_path / "quality.json", tmp_path / "page.md"
-    quality.main([str(tmp_path / "sets"), "--out", str(figures), "--cache", str(tmp_path / "cache")], HashedWords)
+    provenance.write_json(figures_of(tmp_path / "sets", arms=["bm25", "dense"]), figures)
     page.write_text(PLACES, encoding="utf-8")
     report.main(["--quality", str(figures), "--page", str(page)])
     written = page.read_text(encoding="utf-8")

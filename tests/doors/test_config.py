@@ -27,7 +27,7 @@ def test_list_says_which_layer_a_value_comes_from(store: Store, monkeypatch: pyt
     assert listed["keyword.b"] == (0.5, "store")
     assert listed["recall.k"] == (7, "environment")
     assert listed["fusion.method"] == ("rrf", "preset")
-    assert listed["recall.headroom"] == (50, "default")
+    assert listed["recall.headroom"] == (KNOBS["recall.headroom"].default, "default")
     assert "keyword.k1 = 1.2  (from the file, default 0.8)" in call("config", "list").out
 
 
@@ -147,3 +147,34 @@ def test_settings_can_be_changed_while_the_embedder_is_broken(monkeypatch: pytes
     assert call("recall", "tea").code != 0
     assert call("config", "set", "embedder.name", "none").code == 0
     assert call("recall", "tea").code == 0
+
+
+# The names that the documents give to settings (000, 001, 003), with a value that each can have.
+DOCUMENTED_NAMES = {
+    "multiGraphMemoryEnabled": ("multi_graph.enabled", "false"),
+    "graphRecallEnabled": ("graph_recall.enabled", "false"),
+    "graphAssistInFullModeEnabled": ("graph_assist.enabled", "false"),
+    "graphRecallExplainEnabled": ("graph_recall.explain", "false"),
+    "graphRecallExplainToolEnabled": ("graph_recall.explain_doors", "false"),
+    "maxGraphTraversalSteps": ("graph_recall.steps", "2"),
+    "graphRecallMaxSeedNodes": ("graph_recall.seeds", "7"),
+    "graphRecallMaxExpandedNodes": ("graph_recall.expanded", "40"),
+    "graphRecallMinSeedScore": ("graph_recall.min_seed_score", "0.4"),
+    "graphAssistMinSeedResults": ("graph_assist.min_seed_results", "4"),
+    "graphTraversalConfidenceFloor": ("graph_recall.confidence_floor", "0.3"),
+    "graphTraversalPageRankIterations": ("diffusion.iterations", "5"),
+    "memoryOsPreset": ("preset", "balanced"),
+    "MAX_DEPTH": ("energy.max_depth", "4"),
+    "MIN_ACTIVATION": ("energy.min_activation", "0.01"),
+    "TAG_SIM_FLOOR": ("energy.tag_floor", "0.2"),
+    "MAX_BRANCHES": ("energy.branches", "2"),
+}
+
+
+@pytest.mark.parametrize("alias", DOCUMENTED_NAMES)
+def test_a_documented_name_can_be_set_and_read(store: Store, alias: str) -> None:
+    name, value = DOCUMENTED_NAMES[alias]
+    assert call("config", "set", alias, value).code == 0
+    assert call("config", "get", alias).out == call("config", "get", name).out == f"{value}\n"
+    assert call("config", "reset", alias).code == 0
+    assert call("config", "get", alias).out != f"{value}\n"

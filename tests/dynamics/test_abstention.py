@@ -10,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cofire.dynamics.abstention import (
+    Acquaintance,
     Verdict,
     Weighing,
     evidence,
@@ -19,7 +20,7 @@ from cofire.dynamics.abstention import (
     unknown_share,
 )
 
-GRANITE = Weighing(lexical_weight=0.4, size_penalty=0.02, unknown_penalty=0.1, threshold=0.54, lexical_threshold=0.25)
+GRANITE = Weighing(lexical_weight=0.2, size_penalty=0.01, unknown_penalty=0.1, threshold=0.61, lexical_threshold=0.1)
 
 shares = st.floats(0, 1)
 cosines = st.floats(-1, 1)
@@ -27,42 +28,55 @@ sizes = st.integers(1, 10_000_000)
 candidates = st.lists(st.tuples(cosines, shares), min_size=1, max_size=10)
 
 
-def verdict(found: list[tuple[float, float]], *, facts: int, unknown: float) -> Verdict:
+def verdict(found: list[tuple[float, float]], *, facts: int, unknown: float, speaker: bool = False) -> Verdict:
     near, lexical = np.array(found, dtype=float).reshape(-1, 2).T
-    return judged(cosines=near, lexical_shares=lexical, facts=facts, unknown_share=unknown, weighing=GRANITE)
+    met = Acquaintance(unknown, speaker=speaker)
+    return judged(cosines=near, lexical_shares=lexical, facts=facts, met=met, weighing=GRANITE)
 
 
-def by_words(found: list[float], *, facts: int) -> Verdict:
-    return judged(cosines=None, lexical_shares=np.array(found), facts=facts, unknown_share=0.0, weighing=GRANITE)
+def by_words(found: list[float], *, facts: int, unknown: float = 0.0, speaker: bool = False) -> Verdict:
+    met = Acquaintance(unknown, speaker=speaker)
+    return judged(cosines=None, lexical_shares=np.array(found), facts=facts, met=met, weighing=GRANITE)
 
 
 def test_evidence_is_that_of_the_best_fact_by_both() -> None:
-    """.6 + .4 · .5 = .8 beats .75 + .4 · .1 = .79; less .02 · ln 1000 = .1382."""
-    assert verdict([(0.6, 0.5), (0.75, 0.1)], facts=1000, unknown=0.0).evidence == pytest.approx(
-        0.8 - 0.13816, abs=1e-5
+    """.6 + .2 · .5 = .7 beats .67 + .2 · .1 = .69; less .01 · ln 1000 = .0691."""
+    assert verdict([(0.6, 0.5), (0.67, 0.1)], facts=1000, unknown=0.0).evidence == pytest.approx(
+        0.7 - 0.06908, abs=1e-5
     )
 
 
 def test_a_handful_of_facts_costs_as_much_as_fifty() -> None:
-    """.6 less .02 · ln 50 = .0782."""
+    """.6 less .01 · ln 50 = .0391."""
     found = [verdict([(0.6, 0.0)], facts=facts, unknown=0.0).evidence for facts in (1, 5, 50)]
-    assert found == pytest.approx([0.6 - 0.07824] * 3, abs=1e-5)
+    assert found == pytest.approx([0.6 - 0.03912] * 3, abs=1e-5)
 
 
-def test_unknown_names_cost_a_tenth() -> None:
+def test_unknown_words_cost_a_tenth() -> None:
     known, unknown = (verdict([(0.6, 0.0)], facts=1, unknown=share).evidence for share in (0.0, 1.0))
     assert known - unknown == pytest.approx(0.1)
 
 
+def test_naming_a_speaker_gives_a_tenth() -> None:
+    somebody, nobody = (verdict([(0.6, 0.0)], facts=1, unknown=0.5, speaker=named).evidence for named in (True, False))
+    assert somebody - nobody == pytest.approx(0.1)
+
+
+def test_by_words_alone_the_same_counts_but_not_the_size() -> None:
+    """.3 less .1 · .5, and .1 more for a speaker."""
+    assert by_words([0.3], facts=10**6, unknown=0.5).evidence == pytest.approx(0.25)
+    assert by_words([0.3], facts=1, unknown=0.5, speaker=True).evidence == pytest.approx(0.35)
+
+
 def test_evidence_at_the_threshold_is_enough() -> None:
-    assert verdict([(0.54 + 0.02 * math.log(50) + 1e-12, 0.0)], facts=1, unknown=0.0).known
+    assert verdict([(0.61 + 0.01 * math.log(50) + 1e-12, 0.0)], facts=1, unknown=0.0).known
 
 
 def test_silence_has_its_reason() -> None:
     silent = verdict([(0.4, 0.0)], facts=1, unknown=0.0)
     assert not silent.known
-    assert silent.reason == "The best evidence among 1 facts is 0.322, below 0.540."
-    assert "some of the names" in verdict([(0.4, 0.0)], facts=1, unknown=0.5).reason
+    assert silent.reason == "The best evidence among 1 facts is 0.361, below 0.610."
+    assert "some of the words" in verdict([(0.4, 0.0)], facts=1, unknown=0.5).reason
 
 
 def test_what_is_known_needs_no_reason() -> None:
@@ -70,14 +84,14 @@ def test_what_is_known_needs_no_reason() -> None:
 
 
 def test_without_vectors_words_decide_by_their_own_threshold() -> None:
-    assert by_words([0.25, 0.1], facts=10**6) == Verdict(True, 0.25, 0.25, "")
-    assert not by_words([0.2499], facts=1).known
+    assert by_words([0.1, 0.05], facts=10**6) == Verdict(True, 0.1, 0.1, "")
+    assert not by_words([0.0999], facts=1).known
 
 
 @pytest.mark.parametrize("facts", [0, 7])
 def test_nothing_to_look_at_is_silence(facts: int) -> None:
     silent = verdict([], facts=facts, unknown=0.0)
-    assert (silent.known, silent.evidence, silent.threshold) == (False, -math.inf, 0.54)
+    assert (silent.known, silent.evidence, silent.threshold) == (False, -math.inf, 0.61)
     assert by_words([], facts=facts).reason
 
 
@@ -109,7 +123,7 @@ def test_a_larger_memory_never_makes_it_known(
 
 
 @given(candidates, sizes, shares, shares)
-def test_more_unknown_names_never_make_it_known(
+def test_more_unknown_words_never_make_it_known(
     found: list[tuple[float, float]], facts: int, some: float, other: float
 ) -> None:
     fewer, more = sorted((some, other))
@@ -125,7 +139,7 @@ def test_verdict_follows_its_own_numbers(found: list[tuple[float, float]], facts
 @given(candidates, sizes, shares)
 def test_verdict_weighs_the_evidence_alone(found: list[tuple[float, float]], facts: int, unknown: float) -> None:
     near, lexical = np.array(found).T
-    alone = evidence(near, lexical, facts=facts, unknown_share=unknown, weighing=GRANITE)
+    alone = evidence(near, lexical, facts=facts, met=Acquaintance(unknown, speaker=False), weighing=GRANITE)
     assert alone == verdict(found, facts=facts, unknown=unknown).evidence
 
 

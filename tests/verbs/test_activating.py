@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from cofire import Memory
 from cofire.recall_settings import DYNAMICS
 from cofire.recollection import Hit, Recollection
+from cofire.stores.base import Store
 from tests.conftest import Opening
+from tests.verbs.watching import Watched
 
 DOCUMENTED = [name for name in DYNAMICS.choices if name != "cofire"]
 
@@ -164,3 +167,46 @@ def test_a_link_below_the_floor_is_not_followed_by_diffusion(wordy: Memory) -> N
     assert asked(wordy, "diffusion").ids == (kettle,)
     low = {"activation.dynamics": "diffusion", "graphTraversalConfidenceFloor": 0.05}
     assert set(wordy.recall(QUESTION, settings=low).ids) == {kettle, shelf}
+
+
+@pytest.mark.parametrize(
+    "dynamics",
+    [
+        pytest.param(
+            "cofire", marks=pytest.mark.xfail(reason="links that carry nothing take the room of others", strict=True)
+        ),
+        "synapse.documented",
+    ],
+)
+def test_an_edge_made_by_hand_is_not_crowded_out_by_likeness(wordy: Memory, dynamics: str) -> None:
+    kettle, shelf = wordy.remember([KETTLE, SHELF])
+    for other in wordy.remember([f"Note {number} says nothing." for number in range(25)]):
+        wordy.connect(kettle, other, kind="similar", weight=0.95)
+    wordy.connect(kettle, shelf, kind="supports", weight=0.6)
+    assert shelf in asked(wordy, dynamics, k=50).ids
+
+
+class Forgetful(Watched):
+    """A store in which somebody forgets a fact while a recall is under way."""
+
+    gone = ""
+
+    def weigh(self, ids: Sequence[str], *others: Any) -> Any:
+        return self.store.weigh([id for id in ids if id != self.gone], *others)
+
+
+@pytest.mark.parametrize(
+    "dynamics",
+    [
+        pytest.param(
+            "cofire", marks=pytest.mark.xfail(reason="the walk looks for its row", raises=KeyError, strict=True)
+        ),
+        *DOCUMENTED,
+    ],
+)
+def test_a_fact_that_is_forgotten_on_the_way_is_left_out(store: Store, dynamics: str) -> None:
+    forgetful = Forgetful(store)
+    memory = Memory(forgetful, embedder=None)
+    bought = memory.remember("The kettle was bought by Ana Lopez.")
+    forgetful.gone = memory.remember("She has lived abroad since spring.", subject="Ana Lopez")
+    assert asked(memory, dynamics, "Who bought the kettle?").ids == (bought,)

@@ -13,8 +13,8 @@ from cofire.verbs.calibrate import Calibrated
 from cofire.verbs.remember import Progress
 from tests.conftest import Clock, HashedWords, Lent, Opening
 
-PLACES = ["garden", "harbour", "kitchen", "library", "mill", "orchard", "quarry", "station", "tower", "yard"]
-THINGS = ["anvil", "bell", "clock", "drum", "engine", "flag", "globe", "hammer", "iron", "jug"]
+PLACES = ["garden", "harbour", "kitchen", "library"]
+THINGS = ["anvil", "bell", "clock", "drum", "engine"]
 FACTS = [f"The {thing} stands in the {place}." for place in PLACES for thing in THINGS]
 QUESTIONS = [f"Where in the {place} is the {thing}?" for place in PLACES for thing in THINGS]
 STRANGE = "Which comet did Halley foretell?"
@@ -28,8 +28,8 @@ def full(memory: Memory) -> Memory:
 
 def test_the_threshold_lets_that_share_fall_silent(full: Memory) -> None:
     found = full.calibrate(QUESTIONS, false_silence=0.1)
-    assert (found.questions, found.kept, found.before) == (100, True, None)
-    assert found.silent <= 10
+    assert (found.questions, found.kept, found.before) == (20, True, None)
+    assert found.silent <= 2
     assert found.evidence["least"] <= found.threshold <= found.evidence["median"]
     known = [full.recall(question).known for question in QUESTIONS]
     assert known.count(False) == found.silent
@@ -75,15 +75,15 @@ def test_what_the_model_says_of_itself_held_before(open_memory: Opening) -> None
 
 def test_few_questions_come_with_a_warning(full: Memory) -> None:
     [warning] = full.calibrate(QUESTIONS).warnings
-    assert "100 questions are few" in warning
-    assert full.calibrate(QUESTIONS * 2).warnings == ()
+    assert "20 questions are few" in warning
+    assert full.calibrate(QUESTIONS * 10).warnings == ()
 
 
 def test_a_rule_that_does_not_look_is_told(full: Memory) -> None:
     full.configure("abstention.rule", "off")
-    found = full.calibrate(QUESTIONS * 2)
+    found = full.calibrate(QUESTIONS)
     assert found.evidence["median"] < 2
-    assert "abstention.rule = off" in found.warnings[0]
+    assert "abstention.rule = off" in found.warnings[-1]
 
 
 def test_too_few_questions_are_refused(full: Memory) -> None:
@@ -122,7 +122,7 @@ def test_without_an_embedder_there_is_nothing_to_calibrate(wordy: Memory) -> Non
 def test_progress_is_told(full: Memory) -> None:
     steps: list[Progress] = []
     full.calibrate(QUESTIONS, progress=steps.append)
-    assert (steps[-1].done, steps[-1].total, len(steps)) == (100, 100, 100)
+    assert (steps[-1].done, steps[-1].total, len(steps)) == (20, 20, 20)
 
 
 def test_it_can_be_awaited(store: Store, full: Memory) -> None:

@@ -211,7 +211,7 @@ def test_it_may_use_the_memory_itself(wordy: Memory) -> None:
 def test_one_that_is_late_is_reported_and_not_waited_for(wordy: Memory) -> None:
     wordy.remember(TEA)
     released = Event()
-    wordy.register(OwnChannel("slow", lambda *_: {} if released.wait(30) else {}, seconds=0.05))
+    wordy.register(OwnChannel("slow", lambda *_: {"late": float(released.wait(30))}, seconds=0.05))
     began = time.monotonic()
     found = wordy.recall("tea")
     released.set()

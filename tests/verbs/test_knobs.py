@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cofire.settings import KNOBS
-from tests.verbs.knob_proofs import GAPS, PROOFS
+from tests.verbs.knob_proofs import GAPS, NONSENSE, PROOFS, judgement
 
 
 @pytest.mark.parametrize("name", KNOBS)
@@ -16,6 +16,14 @@ def test_a_knob_acts(name: str, request: pytest.FixtureRequest) -> None:
     proof = PROOFS[name]
     assert KNOBS[name].read(proof.value) != KNOBS[name].default
     assert proof.seen({**proof.given, name: proof.value}) != proof.seen(proof.given)
+
+
+@pytest.mark.parametrize("name", ["fusion.method", "activation.dynamics", "abstention.rule"])
+def test_every_choice_of_a_knob_acts(name: str) -> None:
+    """Asked what some of the notes say and what none does, no two choices answer alike."""
+    both = [PROOFS[name].seen, judgement(NONSENSE)]
+    seen = [[look({name: choice}) for look in both] for choice in KNOBS[name].choices]
+    assert all(one != other for place, one in enumerate(seen) for other in seen[:place])
 
 
 @pytest.mark.parametrize("name", sorted({proof.seen: name for name, proof in PROOFS.items()}.values()))

@@ -140,7 +140,7 @@ def test_every_preset_answers_on_every_store(memory: Memory, preset: str) -> Non
         assert hit.score == pytest.approx(sum(heard.gives for heard in hit.channels.values()))
 
 
-@pytest.mark.parametrize("preset", [name for name in PRESETS])
+@pytest.mark.parametrize("preset", list(PRESETS))
 def test_every_preset_answers_without_an_embedder(wordy: Memory, preset: str) -> None:
     wordy.remember(["The kettle was bought by Ana Lopez.", "Ana Lopez repaired a clock.", "Trains leave at noon."])
     assert wordy.recall("Who bought the kettle?", preset=preset)[0].text == "The kettle was bought by Ana Lopez."

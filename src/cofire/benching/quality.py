@@ -102,6 +102,7 @@ def kept_vectors(wanted: Wanted, embedder: Embedder | str | None) -> KeptVectors
 def measured(one: EvaluationSet, stock: Stock, arms: Mapping[str, Arm], wanted: Wanted, watch: Watch) -> Figures:
     """The figures of every arm on one set, and what the ablations lose."""
     asker = Asker(stock)
+    asker.warm_up(one.questions)
     fact_of = stock.fact_of[one.name]
     found = {
         name: scoring.figures(asker.answers(one.questions, arm, name, watch), fact_of) for name, arm in arms.items()
@@ -166,6 +167,11 @@ class Asker:
                 found.append(self._answer(question, arm))
                 watch(name, number, len(questions))
         return found
+
+    def warm_up(self, questions: Sequence[Asked]) -> None:
+        """Ask once, so that no arm is charged for reading the index."""
+        for question in questions[:1]:
+            self._stock.memory.recall(question.text, scope=question.scope)
 
     def _answer(self, question: Asked, arm: Arm) -> Answer:
         network = self._network(question) if arm.wanders else None

@@ -1,7 +1,8 @@
 """Abstention: whether memory knows anything about a question, from absolute evidence. No I/O; what to measure is given.
 
 Ranks and z-scores cannot tell: among strangers one is always the best. Two questions stay hard, and the rule does not pretend
-otherwise: those of a single word, and those about a thing that memory knows for an attribute that it was never told.
+otherwise: small talk, which a memory of chats really holds, and those about a thing that memory knows for an attribute that it
+was never told.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+# Nonsense asked of a handful of facts must not be known for their number.
 FEWEST = 50
 
 
@@ -39,64 +41,86 @@ class Weighing:
     lexical_threshold: float
 
 
+@dataclass(frozen=True, slots=True)
+class Acquaintance:
+    """What memory has met of a question: the share of its words that it never saw, and whether one who speaks in it is named."""
+
+    unknown_share: float
+    speaker: bool
+
+    @property
+    def strangeness(self) -> float:
+        """The unknown share, less 1 where a speaker is named: whom memory heard, it was told something by.
+
+        >>> Acquaintance(0.25, speaker=False).strangeness, Acquaintance(0.25, speaker=True).strangeness
+        (0.25, -0.75)
+        """
+        return self.unknown_share - self.speaker
+
+
 def judged(
-    *, cosines: Floats | None, lexical_shares: Floats, facts: int, unknown_share: float, weighing: Weighing
+    *, cosines: Floats | None, lexical_shares: Floats, facts: int, met: Acquaintance, weighing: Weighing
 ) -> Verdict:
     """Whether the best candidate is evidence enough among so many facts; at the threshold it is.
 
     `cosines` are raw, one a candidate, None without an embedder; `lexical_shares` are BM25 as a share of the question's
-    content words; `facts` counts what was searched, `unknown_share` is that of the question's names never seen. The first
-    below has .8 − .02 · ln 1000, the second .6 − .02 · ln 1000 − .1.
+    content words; `facts` counts what was searched. The first below has .7 − .01 · ln 1000, the second .6 − .01 · ln 1000 − .1,
+    the third, by words alone, .5 − .1 · .5.
 
     >>> weighing = Weighing(
-    ...     lexical_weight=0.4, size_penalty=0.02, unknown_penalty=0.1, threshold=0.54, lexical_threshold=0.25
+    ...     lexical_weight=0.2, size_penalty=0.01, unknown_penalty=0.1, threshold=0.6, lexical_threshold=0.1
     ... )
-    >>> cosines, shares = np.array([0.6, 0.7]), np.array([0.5, 0.1])
-    >>> heard = judged(cosines=cosines, lexical_shares=shares, facts=1000, unknown_share=0.0, weighing=weighing)
+    >>> known, strange = Acquaintance(0.0, speaker=False), Acquaintance(1.0, speaker=False)
+    >>> cosines, shares = np.array([0.6, 0.65]), np.array([0.5, 0.1])
+    >>> heard = judged(cosines=cosines, lexical_shares=shares, facts=1000, met=known, weighing=weighing)
     >>> heard.known, round(heard.evidence, 4), heard.reason
-    (True, 0.6618, '')
+    (True, 0.6309, '')
     >>> cosines, shares = np.array([0.6]), np.array([0.0])
-    >>> print(judged(cosines=cosines, lexical_shares=shares, facts=1000, unknown_share=1.0, weighing=weighing).reason)
-    The best evidence among 1000 facts is 0.362, below 0.540. Memory has never met the names in the question.
-    >>> judged(cosines=None, lexical_shares=np.array([0.5]), facts=9, unknown_share=0.0, weighing=weighing)
-    Verdict(known=True, evidence=0.5, threshold=0.25, reason='')
+    >>> print(judged(cosines=cosines, lexical_shares=shares, facts=1000, met=strange, weighing=weighing).reason)
+    The best evidence among 1000 facts is 0.431, below 0.600. Memory has never met the words of the question.
+    >>> half = Acquaintance(0.5, speaker=False)
+    >>> judged(cosines=None, lexical_shares=np.array([0.5]), facts=9, met=half, weighing=weighing)
+    Verdict(known=True, evidence=0.45, threshold=0.1, reason='')
     """
     threshold = weighing.lexical_threshold if cosines is None else weighing.threshold
     if not facts or not len(lexical_shares):
         return Verdict(False, -math.inf, threshold, "No fact comes into question.")
     found = (
-        float(np.max(lexical_shares))
+        float(np.max(lexical_shares)) - weighing.unknown_penalty * met.strangeness
         if cosines is None
-        else evidence(cosines, lexical_shares, facts=facts, unknown_share=unknown_share, weighing=weighing)
+        else evidence(cosines, lexical_shares, facts=facts, met=met, weighing=weighing)
     )
     known = found >= threshold
-    return Verdict(known, found, threshold, "" if known else _reason(found, threshold, facts, unknown_share))
+    return Verdict(known, found, threshold, "" if known else _reason(found, threshold, facts, met.unknown_share))
 
 
-def evidence(cosines: Floats, lexical_shares: Floats, *, facts: int, unknown_share: float, weighing: Weighing) -> float:
-    """max(cosine + lexical_weight · share) − size_penalty · ln max(n, 50) − unknown_penalty · unknown_share.
+def evidence(cosines: Floats, lexical_shares: Floats, *, facts: int, met: Acquaintance, weighing: Weighing) -> float:
+    """max(cosine + lexical_weight · share) − size_penalty · ln max(n, 50) − unknown_penalty · strangeness.
 
     The best of many strangers is closer than the best of few: without ln n the threshold would drift with size. Below 50 facts
     it does not get easier: nonsense asked of a handful of short facts is otherwise known.
-    .8 − .02 · ln 100 − .1 · .5 is
+    .7 − .01 · ln 100 − .1 · .5, and the same with a speaker named, are
 
     >>> weighing = Weighing(
-    ...     lexical_weight=0.4, size_penalty=0.02, unknown_penalty=0.1, threshold=0.54, lexical_threshold=0.25
+    ...     lexical_weight=0.2, size_penalty=0.01, unknown_penalty=0.1, threshold=0.6, lexical_threshold=0.1
     ... )
-    >>> round(evidence(np.array([0.6]), np.array([0.5]), facts=100, unknown_share=0.5, weighing=weighing), 4)
-    0.6579
+    >>> cosines, shares = np.array([0.6]), np.array([0.5])
+    >>> round(evidence(cosines, shares, facts=100, met=Acquaintance(0.5, speaker=False), weighing=weighing), 4)
+    0.6039
+    >>> round(evidence(cosines, shares, facts=100, met=Acquaintance(0.5, speaker=True), weighing=weighing), 4)
+    0.7039
     """
     best = float(np.max(cosines + weighing.lexical_weight * lexical_shares))
-    return best - weighing.size_penalty * math.log(max(facts, FEWEST)) - weighing.unknown_penalty * unknown_share
+    return best - weighing.size_penalty * math.log(max(facts, FEWEST)) - weighing.unknown_penalty * met.strangeness
 
 
-def unknown_share(names: Collection[str], *, seen: Container[str]) -> float:
-    """The share of a question's names that memory never saw; 0 where it has none.
+def unknown_share(words: Collection[str], *, seen: Container[str]) -> float:
+    """The share of a question's words that memory never saw; 0 where it has none.
 
-    >>> unknown_share(["Ana", "Xyzzy"], seen={"Ana", "Tom"}), unknown_share([], seen=())
+    >>> unknown_share(["ana", "xyzzy"], seen={"ana", "tom"}), unknown_share([], seen=())
     (0.5, 0.0)
     """
-    return sum(name not in seen for name in names) / len(names) if names else 0.0
+    return sum(word not in seen for word in words) / len(words) if words else 0.0
 
 
 def quantile_threshold(evidences: Sequence[float], *, false_silence: float) -> float:
@@ -138,4 +162,4 @@ def _reason(found: float, threshold: float, facts: int, unknown: float) -> str:
     weak = f"The best evidence among {facts} facts is {found:.3f}, below {threshold:.3f}."
     if not unknown:
         return weak
-    return f"{weak} Memory has never met {'the' if unknown >= 1 else 'some of the'} names in the question."
+    return f"{weak} Memory has never met {'the' if unknown >= 1 else 'some of the'} words of the question."

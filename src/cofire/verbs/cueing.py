@@ -91,7 +91,7 @@ def read_cue(asked: Question, plan: Plan) -> Asking[Cue]:
         speakers=speakers,
         together=bool(re.search(r"\bboth\b| and ", asked.text)),
         times=times,
-        unknown=_unknown(asked.text, often, statistics),
+        unknown=_unknown(often, speakers, statistics),
         capitals=frozenset(one.casefold() for one in _large(asked.text)),
         reports=_silences(asked, plan, silence, unnamed),
     )
@@ -142,11 +142,10 @@ def _place(text: str, speaker: str) -> int:
     return min((match.start() for match in found if match), default=-1)
 
 
-def _unknown(text: str, often: Mapping[str, int], statistics: WordStatistics) -> float:
-    """The share of words written large, as names are, that no fact holds."""
+def _unknown(often: Mapping[str, int], speakers: Sequence[str], statistics: WordStatistics) -> float:
+    """The share of the question's words that no fact holds. Of speakers memory has heard."""
     seen = {word for word, holding in zip(often, statistics.holding, strict=True) if holding}
-    named = [word for one in _large(text) for word in words.words(one) if word in often]
-    return unknown_share(named, seen=seen)
+    return unknown_share([*often, *speakers], seen=seen.union(speakers))
 
 
 def _large(text: str) -> set[str]:

@@ -202,7 +202,7 @@ def prior(evidence: Evidence, cue: Cue) -> Numbers:
     short = ranking().words.short
     says = constants.length * (np.log1p(np.minimum(lengths, short)) / np.log1p(short) - 1.0)
     shape = constants.asks * evidence.asks + constants.timed * evidence.timed
-    return says + shape * openness(lengths, short=short) + said_by(evidence, cue)
+    return np.asarray(says + shape * openness(lengths, short=short) + said_by(evidence, cue))
 
 
 def said_by(evidence: Evidence, cue: Cue) -> Numbers:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from cofire.abstention_settings import LEXICAL_THRESHOLD, LEXICAL_WEIGHT, RULE, SIZE_PENALTY, THRESHOLD, UNKNOWN_PENALTY
-from cofire.dynamics.abstention import Weighing, best_of_strangers, feeling_of_knowing, judged
+from cofire.dynamics.abstention import Acquaintance, Weighing, best_of_strangers, feeling_of_knowing, judged
 from cofire.recall_settings import TAU_GATE
 from cofire.recollection import Judgement
 from cofire.settings import Settings
@@ -40,7 +40,7 @@ def _weighed(active: Activation, cue: Cue, settings: Settings) -> Judgement:
         cosines=active.slate.raw if cue.vector is not None and threshold is not None else None,
         lexical_shares=active.slate.scores["keyword"],
         facts=max(1, cue.facts),
-        unknown_share=cue.unknown,
+        met=Acquaintance(cue.unknown, speaker=bool(cue.speakers)),
         weighing=Weighing(
             lexical_weight=settings[LEXICAL_WEIGHT],
             size_penalty=settings[SIZE_PENALTY],

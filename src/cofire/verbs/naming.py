@@ -11,6 +11,7 @@ from cofire.model import Fact, Mentioned, Where
 from cofire.reading.base import Reading
 from cofire.reading.ngrams import LONGEST, ngrams
 from cofire.reading.resolving import singular, terms
+from cofire.reading.sentences import said, sentences
 from cofire.reading.words import words
 from cofire.settings import Settings
 from cofire.stores.base import StoreSize, WordStatistics
@@ -36,8 +37,8 @@ def later_mentions(
     size: StoreSize = yield Size()
     if size.facts > len(batch):
         for (scope, name), owner in wanted.items():
-            for id in (yield from _speaking_of(scope, name, owner, now, settings)):
-                found.setdefault(id, {})[name] = Mentioned(name, (), 1.0)
+            for id, at in (yield from _speaking_of(scope, name, owner, now, settings)).items():
+                found.setdefault(id, {})[name] = Mentioned(name, at, 1.0)
     return {id: tuple(names.values()) for id, names in found.items()}
 
 
@@ -46,9 +47,12 @@ def _within(batch: Sequence[Fact], wanted: Mapping[tuple[str, str], str]) -> dic
     found: dict[str, dict[str, Mentioned]] = {}
     openings = {name.split(" ", 1)[0] for _, name in wanted}
     for fact in batch:
-        for name in runs_from(openings, terms(fact.text)):
-            if wanted.get((fact.scope, name), fact.id) != fact.id:
-                found.setdefault(fact.id, {})[name] = Mentioned(name, (), 1.0)
+        for place, sentence in enumerate(sentences(said(fact))):
+            for name in runs_from(openings, terms(sentence)):
+                if wanted.get((fact.scope, name), fact.id) != fact.id:
+                    before = found.setdefault(fact.id, {}).get(name)
+                    at = (*(before.sentences if before else ()), place)
+                    found[fact.id][name] = Mentioned(name, at, 1.0)
     return found
 
 
@@ -65,13 +69,20 @@ def runs_from(openings: Set[str], said: Sequence[str]) -> Iterator[str]:
                 yield from dict.fromkeys((" ".join(run), " ".join([*run[:-1], singular(run[-1])])))
 
 
-def _speaking_of(scope: str, name: str, owner: str, now: datetime, settings: Settings) -> Asking[list[str]]:
-    """Facts whose text holds the name as a run of words, capital or not."""
+def _speaking_of(
+    scope: str, name: str, owner: str, now: datetime, settings: Settings
+) -> Asking[dict[str, tuple[int, ...]]]:
+    """Facts whose text holds the name as a run of words, capital or not, and in which sentences."""
     held = dict.fromkeys(words(name), 1)
     statistics: WordStatistics = yield Statistics((scope,), tuple(held))
     if not held or not all(statistics.holding) or min(statistics.holding) > LOOKED_AT:
-        return []
+        return {}
     cue = word_cue(held, statistics, settings, hint_weight=0.0)
     ids: list[str] = yield Matching(cue, LOOKED_AT, Where(now, (scope,)))
     facts: list[Fact | None] = yield Read([id for id in ids if id != owner])
-    return [fact.id for fact in facts if fact is not None and name in ngrams(fact.text)]
+    places = {fact.id: _sentences_with(name, fact) for fact in facts if fact is not None}
+    return {id: at for id, at in places.items() if at}
+
+
+def _sentences_with(name: str, fact: Fact) -> tuple[int, ...]:
+    return tuple(place for place, one in enumerate(sentences(said(fact))) if name in ngrams(one))

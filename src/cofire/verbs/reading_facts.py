@@ -34,7 +34,7 @@ def new_fact(fact: Fact, reading: Reading, settings: Settings) -> NewFact:
         return NewFact(marked, word_counts(marked))
     mentions = mentioned(reading)
     known = {one.name for one in mentions}
-    perhaps = tuple(name for name in dict.fromkeys(spoken(fact.text)) if name not in known)
+    perhaps = tuple(one for one in spoken(reading.sentences) if one.name not in known)
     counted = word_counts(marked)
     return NewFact(marked, counted, None, mentions, about(reading), perhaps, places(reading.sentences))
 
@@ -53,14 +53,22 @@ def places(sentences: Sequence[str]) -> dict[str, int]:
     return found
 
 
-def spoken(text: str) -> Iterator[str]:
-    """Short runs of words that may be the name of something that a fact is about, capital or not.
+def spoken(sentences: Sequence[str]) -> list[Mentioned]:
+    """Short runs of words that may be the name of something that a fact is about, capital or not, with their sentences.
 
-    >>> list(spoken("Set the connection pools"))
+    >>> [one.name for one in spoken(["Set the connection pools"])]
     ['set the connection', 'set the connection pools', 'set the connection pool', 'connection', 'connection pools', \
 'connection pool', 'pools', 'pool']
     """
-    said = [(word, singular(word), word not in STOP_WORDS) for word in terms(text)]
+    found: dict[str, list[int]] = {}
+    for place, sentence in enumerate(sentences):
+        for name in _runs(sentence):
+            found.setdefault(name, []).append(place)
+    return [Mentioned(name, tuple(at), 1.0) for name, at in found.items()]
+
+
+def _runs(sentence: str) -> Iterator[str]:
+    said = [(word, singular(word), word not in STOP_WORDS) for word in terms(sentence)]
     for start, (_, _, begins) in enumerate(said):
         before = ""
         for word, one, ends in said[start : start + LONGEST_SPOKEN] if begins else ():

@@ -24,7 +24,7 @@ TABLES = "cofire.benching.tables"
 COMPARING = "cofire.benching.comparing"
 PROVENANCE = "cofire.benching.provenance"
 
-WIDEST = 160
+WIDE = 150
 UNWELL = 1
 
 app = typer.Typer(name="bench")
@@ -182,10 +182,9 @@ def bars() -> Iterator[Callable[[str, int, int], None]]:
 
 
 def _wide() -> Console:
-    """Standard output, in a pipe wide enough for a table."""
+    """Standard output, wide enough for the tables: a line that is broken can still be read, a column cut off cannot."""
     console = out()
-    if not console.is_terminal:
-        console.width = WIDEST
+    console.width = max(console.width, WIDE)
     return console
 
 

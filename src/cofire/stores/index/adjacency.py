@@ -177,7 +177,7 @@ class Adjacency:
         newer = self._newer(keys)
         if newer is not None:
             stored = np.concatenate([stored, newer.pairs[slice(None) if kinds is None else kinds[newer.code >> 1]]])
-        found = np.isin(pairs, stored)
+        found = _among(stored, pairs)
         for place in np.flatnonzero(many > CROWDED).tolist():
             mine = pairs >> 32 == place
             found[mine] = _marked(self.neighbours(int(keys[place]), kinds), pairs[mine] & 0xFFFFFFFF)
@@ -371,6 +371,15 @@ def stretched(first: Places, many: Places) -> tuple[Places, Places]:
     ends = np.cumsum(many)
     run = np.repeat(np.arange(len(many)), many)
     return run, np.arange(len(run)) + (first - ends + many)[run]
+
+
+def _among(known: Places, wanted: Places) -> Mask:
+    """Which of the wanted are among a few that are known."""
+    if not len(known):
+        return np.zeros(len(wanted), np.bool_)
+    known = np.sort(known)
+    at = np.searchsorted(known, wanted)
+    return np.asarray(known[np.minimum(at, len(known) - 1)] == wanted)
 
 
 def _marked(keys: Numbers, wanted: Places) -> Mask:

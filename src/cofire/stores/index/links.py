@@ -103,8 +103,8 @@ class Expander:
     def _strongest(self, links: Links, most: int) -> Links:
         """At most so many a fact, the strongest first; of equals by kind, then by content."""
         kinds = self._adjacency.kinds.ranks()[links.code >> 1]
-        weak = MILLION - np.rint(np.clip(np.nan_to_num(links.weight), 0.0, 1.0) * MILLION).astype(np.int64)
-        parallel = (links.code & 1) - 2.0 * np.nan_to_num(links.confidence)
+        weak = MILLION - np.rint(np.fmin(np.fmax(links.weight, 0.0), 1.0) * MILLION).astype(np.int64)
+        parallel = (links.code & 1) - 2.0 * MILLION * np.fmax(links.confidence, 0.0)
         first = (links.row.astype(np.int64) << WEIGHT_BITS | weak) << KIND_BITS | kinds
         order = np.lexsort((parallel, self._index.columns["hash"][links.target], first))
         row = links.row[order]

@@ -83,7 +83,9 @@ def through_names(index: Index, asked: Places, spell: Spell) -> tuple[NameLinks,
     about = _holders(index, index.subjects, names, np.ones(len(names), np.bool_))
     tellers = _holders(index, index.mentions, names, own)
     links = _links(asked, mentioned, subjects, about, tellers)
-    return _best(links, np.argsort(np.argsort(np.array(spelled)))), spelled
+    letters = np.zeros(len(names), np.int64)
+    letters[sorted(range(len(names)), key=spelled.__getitem__)] = np.arange(len(names))
+    return _best(links, letters), spelled
 
 
 def _holders(index: Index, kind: Names, names: Places, wanted: NDArray[np.bool_]) -> _Holders:

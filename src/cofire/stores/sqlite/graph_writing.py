@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -30,9 +30,9 @@ def write_names(connection: apsw.Connection, scope: int, written: Sequence[tuple
         keys = name_keys(connection, scope, wanted)
         connection.executemany(_MENTION, _mention_rows(keys, ((key, new.mentions) for key, new in written)))
         connection.executemany(_SUBJECT, _subject_rows(keys, written))
-    for key, new in written:
-        if new.perhaps:
-            connection.execute(_PERHAPS, (key, scope, apsw.carray(new.perhaps)))
+    supposed = known_subjects(connection, scope, {one.name for _, new in written for one in new.perhaps})
+    told = ((key, tuple(one for one in new.perhaps if one.name in supposed)) for key, new in written)
+    connection.executemany(_MENTION, _mention_rows(supposed, told))
 
 
 def add_mentions(connection: apsw.Connection, mentions: Mapping[str, tuple[Mentioned, ...]], version: int) -> None:
@@ -56,6 +56,15 @@ def name_keys(connection: apsw.Connection, scope: int, names: Iterable[str]) -> 
     return dict(found)
 
 
+def known_subjects(connection: apsw.Connection, scope: int, names: Collection[str]) -> dict[str, int]:
+    """Those of these names that a fact of the scope is about, with their keys."""
+    if not names:
+        return {}
+    sql = "SELECT n.name, n.key FROM carray(?) c CROSS JOIN names n ON n.scope = ? AND n.name = c.value WHERE n.about > 0"
+    found: Any = connection.execute(sql, (apsw.carray(tuple(names)), scope))
+    return dict(found)
+
+
 def _mention_rows(
     keys: Mapping[str, int], mentions: Iterable[tuple[int, tuple[Mentioned, ...]]]
 ) -> list[tuple[int, int, int, float]]:
@@ -72,10 +81,6 @@ def _subject_rows(keys: Mapping[str, int], written: Sequence[tuple[int, NewFact]
 
 _SUBJECT = "INSERT OR IGNORE INTO subjects(fact, name, strength) VALUES (?, ?, ?)"
 _MENTION = "INSERT OR IGNORE INTO mentions(fact, name, sentences, confidence) VALUES (?, ?, ?, ?)"
-_PERHAPS = """
-INSERT OR IGNORE INTO mentions(fact, name, sentences, confidence)
-SELECT ?1, n.key, 0, 1.0 FROM carray(?3) c CROSS JOIN names n ON n.scope = ?2 AND n.name = c.value WHERE n.about > 0
-"""
 
 
 def write_follows(connection: apsw.Connection, keys: Sequence[int], reach: int, version: int, now: datetime) -> int:
