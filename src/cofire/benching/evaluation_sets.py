@@ -77,6 +77,12 @@ def load(folder: Path, *, limit: int | None) -> EvaluationSet:
     return found
 
 
+def never_said(folder: Path) -> tuple[Asked, ...]:
+    """The questions of a set about what was never said."""
+    name = folder.resolve().name
+    return tuple(_question(line, name) for line in _lines(folder / QUERIES) if line.get("category") == LEFT_OUT)
+
+
 def half_of(chosen: EvaluationSet, half: str) -> EvaluationSet:
     """A set with the questions of one half, or with all."""
     if half == "all":

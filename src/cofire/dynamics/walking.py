@@ -67,7 +67,7 @@ def rarity(facts: int, holding: Rows) -> Floats:
 
 
 def best_steps(steps: Steps, seeds: Floats, names: Floats, *, facts: int) -> Best:
-    """The best step to each of `facts`; `seeds` and `names` are the weights of their rows.
+    """The best step to each of `facts`, of equals the one given first; `seeds` and `names` are the weights of their rows.
 
     Two seeds of weight 1 and ½; the first has one name that leads to facts 0 and 1, the second one that leads to fact 1.
 
@@ -92,6 +92,6 @@ def best_steps(steps: Steps, seeds: Floats, names: Floats, *, facts: int) -> Bes
         * steps.draws
         / (drawn[steps.name] + 1e-12)
     )
-    order = np.lexsort((-steps.number, worth))
+    order = np.lexsort((-np.arange(len(worth)), worth))
     value[steps.fact[order]], step[steps.fact[order]] = worth[order], steps.number[order]
     return Best(value, step)

@@ -38,9 +38,8 @@ WEIGHTS: Mapping[str, Knob[float]] = {
 }
 HYBRID = (0.5, 0.3, 0.2)
 
-# Facts that the last pick looks at, beyond those wanted.
+# Facts that the last pick looks at, however many are wanted, so that places do not depend on k.
 PICKED_FROM = 20
-MOST_PICKED = 100
 
 
 def fuse(active: Activation, heard: Heard, cue: Cue, asked: Question, plan: Plan) -> Asking[Ranking]:
@@ -129,15 +128,14 @@ def _hybrid(active: Activation) -> Asking[dict[str, Numbers]]:
 def _coverage(gives: Mapping[str, Numbers], active: Activation, cue: Cue, asked: Question) -> Numbers:
     """What it counts to be the first to hold words of the question, among the best."""
     scores = np.asarray(sum(gives.values()))
-    count = min(asked.k, MOST_PICKED)
-    best = fusion.best(scores, active.slate.ties, max(count, PICKED_FROM))
+    best = fusion.best(scores, active.slate.ties, PICKED_FROM)
     bonus: NDArray[np.float64] = np.zeros(len(scores))
     bonus[best] = covering.picked(
         scores[best],
         active.slate.holds[best],
         cue.word_shares,
         [active.slate.ids[row] for row in best],
-        count=min(count, len(best)),
+        count=len(best),
         reward=asked.settings[COVERAGE],
     )
     return bonus

@@ -151,8 +151,11 @@ def steps_of(paths: NamePaths, standing: Numbers) -> tuple[walking.Steps, walkin
     draws = near[paths.target] * np.where(paths.strength > 0, paths.strength, 1.0)
     about = (paths.strength > 0) | (paths.own[paths.step] > 0)
     shared = ~about & paths.loose[seed] & paths.loose[paths.target]
-    every = walking.Steps(seed, paths.step, paths.target, draws, np.arange(len(seed)))
-    return every.only(about), every.only(shared)
+    # Of two names worth the same, the surer one tells the way, whichever was written first.
+    surest = np.lexsort((paths.name, -paths.sure)) if paths.name else np.zeros(0, np.int64)
+    order = np.argsort(np.argsort(surest)[paths.step], kind="stable")
+    every = walking.Steps(seed[order], paths.step[order], paths.target[order], draws[order], order)
+    return every.only(about[order]), every.only(shared[order])
 
 
 def judged(known: Slate, paths: NamePaths, rows: Rows, linked: Linked, cue: Cue) -> Asking[dict[str, Numbers]]:

@@ -26,6 +26,7 @@ from cofire.stores.index.halves import (
     same,
     table,
 )
+from cofire.stores.index.key_arrays import CROWDED, among, counted_by_owner, different, marked, stretched
 
 NO_TAGS: frozenset[str] = frozenset()
 KINDS_THROUGH_NAMES = ("about", "entity")
@@ -46,8 +47,6 @@ ARRAYS: Mapping[str, Any] = {
 MOST_CHANGED = 1_024
 # More edges than this, and than a hundredth of all, are taken in at once rather than one by one.
 MANY = 256
-# A fact with more links than this is looked at by itself.
-CROWDED = 1_024
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +164,7 @@ class Adjacency:
         self._make_room(int(keys.max(initial=0)))
         if kinds is None:
             return self._degree[keys].astype(np.int64)
-        return np.array([_different(self.neighbours(key, kinds)) for key in keys.tolist()], np.int64)
+        return np.array([different(self.neighbours(key, kinds)) for key in keys.tolist()], np.int64)
 
     def has(self, keys: Places, pairs: Places, kinds: Mask | None) -> Mask:
         """Which of these pairs are linked by these kinds; a pair is a place among the keys and the key of another fact."""
@@ -177,10 +176,10 @@ class Adjacency:
         newer = self._newer(keys)
         if newer is not None:
             stored = np.concatenate([stored, newer.pairs[slice(None) if kinds is None else kinds[newer.code >> 1]]])
-        found = _among(stored, pairs)
+        found = among(stored, pairs)
         for place in np.flatnonzero(many > CROWDED).tolist():
             mine = pairs >> 32 == place
-            found[mine] = _marked(self.neighbours(int(keys[place]), kinds), pairs[mine] & 0xFFFFFFFF)
+            found[mine] = marked(self.neighbours(int(keys[place]), kinds), pairs[mine] & 0xFFFFFFFF)
         return found
 
     def neighbours(self, key: int, kinds: Mask | None) -> Numbers:
@@ -238,7 +237,7 @@ class Adjacency:
         starts = np.concatenate([[0], np.cumsum(np.bincount(found.owner, minlength=len(ranks)))]).astype(np.int64)
         tagged = np.flatnonzero(found.tags)
         base = Base(starts, found.neighbour, found.code, found.weight, found.confidence, tagged, found.tags[tagged])
-        self._begin(base, _distinct(found.owner, found.neighbour, len(ranks)))
+        self._begin(base, counted_by_owner(found.owner, found.neighbour, len(ranks)))
 
     def _merge(self, edges: Sequence[StoredEdge], columns: Columns) -> None:
         """Take in many edges at once. Links of facts that are gone go by themselves when all is put in order."""
@@ -360,46 +359,3 @@ def is_whole(arrays: Mapping[str, NDArray[Any]]) -> bool:
     if set(arrays) != set(ARRAYS) or any(arrays[name].dtype != kind for name, kind in ARRAYS.items()):
         return False
     return all(kind_of(kind).conducts == conducts for kind, conducts in json.loads(arrays["kinds"].tobytes()))
-
-
-def stretched(first: Places, many: Places) -> tuple[Places, Places]:
-    """Runs of so many numbers, each from its first: the place of the run, and the number.
-
-    >>> [found.tolist() for found in stretched(np.array([5, 0, 8]), np.array([2, 0, 3]))]
-    [[0, 0, 2, 2, 2], [5, 6, 8, 9, 10]]
-    """
-    ends = np.cumsum(many)
-    run = np.repeat(np.arange(len(many)), many)
-    return run, np.arange(len(run)) + (first - ends + many)[run]
-
-
-def _among(known: Places, wanted: Places) -> Mask:
-    """Which of the wanted are among a few that are known."""
-    if not len(known):
-        return np.zeros(len(wanted), np.bool_)
-    known = np.sort(known)
-    at = np.searchsorted(known, wanted)
-    return np.asarray(known[np.minimum(at, len(known) - 1)] == wanted)
-
-
-def _marked(keys: Numbers, wanted: Places) -> Mask:
-    """Which of the wanted are among many keys, without putting them in order."""
-    marks = np.zeros(int(wanted.max(initial=0)) + 1, np.bool_)
-    marks[keys[keys < len(marks)]] = True
-    return marks[wanted]
-
-
-def _different(keys: Numbers) -> int:
-    """How many different ones there are."""
-    if len(keys) <= CROWDED:
-        return len(np.unique(keys))
-    marks = np.zeros(int(keys.max()) + 1, np.bool_)
-    marks[keys] = True
-    return int(np.count_nonzero(marks))
-
-
-def _distinct(owner: Numbers, neighbour: Numbers, room: int) -> Numbers:
-    """How many neighbours each owner has."""
-    pairs = np.sort(owner.astype(np.int64) << 32 | neighbour)
-    fresh = np.concatenate([np.ones(min(1, len(pairs)), np.bool_), pairs[1:] != pairs[:-1]])
-    return np.bincount(pairs[fresh] >> 32, minlength=room).astype(np.int32)

@@ -1,0 +1,57 @@
+"""Arrays of keys: runs, memberships and counts, in numpy. For rows of links; a fact with very many is looked at by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofire.stores.index.columns import Mask
+
+Numbers = NDArray[np.int32]
+Places = NDArray[np.int64]
+
+# More keys than this are marked in a mask rather than put in order.
+CROWDED = 1_024
+
+
+def stretched(first: Places, many: Places) -> tuple[Places, Places]:
+    """Runs of so many numbers, each from its first: the place of the run, and the number.
+
+    >>> [found.tolist() for found in stretched(np.array([5, 0, 8]), np.array([2, 0, 3]))]
+    [[0, 0, 2, 2, 2], [5, 6, 8, 9, 10]]
+    """
+    ends = np.cumsum(many)
+    run = np.repeat(np.arange(len(many)), many)
+    return run, np.arange(len(run)) + (first - ends + many)[run]
+
+
+def among(known: Places, wanted: Places) -> Mask:
+    """Which of the wanted are among a few that are known."""
+    if not len(known):
+        return np.zeros(len(wanted), np.bool_)
+    known = np.sort(known)
+    at = np.searchsorted(known, wanted)
+    return np.asarray(known[np.minimum(at, len(known) - 1)] == wanted)
+
+
+def marked(keys: Numbers, wanted: Places) -> Mask:
+    """Which of the wanted are among many keys, without putting them in order."""
+    marks = np.zeros(int(wanted.max(initial=0)) + 1, np.bool_)
+    marks[keys[keys < len(marks)]] = True
+    return marks[wanted]
+
+
+def different(keys: Numbers) -> int:
+    """How many different ones there are."""
+    if len(keys) <= CROWDED:
+        return len(np.unique(keys))
+    marks = np.zeros(int(keys.max()) + 1, np.bool_)
+    marks[keys] = True
+    return int(np.count_nonzero(marks))
+
+
+def counted_by_owner(owner: Numbers, neighbour: Numbers, room: int) -> Numbers:
+    """How many neighbours each owner has."""
+    pairs = np.sort(owner.astype(np.int64) << 32 | neighbour)
+    fresh = np.concatenate([np.ones(min(1, len(pairs)), np.bool_), pairs[1:] != pairs[:-1]])
+    return np.bincount(pairs[fresh] >> 32, minlength=room).astype(np.int32)
