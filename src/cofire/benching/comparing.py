@@ -16,6 +16,8 @@ Figures = Mapping[str, Any]
 
 def differences(before: Shares, after: Shares) -> dict[str, Any]:
     """By how many points each metric rises, between what that lies with 95 %, and whether it is beyond chance."""
+    if not len(before):
+        return {metric: _told(0.0, 0.0, 0.0) for metric in METRICS}
     points, (low, high) = paired(before, after)
     return {metric: _told(points[at], low[at], high[at]) for at, metric in enumerate(METRICS)}
 

@@ -82,16 +82,22 @@ def groups(wanted: Wanted) -> Iterator[tuple[str, list[EvaluationSet]]]:
 
 def loaded(wanted: Wanted) -> Iterator[EvaluationSet]:
     """The sets that are named, or all in the folders."""
-    folders = {folder.resolve().name: folder for folder in evaluation_sets.find_sets(wanted.folders)}
+    for folder in folders_of(wanted):
+        found = evaluation_sets.half_of(evaluation_sets.load(folder, limit=None), wanted.half)
+        titled = found if wanted.titles else evaluation_sets.untitled(found)
+        yield evaluation_sets.first_questions(titled, wanted.limit)
+
+
+def folders_of(wanted: Wanted) -> list[Path]:
+    """Where the sets are; names must tell them apart."""
+    folders: dict[str, Path] = {}
+    for folder in evaluation_sets.find_sets(wanted.folders):
+        if folders.setdefault(folder.resolve().name, folder).resolve() != folder.resolve():
+            raise InvalidInput(f"Two sets are called {folder.name}.", way_out="Rename the folder of one.")
     for name in wanted.sets:
         if name not in folders:
             raise InvalidInput(f"There is no set {name!r}.", way_out=f"There are {', '.join(folders)}.")
-    for name, folder in folders.items():
-        if not wanted.sets or name in wanted.sets:
-            found = evaluation_sets.load(folder, limit=None)
-            asked = evaluation_sets.half_of(found, wanted.half)
-            titled = asked if wanted.titles else evaluation_sets.untitled(asked)
-            yield evaluation_sets.first_questions(titled, wanted.limit)
+    return [folder for name, folder in folders.items() if not wanted.sets or name in wanted.sets]
 
 
 def kept_vectors(wanted: Wanted, embedder: Embedder | str | None) -> KeptVectors | None:

@@ -64,12 +64,13 @@ def stocked(
 
 
 def fingerprint(sets: Sequence[EvaluationSet], embedder: KeptVectors | None, manner: Manner) -> str:
-    """Tells stores apart: by all that is remembered, the model, the version and the settings."""
+    """Tells stores apart: by all that is remembered, the model, the version and the settings that decide how memory is written."""
+    settings = gather(record=None, call=manner.settings)
     known = [
         __version__,
         embedder.model.name if embedder else None,
         embedder.model.fingerprint if embedder else None,
-        sorted((name, str(value)) for name, value in manner.settings.items()),
+        {knob.name: value for knob, value in settings if knob.kept},
         manner.dream,
         [one.facts for one in sets],
     ]

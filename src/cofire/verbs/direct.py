@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,23 +45,24 @@ class Slate:
     cosine: Numbers
     raw: Numbers
 
-    @property
+    @cached_property
     def direct(self) -> Numbers:
         """All that the channels and priors give."""
         return np.asarray(sum(self.gives.values(), np.zeros(len(self.ids))))
 
-    @property
+    @cached_property
     def standing(self) -> Numbers:
         """How far each likeness to the question stands out from chance; 0 where there is no vector."""
         return np.where(self.heard["semantic"], self.scores["semantic"], 0.0)
 
-    @property
+    @cached_property
     def ties(self) -> NDArray[np.int64]:
         """The order of the ids, by which equals are told apart: the newer first."""
         ranks = np.empty(len(self.ids), np.int64)
         ranks[np.argsort(np.array(self.ids, dtype="U26"))] = np.arange(len(self.ids))
         return ranks
 
+    @cached_property
     def rows(self) -> dict[str, int]:
         return {id: row for row, id in enumerate(self.ids)}
 
@@ -131,20 +133,21 @@ def cosines(evidence: Evidence, cue: Cue, settings: Settings) -> Numbers:
     asked = len(evidence.ids)
     if cue.vector is None or cue.model is None:
         return np.zeros(asked)
+    question = likeness.centred(cue.vector, cue.model.mean)
+    if not settings[NEIGHBOURS] or not (evidence.around >= 0).any():
+        return likeness.centred_cosines(evidence.vectors[:asked], question, cue.model.mean) * evidence.embedded[:asked]
     seen = likeness.centred(evidence.vectors, cue.model.mean) * evidence.embedded[:, None]
-    mixed = seen[:asked].astype(np.float64)
-    if settings[NEIGHBOURS] and (evidence.around >= 0).any():
-        opened = openness(evidence.lengths[:asked], short=ranking().vectors.short)
-        mixed = likeness.unit(mixed + borrowed(seen, evidence.around, opened, ranking().vectors)).astype(np.float64)
-    return mixed @ likeness.centred(cue.vector, cue.model.mean).astype(np.float64)
+    opened = openness(evidence.lengths[:asked], short=ranking().vectors.short)
+    mixed = likeness.unit(seen[:asked] + borrowed(seen, evidence.around, opened, ranking().vectors))
+    return mixed.astype(np.float64) @ question.astype(np.float64)
 
 
 def raw_cosines(evidence: Evidence, cue: Cue) -> Numbers:
-    """How alike question and fact are by themselves, as the model says."""
+    """How alike question and fact are by themselves, as the model says. Its vectors are of length one."""
     asked = len(evidence.ids)
     if cue.vector is None:
         return np.zeros(asked)
-    return likeness.unit(evidence.vectors[:asked]).astype(np.float64) @ likeness.unit(cue.vector).astype(np.float64)
+    return np.asarray(evidence.vectors[:asked] @ likeness.unit(cue.vector), np.float64)
 
 
 def chance(cue: Cue) -> Numbers:

@@ -78,7 +78,7 @@ def walk(known: Slate, seeds: Mapping[str, float], cue: Cue, asked: Question, bo
     paths: NamePaths = yield Paths(tuple(seeds), asked.where, constants.common, constants.most)
     wires = yield from wired(seeds, asked, bounds.floor, bounds.expanded)
     known = yield from widened(known, (*paths.ids, *wires), cue, asked)
-    row = known.rows()
+    row = known.rows
     rows = np.array([row[id] for id in paths.ids], np.int64)
     linked = best_links(paths, known.standing[rows], seeds, cue, bounds)
     features = yield from judged(known, paths, rows, linked, cue)
@@ -162,9 +162,10 @@ def judged(known: Slate, paths: NamePaths, rows: Rows, linked: Linked, cue: Cue)
     """The features of linked facts, 0 for all others."""
     shares, step = cue.word_shares, paths.step[linked.link]
     target, source = rows[linked.at], rows[paths.holder[step]]
-    ids = [known.ids[row] for row in (*target.tolist(), *source.tolist())]
-    places: NDArray[np.int64] = yield Places(ids, cue.words.words)
-    there, here = places[: len(target)], places[len(target) :]
+    looked_at = dict.fromkeys([*target.tolist(), *source.tolist()])
+    places: NDArray[np.int64] = yield Places([known.ids[row] for row in looked_at], cue.words.words)
+    at = {row: place for place, row in enumerate(looked_at)}
+    there, here = (places[[at[row] for row in rows.tolist()]] for rows in (target, source))
     theirs = known.holds[source]
     found = {
         "about": np.sqrt(linked.about),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -120,13 +120,23 @@ class Adjacency:
         self.taken += len(edges)
         if len(edges) > MANY + self.size // 128:
             return self._merge(edges, columns)
-        self._make_room(max((max(edge.source, edge.target) for edge in edges), default=0))
+        self.make_room(columns)
         for edge in edges:
             self._take(edge)
         if gone:
             self._leave(np.array(gone, np.int32))
         if self._dead + self._late > MOST_CHANGED + len(self._base.neighbour) // 8:
             self.compact(columns)
+
+    def make_room(self, columns: Columns) -> None:
+        """Facts that came after the base have rows too, empty ones."""
+        more = columns.highest + 1 - self.room
+        if more <= 0:
+            return
+        more = max(more, 1_024, self.room // 8)
+        starts = np.concatenate([self._base.starts, np.full(more, self._base.starts[-1])])
+        self._base = replace(self._base, starts=starts)
+        self._degree = np.concatenate([self._degree, np.zeros(more, np.int32)])
 
     def compact(self, columns: Columns) -> None:
         """Put everything in order anew."""
@@ -136,11 +146,10 @@ class Adjacency:
     def strongest(self, keys: Places, sieve: Sieve) -> tuple[Halves, bool]:
         """Of each of these facts the strongest links that pass, at most so many of the base and all that are newer; and whether
         they are in order, since none is. `owner` is a place among the keys."""
-        self._make_room(int(keys.max(initial=0)))
         first, last = self._base.starts[keys], self._base.starts[keys + 1]
         row, at = stretched(first, np.minimum(last - first, sieve.most))
         passing = self._passing(at, sieve)
-        if not passing.all():
+        if np.count_nonzero(passing) < len(passing):
             row, at = self._more(first, last, row[passing], at[passing], sieve)
         found = self._base.halves_at(row.astype(np.int32), at)
         late = self._newer(keys)
@@ -161,7 +170,6 @@ class Adjacency:
 
     def degrees(self, keys: Places, kinds: Mask | None) -> NDArray[np.int64]:
         """How many neighbours these facts have, by links of these kinds."""
-        self._make_room(int(keys.max(initial=0)))
         if kinds is None:
             return self._degree[keys].astype(np.int64)
         return np.array([different(self.neighbours(key, kinds)) for key in keys.tolist()], np.int64)
@@ -194,7 +202,7 @@ class Adjacency:
 
     def tags(self, numbers: Numbers) -> tuple[frozenset[str], ...]:
         """Tags by their numbers."""
-        if not numbers.any():
+        if len(self.tag_texts.words) == 1 or not numbers.any():
             return (NO_TAGS,) * len(numbers)
         return tuple(self._tag_set(number) for number in numbers.tolist())
 
@@ -338,17 +346,6 @@ class Adjacency:
             for where in dying:
                 del row[where]
         np.subtract.at(self._degree, np.array([owner for owner, _ in pairs], np.int64), 1)
-
-    def _make_room(self, key: int) -> None:
-        """Facts that came after the base have rows too, empty ones."""
-        more = key + 1 - len(self._degree)
-        if more <= 0:
-            return
-        more = max(more, 1_024, len(self._degree) // 8)
-        starts, base = self._base.starts, self._base
-        longer = np.concatenate([starts, np.full(more, starts[-1])])
-        self._base = Base(longer, base.neighbour, base.code, base.weight, base.confidence, base.tagged, base.tags)
-        self._degree = np.concatenate([self._degree, np.zeros(more, np.int32)])
 
     def _tag_set(self, number: int) -> frozenset[str]:
         return frozenset(json.loads(self.tag_texts.words[number])) if number else NO_TAGS

@@ -41,7 +41,7 @@ class Columns:
         self.size = len(self._room["key"])
         self.limited = bool(np.any(self["starts"] > LONG_AGO) or np.any(self["ends"] < FAR))
         self._standing: Mask | None = None
-        self._highest = int(self["key"].max(initial=0))
+        self.highest = int(self["key"].max(initial=0))
         self._places: NDArray[np.int32] | None = None
 
     def __getitem__(self, name: str) -> NDArray[Any]:
@@ -57,14 +57,14 @@ class Columns:
         self.size += more
         self.limited |= bool(np.any(rows["starts"] > LONG_AGO) or np.any(rows["ends"] < FAR))
         self._standing = None
-        self._highest = max(self._highest, int(rows["key"].max(initial=0)))
+        self.highest = max(self.highest, int(rows["key"].max(initial=0)))
         if self._places is not None:
             self.places()[rows["key"]] = positions
         return positions
 
     def kill(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         """The facts with these keys are gone, or will be appended anew. Returns the positions that died."""
-        keys = keys[keys <= self._highest]
+        keys = keys[keys <= self.highest]
         if not len(keys):
             return np.zeros(0, np.int64)
         dying = np.flatnonzero(self._are(keys) & self["alive"])
@@ -90,9 +90,9 @@ class Columns:
         """The positions of facts by key, -1 where there is none; for at least so many keys."""
         if self._places is None:
             there = np.flatnonzero(self["alive"])
-            self._places = np.full(self._highest + 1, -1, np.int32)
+            self._places = np.full(self.highest + 1, -1, np.int32)
             self._places[self["key"][there]] = there
-        more = max(room, self._highest + 1) - len(self._places)
+        more = max(room, self.highest + 1) - len(self._places)
         if more > 0:
             more = max(more, 1_024, len(self._places) // 8)
             self._places = np.concatenate([self._places, np.full(more, -1, np.int32)])

@@ -13,6 +13,7 @@ from cofire.stores.index.terms import Counts, Terms
 Positions = NDArray[np.int32]
 
 TAIL = 4_096
+MOST_FOUND = 256
 
 
 @dataclass(frozen=True)
@@ -77,9 +78,11 @@ class Postings:
         self._segments = segments or []
         self._tail: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
         self._in_tail = 0
+        self._found: dict[int, tuple[Positions, Counts]] = {}
 
     def add(self, terms: Terms, positions: Positions, counts: Counts) -> None:
         """Take in the postings of new facts, which come after all that are known: within a term, positions only grow."""
+        self._found.clear()
         if len(terms) > TAIL:
             self._settle_tail()
             return self._push(segment(terms, positions, counts))
@@ -90,7 +93,14 @@ class Postings:
             self._settle_tail()
 
     def find(self, term: int) -> tuple[Positions, Counts]:
-        """The positions of the facts that hold a term, and how often."""
+        """The positions of the facts that hold a term, and how often. A recall asks for the same words again and again."""
+        if term not in self._found:
+            if len(self._found) >= MOST_FOUND:
+                self._found.clear()
+            self._found[term] = self._sought(term)
+        return self._found[term]
+
+    def _sought(self, term: int) -> tuple[Positions, Counts]:
         parts = [part.find(term) for part in self._segments]
         if term in self._tail:
             parts.append(_columns(self._tail[term]))

@@ -86,6 +86,7 @@ class LiveIndex:
             self._adjacency = edge_feed.load(connection, self._epoch, columns)
         elif self._adjacent != self._version:
             self._adjacency.change(edge_feed.since(connection, self._adjacent), self._left, columns)
+        self._adjacency.make_room(columns)
         self._adjacent = self._version
         self._left.clear()
         return self._adjacency
