@@ -31,7 +31,7 @@ from cofire.graph_settings import (
 from cofire.kinds import KINDS
 from cofire.model import Change, Description, Edge, EdgeCounts, Fact, Importance, NewEdge, Record, Written
 from cofire.reading.base import Reading
-from cofire.settings import Settings
+from cofire.settings import SAMPLE, Settings
 from cofire.stores.base import EdgeFilter, Kin, Network, Profile, StoreSize
 from cofire.verbs import accepting
 from cofire.verbs.asking import Names
@@ -39,7 +39,7 @@ from cofire.verbs.autolink import Linked, describe, link_edges, threshold
 from cofire.verbs.finding_causes import causal_edges
 from cofire.verbs.model_of_store import stored_model
 from cofire.verbs.naming import later_mentions
-from cofire.verbs.remember import Progress, recount_where_due
+from cofire.verbs.remember import Progress
 from cofire.verbs.weaving import weave
 
 RECORD = "dream"
@@ -190,10 +190,8 @@ def rate_scope(scope: str, network: Network, near: Sequence[Kin], settings: Sett
     noted = json.dumps({"edges": len(network.source), "communities": count}).encode("ascii")
     now: datetime = yield Now()
     laid = bridge_edges(network, near, groups, settings)
-    written: Written = yield Write(
-        Change(now=now, importance=rated, edges=laid, records=(Record(_rating(scope), noted),))
-    )
-    yield from recount_where_due(written.sizes, now, settings)
+    yield Write(Change(now=now, importance=rated, edges=laid, records=(Record(_rating(scope), noted),)))
+    yield Write(Change(now=now, recount=(scope,), sample=settings[SAMPLE]))
     return count
 
 

@@ -96,8 +96,11 @@ class Base:
 class Adjacency:
     """A base that is in order, and an overlay of what came or changed since; what it replaces in the base is dead.
 
-    `taken` counts the edges that were taken in one by one, `compactions` how often all was put in order anew.
+    `taken` counts the edges that were taken in since it was made, `compactions` how often all was put in order anew.
     """
+
+    _base: Base
+    _degree: Numbers
 
     def __init__(self, columns: Columns, edges: Sequence[StoredEdge] = ()) -> None:
         self.kinds = Numbered(KINDS_THROUGH_NAMES)

@@ -22,6 +22,7 @@ from cofire.stores.index.name_links import NameLinks, Spell, through_names
 Places = NDArray[np.int64]
 NO_NAME = -1
 KIND_BITS = 24
+_NO_NAMES: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +72,13 @@ class Expander:
         keys = self._index.columns["key"][asked.positions]
         stored, in_order = self._stored(keys, kinds, conducting)
         degree = self._adjacency.degrees(keys, kinds)
-        links, names = stored, list[str]()
+        links, names = stored, _NO_NAMES
         if conducting.names and (kinds is None or kinds[[ABOUT, ENTITY]].any()):
             found, spelled = through_names(self._index, asked.positions, self._spell)
             if kinds is not None:
                 found = found.at(kinds[found.kind])
             degree = degree + self._strangers(keys, kinds, found)
-            links, names = _joined(stored, self._admissible(found, conducting)), list(spelled)
+            links, names = _joined(stored, self._admissible(found, conducting)), spelled
             in_order = in_order and not len(found.row)
         if not in_order:
             links = self._strongest(links, conducting.most)

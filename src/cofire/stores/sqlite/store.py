@@ -45,6 +45,7 @@ from cofire.stores.sqlite.live_index import LiveIndex, save_snapshot, snapshot_i
 
 __all__ = ["SqliteOptions", "SqliteStore"]
 
+
 class SqliteStore:
     """Facts in one file. Any number of processes and threads may use it at once."""
 
@@ -199,7 +200,8 @@ class SqliteStore:
 
     def expand(self, ids: Sequence[str], conducting: Conducting) -> Expansion:
         with self._reading() as connection, self._live.at(connection) as index:
-            asked = Asked.among(tuple(dict.fromkeys(ids)), self._live.places(connection, list(dict.fromkeys(ids))))
+            wanted = tuple(dict.fromkeys(ids))
+            asked = Asked.among(wanted, self._live.places(connection, wanted))
             edges, admitted = self._live.adjacency(connection), self._live.admitted(conducting.where)
             expander = Expander(index, edges, admitted, lambda names: self._live.spelled(connection, names))
             found, others = expander.expand(asked, conducting)
