@@ -151,7 +151,7 @@ def looked_at(folder: str, seeds: Sequence[list[str]], settings: Settings) -> It
         "expand after one edge more", lambda some: store.expand(some, conducting), seeds, partial(one_more, store)
     )
     for name, verb in dynamics(settings).items():
-        yield timed(name, lambda some, verb=verb: driven(verb(dict.fromkeys(some, 1.0), conducting), store), seeds)
+        yield timed(name, partial(spread_from, verb, conducting, store), seeds)
     store.close()
 
 
@@ -171,6 +171,10 @@ def dynamics(settings: Settings) -> dict[str, Verb]:
             seeds, how, paths, tags=frozenset(), tag_floor=settings[TAG_FLOOR]
         ),
     }
+
+
+def spread_from(verb: Verb, conducting: Conducting, store: SqliteStore, some: list[str]) -> Spread:
+    return driven(verb(dict.fromkeys(some, 1.0), conducting), store)
 
 
 def driven(verb: Asking[Spread], store: SqliteStore) -> Spread:

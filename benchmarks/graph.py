@@ -24,12 +24,13 @@ from rich.table import Table
 if not __package__:  # run by its path
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import provenance
-from benchmarks.evaluation_sets import EvaluationSet, find_sets, load
-from benchmarks.kept_vectors import KeptVectors, default_folder
-from benchmarks.quality import bars, remembered
 from benchmarks.synthetic import SeededVectors, synthetic
 from cofire import Memory
+from cofire.benching import provenance
+from cofire.benching.evaluation_sets import EvaluationSet, find_sets, load
+from cofire.benching.kept_vectors import KeptVectors, default_folder
+from cofire.benching.stocking import Manner, stocked
+from cofire.doors.cli.benching import bars
 from cofire.embedders.bundled import Bundled
 
 MANY = 10_000_000
@@ -65,14 +66,15 @@ def read_arguments(arguments: Sequence[str] | None) -> Namespace:
 def sets(given: Namespace) -> dict[str, Any]:
     """Every set remembered and dreamed: edges a fact by kind, and gold facts within two hops of each other."""
     figures: dict[str, Any] = {"sets": {}}
-    with bars() as bar:
+    manner = Manner({}, dream=False, keep=None)
+    with bars() as watch:
         for folder in find_sets(given.folders):
             if given.sets and folder.name not in given.sets:
                 continue
             chosen = load(folder, limit=None)
-            with remembered(chosen, KeptVectors(Bundled(), given.cache), bar) as (memory, _, fact_of):
-                figures = {**provenance.provenance(memory.settings()), **figures}
-                figures["sets"][chosen.name] = measured(chosen, memory, fact_of)
+            with stocked(chosen.name, [chosen], KeptVectors(Bundled(), given.cache), manner, watch) as stock:
+                figures = {**provenance.provenance(stock.memory.settings()), **figures}
+                figures["sets"][chosen.name] = measured(chosen, stock.memory, stock.fact_of[chosen.name])
     show_sets(figures["sets"])
     return figures
 

@@ -30,11 +30,12 @@ from rich.table import Table
 if not __package__:  # run by its path
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import crowd, provenance
+from benchmarks import crowd
 from benchmarks.crowd import Post
 from benchmarks.ledger import Entry, Reader
 from benchmarks.verdict import account, unaccounted, violations
 from cofire import Memory
+from cofire.benching import provenance
 
 PAGE = 10_000
 SHOWN = 20

@@ -18,11 +18,11 @@ from typing import Any
 if not __package__:  # run by its path
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import provenance, scoring
-from benchmarks.speed import shown
+from benchmarks.speed import ROOT, shown
+from cofire.benching import provenance, scoring
 
-PAGE = provenance.ROOT / "docs" / "benchmarks.md"
-ARMS = ("words", "meaning", "rrf", "default")
+PAGE = ROOT / "docs" / "benchmarks.md"
+BESIDES = ("all@10", "nDCG@10", "MRR")
 
 Figures = Mapping[str, Any]
 
@@ -73,30 +73,41 @@ def replaced(page: str, name: str, table: str) -> str:
 
 
 def quality(figures: Figures) -> str:
-    """R@5 / R@10 of every arm on every set, then R@10 by category."""
+    """R@5 / R@10 of every arm on every set with the rest of its figures, then R@10 by category."""
     rows = [
-        [f"{name}" if arm == ARMS[0] else "", arm, *(_recalls(one["arms"][arm][half]) for half in scoring.HALVES)]
+        ["" if place else name, arm, *(_recalls(found[half]) for half in scoring.HALVES), *_besides(found)]
         for name, one in figures["sets"].items()
-        for arm in ARMS
+        for place, (arm, found) in enumerate(one["arms"].items())
     ]
-    categories = [
+    heads = ["set", "arm", "all", "tuning half", "other half", "R@5 lies in", *BESIDES, "ms p50 / p95"]
+    arms = list(dict.fromkeys(arm for one in figures["sets"].values() for arm in one["arms"]))
+    return "\n\n".join(
+        [
+            f"R@5 / R@10 in percent; {', '.join(BESIDES)} over all questions. {_origin(figures)}",
+            markdown(heads, rows),
+            "R@10 by category, all questions:",
+            markdown(["set", "category", "questions", *arms], _categories(figures["sets"], arms)),
+        ]
+    )
+
+
+def _besides(found: Figures) -> list[str]:
+    low, high = found["all"]["intervals"]["R@5"] or (0.0, 0.0)
+    times = f"{found['recall_ms']:.1f} / {found['recall_ms_p95']:.1f}"
+    return [f"{low:.1f} – {high:.1f}", *(_percent(found["all"][metric]) for metric in BESIDES), times]
+
+
+def _categories(sets: Figures, arms: Sequence[str]) -> list[list[str]]:
+    return [
         [
             name,
             category,
             str(found["questions"]),
-            *(f"{one['arms'][arm]['categories'][category]['R@10']:.1f}" for arm in ARMS),
+            *(_percent(one["arms"][arm]["categories"][category]["R@10"]) for arm in arms),
         ]
-        for name, one in figures["sets"].items()
-        for category, found in one["arms"]["default"]["categories"].items()
+        for name, one in sets.items()
+        for category, found in one["arms"][arms[-1]]["categories"].items()
     ]
-    return "\n\n".join(
-        [
-            f"R@5 / R@10 in percent. {_origin(figures)}",
-            markdown(["set", "arm", "all", "tuning half", "other half"], rows),
-            "R@10 by category, all questions:",
-            markdown(["set", "category", "questions", *ARMS], categories),
-        ]
-    )
 
 
 def speed(figures: Figures) -> str:
@@ -135,6 +146,10 @@ def markdown(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _origin(figures: Figures) -> str:
     return f"Measured {figures['measured'][:10]} with {provenance.in_words(dict(figures))}."
+
+
+def _percent(figure: float | None) -> str:
+    return "–" if figure is None else f"{figure:.1f}"
 
 
 def _recalls(found: Figures) -> str:

@@ -32,11 +32,12 @@ if not __package__:  # run by its path
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import cofire
-from benchmarks import provenance
 from benchmarks.synthetic import SeededVectors, synthetic
 from cofire import Memory
+from cofire.benching import provenance
 from cofire.embedders.bundled import Bundled
 
+ROOT = Path(__file__).resolve().parent.parent
 SEED = 7
 BULKS = 10
 SINGLES = 200
@@ -191,7 +192,7 @@ def cold_recall(store: Path, question: str) -> float:
 
 def run_python(*arguments: str) -> str:
     """What a new interpreter prints that finds the same cofire, compiled once as an installed one is."""
-    places = [str(provenance.ROOT), str(Path(cofire.__file__).parent.parent)]
+    places = [str(ROOT), str(Path(cofire.__file__).parent.parent)]
     compiled = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(Path(gettempdir()) / "cofire-speed-bytecode")}
     environment = {**os.environ, **compiled, "PYTHONPATH": os.pathsep.join(places)}
     done = subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True, check=False)

@@ -126,7 +126,7 @@ def salads(count: int = SALADS, *, seed: int = 7) -> tuple[str, ...]:
     """Word salads: three to six words drawn at random, a third of them invented, every fifth put as a question.
 
     >>> salads(2)
-    ('', '')
+    ('lobster beetle blizzard barometer eclipse', 'krinzan barometer candle')
     """
     chance = random.Random(seed)
     return tuple(_salad(chance, asked=place % 5 == 4) for place in range(count))

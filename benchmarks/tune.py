@@ -1,8 +1,9 @@
-"""Tuning: a grid of weights and BM25 constants, measured on the tuning halves alone. Prints the best; changes no default.
+"""Tuning: the weights of the default ranking, found anew on the tuning halves. Prints them; changes the file only with --write.
 
-    python benchmarks/tune.py DATA_FOLDER… [--sets …] [--cache FOLDER] [--semantic .1 .17] [--k1 .8 1.2] [--b .6 .75]
+    python benchmarks/tune.py DATA_FOLDER… [--sets …] [--rounds 3] [--leave-one-out] [--write] [--keep FOLDER] [--cache FOLDER]
 
-Only the ratio of the two weights matters, so the word channel keeps its own.
+Each round recalls the tuning halves by the weights so far, with titles and without, and fits the features of the last pass to the
+gold by listwise logistic regression. Only ratios matter, so what a fact is worth for itself counts 1.
 """
 
 from __future__ import annotations
@@ -10,138 +11,223 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from itertools import product
 from pathlib import Path
-from statistics import mean
 from typing import Any
 
+import numpy as np
+import tomlkit
 from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 
 if not __package__:  # run by its path
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import scoring
-from benchmarks.evaluation_sets import EvaluationSet, find_sets, load
-from benchmarks.kept_vectors import KeptVectors, default_folder
-from benchmarks.quality import answers, bars, remembered
-from cofire import Memory
+from benchmarks.listwise import Example, fit
+from cofire.benching import evaluation_sets, scoring
+from cofire.benching.arms import Arm
+from cofire.benching.evaluation_sets import Asked, EvaluationSet
+from cofire.benching.kept_vectors import KeptVectors, default_folder
+from cofire.benching.provenance import PACKAGE
+from cofire.benching.quality import Asker
+from cofire.benching.stocking import Manner, Stock, Watch, stocked
+from cofire.doors.cli.benching import bars
 from cofire.embedders.base import Embedder
 from cofire.embedders.bundled import Bundled
+from cofire.ranking import Ranking, ranking, using
+from cofire.settings import ENTITY_WEIGHT
 
-Reached = Mapping[str, Mapping[str, float]]
+FILE = PACKAGE / "ranking.toml"
 
-SHOWN = 15
+# What users connect by hand is in no set, so that nothing can be learned about it.
+NOT_FITTED = "wired"
+NAMED = ENTITY_WEIGHT.name
+ITSELF = ("semantic", "keyword", "temporal", "prior")
+CANDIDATES = 20
+TOO_SMALL = 1e-6
+UNJUDGED = {"abstention.rule": "off"}
 
-
-@dataclass(frozen=True)
-class Opened:
-    """A set whose tuning half is ready to be asked."""
-
-    chosen: EvaluationSet
-    memory: Memory
-    embedder: KeptVectors
-    fact_of: Mapping[str, str]
-
-    def recalls(self, settings: Mapping[str, Any]) -> dict[str, float]:
-        """R@5 and R@10 under these settings."""
-        answered = list(answers(self.chosen.questions, self.memory, self.embedder, {"settings": settings}))
-        return scoring.recalls(answered, self.fact_of)
+Weights = Mapping[str, float]
 
 
 @dataclass(frozen=True)
-class Trial:
-    """Settings, what they reach on each set, and the least by which that exceeds the better single channel."""
+class Sample:
+    """A set of which the tuning half can be asked; without titles it has another name, and the same set behind it."""
 
-    settings: Mapping[str, float]
-    reached: Reached
-    margin: float
-
-    @property
-    def mean(self) -> float:
-        """Over sets and cuts alike, so that every set counts the same."""
-        return mean(found[cut] for found in self.reached.values() for cut in cuts())
+    name: str
+    of: EvaluationSet
+    stock: Stock
 
 
 def main(arguments: Sequence[str] | None = None, make_embedder: Callable[[], Embedder] = Bundled) -> int:
     given = read_arguments(arguments)
-    with ExitStack() as stack, bars() as bar:
-        sets = {one.chosen.name: one for one in opened_sets(given, make_embedder, stack, bar)}
-        found = sorted(trials(sets, given, bar), key=lambda trial: -trial.mean)
-    Console(width=160).print(table(found[:SHOWN]))
+    console = Console(width=160)
+    with ExitStack() as stack, bars() as watch:
+        samples = [stack.enter_context(opened(*one, given, make_embedder, watch)) for one in variants(given)]
+        weights, examples = searched(samples, given.rounds, watch)
+        reached = {
+            "shipped": reach(samples, shipped(), watch),
+            "found": reach(samples, weights, watch),
+            **({"left out": left_out(samples, examples, watch)} if given.leave_one_out else {}),
+        }
+    console.print(table_of_weights(weights))
+    console.print(table_of_reach(reached))
+    console.print(in_toml(weights), highlight=False, markup=False)
+    if given.write:
+        write(weights, given.file)
     return 0
 
 
 def read_arguments(arguments: Sequence[str] | None) -> Namespace:
-    parser = ArgumentParser(description="Settings that serve the tuning halves best.")
+    parser = ArgumentParser(description="Weights of the ranking that serve the tuning halves best.")
     parser.add_argument("folders", nargs="+", type=Path, metavar="DATA_FOLDER", help="A set, or a folder of sets.")
     parser.add_argument("--sets", nargs="+", metavar="NAME", help="Only these sets.")
+    parser.add_argument("--limit", type=int, metavar="N", help="Only the first N questions of each tuning half.")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="Rounds of recalling and fitting.")
+    parser.add_argument("--leave-one-out", action="store_true", help="Measure each set by what the others teach.")
+    parser.add_argument("--write", action="store_true", help="Write the weights into ranking.toml.")
+    parser.add_argument("--file", type=Path, default=FILE, help="The file that --write changes.")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="Keep the stores there for the next run.")
     parser.add_argument(
         "--cache", type=Path, default=default_folder(), metavar="FOLDER", help="Where vectors are kept."
     )
-    parser.add_argument("--semantic", nargs="+", type=float, default=[0.1, 0.13, 0.17, 0.22, 0.3], metavar="WEIGHT")
-    parser.add_argument("--k1", nargs="+", type=float, default=[0.5, 0.8, 1.2], metavar="VALUE")
-    parser.add_argument("--b", nargs="+", type=float, default=[0.4, 0.6, 0.75], metavar="VALUE")
     return parser.parse_args(arguments)
 
 
-def opened_sets(
-    given: Namespace, make_embedder: Callable[[], Embedder], stack: ExitStack, bar: Progress
-) -> Iterator[Opened]:
-    for folder in find_sets(given.folders):
-        if not given.sets or folder.name in given.sets:
-            chosen = tuning_half(load(folder, limit=None))
-            embedder = KeptVectors(make_embedder(), given.cache)
-            yield Opened(chosen, *stack.enter_context(remembered(chosen, embedder, bar)))
+def variants(given: Namespace) -> Iterator[tuple[str, EvaluationSet]]:
+    """Each tuning half, and where there are titles once more without them."""
+    for folder in evaluation_sets.find_sets(given.folders):
+        if given.sets and folder.name not in given.sets:
+            continue
+        half = evaluation_sets.half_of(evaluation_sets.load(folder, limit=None), "tuning")
+        half = evaluation_sets.first_questions(half, given.limit)
+        yield half.name, half
+        if any("subject" in fact for fact in half.facts):
+            yield f"{half.name}, no titles", evaluation_sets.untitled(half)
 
 
-def tuning_half(chosen: EvaluationSet) -> EvaluationSet:
-    return replace(chosen, questions=tuple(question for question in chosen.questions if question.tuning))
+@contextmanager
+def opened(
+    name: str, of: EvaluationSet, given: Namespace, make_embedder: Callable[[], Embedder], watch: Watch
+) -> Iterator[Sample]:
+    embedder = KeptVectors(make_embedder(), given.cache)
+    with stocked(of.name, [of], embedder, Manner({}, dream=False, keep=given.keep), watch) as stock:
+        yield Sample(name, of, stock)
 
 
-def trials(sets: Mapping[str, Opened], given: Namespace, bar: Progress) -> Iterator[Trial]:
-    """Every point of the grid."""
-    task = bar.add_task("trials", total=len(given.k1) * len(given.b) * len(given.semantic))
-    meaning = {name: one.recalls({"keyword.enabled": False}) for name, one in sets.items()}
-    for k1, b in product(given.k1, given.b):
-        constants = {"keyword.k1": k1, "keyword.b": b}
-        words = {name: one.recalls({**constants, "semantic.enabled": False}) for name, one in sets.items()}
-        for weight in given.semantic:
-            settings = {**constants, "semantic.weight": weight}
-            reached = {name: one.recalls(settings) for name, one in sets.items()}
-            yield Trial(settings, reached, least_margin(reached, words, meaning))
-            bar.advance(task)
+def shipped() -> dict[str, float]:
+    """The weights as they are."""
+    fitted = {name: weight for name, weight in ranking().features.items() if name != NOT_FITTED}
+    return {NAMED: ENTITY_WEIGHT.default, **fitted}
 
 
-def least_margin(reached: Reached, *singles: Reached) -> float:
-    """By how much the fusion is at least above the better single channel, on any set at any cut.
-
-    >>> least_margin(
-    ...     {"a": {"R@5": 60.0, "R@10": 70.0}}, {"a": {"R@5": 50.0, "R@10": 71.0}}, {"a": {"R@5": 59.0, "R@10": 60.0}}
-    ... )
-    -1.0
-    """
-    return min(
-        found[cut] - max(single[name][cut] for single in singles) for name, found in reached.items() for cut in cuts()
-    )
+def changed(weights: Weights) -> Ranking:
+    """The ranking by these weights. None is 0, so that what a feature gives tells what it is."""
+    features = {name: weight for name, weight in weights.items() if name != NAMED}
+    kept = {name: weight if abs(weight) > TOO_SMALL else TOO_SMALL for name, weight in features.items()}
+    return replace(ranking(), features={**ranking().features, **kept})
 
 
-def cuts() -> list[str]:
-    return [f"R@{k}" for k in scoring.CUTS]
+def searched(samples: Sequence[Sample], rounds: int, watch: Watch) -> tuple[dict[str, float], list[Example]]:
+    """The weights after so many rounds, and the examples of the last one."""
+    weights, examples = shipped(), list[Example]()
+    for number in range(1, rounds + 1):
+        examples = list(gathered(samples, weights, number, watch))
+        weights = fitted(examples, list(weights))
+    return weights, examples
 
 
-def table(found: Sequence[Trial]) -> Table:
-    made = Table(title="Tuning halves: R@5 / R@10, the best settings first", title_justify="left")
-    for label in (*found[0].settings, "mean", "margin", *found[0].reached):
-        made.add_column(label, justify="right")
-    for trial in found:
-        values = [f"{value:g}" for value in trial.settings.values()]
-        reached = [f"{one['R@5']:.1f} / {one['R@10']:.1f}" for one in trial.reached.values()]
-        made.add_row(*values, f"{trial.mean:.2f}", f"{trial.margin:+.2f}", *reached)
+def fitted(examples: Sequence[Example], names: Sequence[str]) -> dict[str, float]:
+    """The weights that fit examples, in units of what a fact is worth for itself; those shipped where that teaches nothing."""
+    found = fit(examples)
+    if found[0] < TOO_SMALL:
+        return shipped()
+    return {name: round(float(value / found[0]), 3) for name, value in zip(names, found[1:], strict=True)}
+
+
+def gathered(samples: Sequence[Sample], weights: Weights, number: int, watch: Watch) -> Iterator[Example]:
+    """What the pipeline itself makes of every question: the features of its candidates."""
+    constants = changed(weights)
+    with using(constants):
+        for sample in samples:
+            for at, question in enumerate(sample.of.questions, 1):
+                example = example_of(sample, question, weights, constants)
+                watch(f"round {number}, {sample.name}", at, len(sample.of.questions))
+                if example.gold.any():
+                    yield example
+
+
+def example_of(sample: Sample, question: Asked, weights: Weights, constants: Ranking) -> Example:
+    """The candidates of a question: the best by themselves, and all that the walk came to."""
+    found = sample.stock.memory.recall(
+        question.text, scope=question.scope, settings={**UNJUDGED, "fusion.coverage": 0.0, NAMED: weights[NAMED]}
+    ).ranking
+    assert found is not None
+    nothing = np.zeros(len(found.ids))
+    itself = np.asarray(sum((found.gives[name] for name in ITSELF if name in found.gives), nothing))
+    walked = [found.parts.get(name, nothing) / constants.features[name] for name in weights if name != NAMED]
+    features = np.stack([itself, found.scores.get("entity", nothing), *walked], axis=1)
+    best = np.argsort(-(itself + weights[NAMED] * features[:, 1]))[:CANDIDATES]
+    rows = np.union1d(best, np.flatnonzero(np.abs(features[:, 2:]).sum(axis=1) > 0))
+    fact_of = sample.stock.fact_of[sample.of.name]
+    gold = {fact_of[row] for row in question.gold}
+    return Example(sample.name, question.category, features[rows], np.array([found.ids[row] in gold for row in rows]))
+
+
+def reach(samples: Sequence[Sample], weights: Weights, watch: Watch) -> dict[str, Any]:
+    """What these weights reach on each sample."""
+    return {sample.name: reached_on(sample, weights, watch) for sample in samples}
+
+
+def reached_on(sample: Sample, weights: Weights, watch: Watch) -> dict[str, Any]:
+    arm = Arm("", {**UNJUDGED, NAMED: weights[NAMED]}, changed(weights))
+    answers = Asker(sample.stock).answers(sample.of.questions, arm, f"measuring {sample.name}", watch)
+    return scoring.recalls(answers, sample.stock.fact_of[sample.of.name])
+
+
+def left_out(samples: Sequence[Sample], examples: Sequence[Example], watch: Watch) -> dict[str, Any]:
+    """What each set reaches by the weights that all other sets teach; without titles it is the same set."""
+    set_of = {sample.name: sample.of.name for sample in samples}
+    found = {}
+    for sample in samples:
+        others = [one for one in examples if set_of[one.set] != sample.of.name]
+        if others:
+            found[sample.name] = reached_on(sample, fitted(others, list(shipped())), watch)
+    return found
+
+
+def table_of_weights(weights: Weights) -> Table:
+    made = Table("weight", "shipped", "found", title="Weights, beside 1 for what a fact is worth for itself")
+    for name, before in shipped().items():
+        made.add_row(name, f"{before:g}", f"{weights[name]:g}")
     return made
+
+
+def table_of_reach(reached: Mapping[str, Mapping[str, Any]]) -> Table:
+    made = Table("tuning half", *reached, title="R@5 / R@10 in percent", title_justify="left")
+    for sample in next(iter(reached.values())):
+        made.add_row(sample, *(_shown(found.get(sample)) for found in reached.values()))
+    return made
+
+
+def in_toml(weights: Weights) -> str:
+    """The table for ranking.toml; the weight of names is a setting."""
+    lines = [f"{name} = {weight:g}" for name, weight in weights.items() if name != NAMED]
+    return "\n".join(["[features]", *lines, f"# and in settings.py: {NAMED} = {weights[NAMED]:g}"])
+
+
+def write(weights: Weights, file: Path) -> None:
+    """Change the weights in the file, and nothing else in it."""
+    document: Any = tomlkit.parse(file.read_text(encoding="utf-8"))
+    for name, weight in weights.items():
+        if name != NAMED:
+            document["features"][name] = weight
+    file.write_text(tomlkit.dumps(document), encoding="utf-8")
+
+
+def _shown(found: Mapping[str, Any] | None) -> str:
+    return f"{found['R@5']:.1f} / {found['R@10']:.1f}" if found and found["questions"] else "–"
 
 
 if __name__ == "__main__":

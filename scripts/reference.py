@@ -34,6 +34,7 @@ CODES = {
     3: "No such fact.",
     4: "The store cannot do what was asked.",
     5: "The embedder cannot do what was asked.",
+    6: "A channel of a user's own took too long.",
     UNEXPECTED: f"cofire itself failed; {DEBUG_VARIABLE}=1 in the environment shows the traceback.",
     STOPPED: "Stopped with Ctrl-C.",
     PIPE_CLOSED: "Whoever read the output closed it, as in `cofire list | head -1`.",

@@ -19,6 +19,7 @@ _WITHOUT_EXPANSION: Mapping[str, bool | int | float | str] = {
     "spreading_activation.enabled": False,
     "graph_recall.enabled": False,
     "graph_assist.enabled": False,
+    "bridges.enabled": False,
 }
 _EQUAL_CHANNELS: Mapping[str, bool | int | float | str] = {
     "fusion.method": "rrf",
@@ -49,6 +50,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 "spreading_activation.enabled": True,
                 "graph_recall.enabled": True,
                 "graph_assist.enabled": True,
+                "bridges.enabled": True,
                 "recall.budget": 3_200,
                 "recall.k": 12,
             },

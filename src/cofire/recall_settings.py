@@ -187,6 +187,18 @@ STRATEGY = declare(
         "000; measured",
     )
 )
+BRIDGES = declare(
+    Knob(
+        "bridges.enabled",
+        False,
+        "Whether a recall also brings facts that connect two of its results which nothing else connects.",
+        "000; measured",
+    )
+)
+BRIDGES_MOST = declare(Knob("bridges.most", 3, "Bridges that a recall brings at most.", "cofire", low=1, high=1_000))
+BRIDGE_DECAY = declare(
+    Knob("bridges.decay", 0.7, "What is left over each of the two links of a bridge.", "cofire", low=0, high=1)
+)
 COVERAGE = declare(
     Knob(
         "fusion.coverage",

@@ -41,7 +41,8 @@ class Hit:
     """One fact that came back, with the reasons.
 
     `hops` are the links by which the graph led to it, none when it was found directly; `parts` is what activation gives it, by
-    feature. What the channels give adds up to the score.
+    feature; `bridge` are the links that lead to it from two results that it connects. What the channels give adds up to the
+    score.
     """
 
     fact: Fact
@@ -49,6 +50,7 @@ class Hit:
     channels: Mapping[str, Heard]
     hops: tuple[Hop, ...] = ()
     parts: Mapping[str, float] = field(default_factory=dict)
+    bridge: tuple[Hop, ...] = ()
 
     @property
     def id(self) -> str:
@@ -100,7 +102,8 @@ class Judgement:
 class Ranking:
     """Every candidate of a recall, in arrays with a row each: what each channel scores, its place there, and what that gives.
 
-    `parts` is what activation gives, by feature; `hops` and `seeds` are of each pass of activation, `rounds` its replay.
+    `parts` is what activation gives, by feature; `hops` and `seeds` are of each pass of activation, `rounds` its replay;
+    `bridges` are the links to each fact that connects two others.
     """
 
     ids: tuple[str, ...]
@@ -113,6 +116,7 @@ class Ranking:
     hops: tuple[Mapping[str, Hop], ...] = ()
     seeds: tuple[Mapping[str, float], ...] = ()
     rounds: tuple[Round, ...] = ()
+    bridges: Mapping[str, tuple[Hop, Hop]] = field(default_factory=dict)
 
     def best(self, k: int) -> list[str]:
         """The ids at the first places."""
@@ -124,7 +128,7 @@ class Ranking:
 
     def untold(self) -> Ranking:
         """The same without the ways that activation took."""
-        return replace(self, hops=(), seeds=(), rounds=())
+        return replace(self, hops=(), seeds=(), rounds=(), bridges={})
 
     def hit(self, fact: Fact) -> Hit:
         """A candidate as a hit."""
@@ -138,7 +142,8 @@ class Ranking:
             for name, gives in self.gives.items()
         }
         parts = {name: float(values[row]) for name, values in self.parts.items() if values[row]}
-        return Hit(fact, float(self.total[row]), heard, path_back(fact.id, self.hops, self.seeds), parts)
+        path, bridge = path_back(fact.id, self.hops, self.seeds), self.bridges.get(fact.id, ())
+        return Hit(fact, float(self.total[row]), heard, path, parts, bridge)
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,8 @@ class _Hit(Protocol):
     def confidences(self) -> tuple[float, ...]: ...
     @property
     def weakest(self) -> float | None: ...
+    @property
+    def bridge(self) -> tuple[Hop, ...]: ...
 
 
 class _Report(Protocol):
@@ -160,7 +162,7 @@ def hit_lines(place: int, hit: _Hit, texts: Mapping[str, str]) -> list[str]:
     lines = [f"{place}. {hit.score:.3f} {hit.fact.id} {shortened(hit.fact.text)}", f"   {_arithmetic(hit)}"]
     if len(hit.parts) > 1:
         lines.append(f"   {_features(hit.parts)}")
-    return lines + [f"   {line}" for line in _path_lines(hit, texts)]
+    return lines + [f"   {line}" for line in (*_path_lines(hit, texts), *_bridge_lines(hit, texts))]
 
 
 def as_json(found: _Recollection) -> dict[str, Any]:
@@ -241,6 +243,7 @@ def hit_json(hit: _Hit) -> dict[str, Any]:
         "confidences": list(hit.confidences),
         "weakest": hit.weakest,
         "hops": [hop_json(hop) for hop in hit.hops],
+        "bridge": [hop_json(hop) for hop in hit.bridge],
     }
 
 
@@ -347,11 +350,22 @@ def _path_lines(hit: _Hit, texts: Mapping[str, str]) -> list[str]:
     return lines
 
 
+def _bridge_lines(hit: _Hit, texts: Mapping[str, str]) -> list[str]:
+    """The two facts that a bridge connects, each with the link that leads from there."""
+    if not hit.bridge:
+        return []
+    return ["bridge between", *(f"  {_on_path(hop.source, texts)} → {_link(hop)}" for hop in hit.bridge)]
+
+
 def _hop(hop: Hop) -> str:
+    return f"{_link(hop)}, energy {hop.energy:.3f}"
+
+
+def _link(hop: Hop) -> str:
     via = f" via {hop.via}" if hop.via else ""
     weight = "unsaid" if hop.weight is None else f"{hop.weight:.2f}"
     confidence = 1.0 if hop.confidence is None else hop.confidence
-    return f"{hop.kind}{via}, weight {weight}, conf={confidence:.2f}, energy {hop.energy:.3f}"
+    return f"{hop.kind}{via}, weight {weight}, conf={confidence:.2f}"
 
 
 def _on_path(id: str, texts: Mapping[str, str]) -> str:

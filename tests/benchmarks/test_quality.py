@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cofire.benching import arms, evaluation_sets, provenance, scoring, stocking
-from cofire.benching.quality import is_well
+from cofire.benching.quality import Wanted, is_well, measure
 from cofire.errors import InvalidInput
 from cofire.ranking import ranking, shipped, using
 from tests.benchmarks.making import ISLES, NOTES, OF_ISLES, OF_TURNS, QUESTIONS, TURNS, write_set
@@ -229,3 +229,23 @@ def test_taking_the_meaning_away_loses_what_only_meaning_finds(tmp_path: Path) -
     figures = figures_of(tmp_path, ablate=True, embedder=HashedWords(), settings={"abstention.rule": "off"})
     assert figures["ablations"]["channel semantic"]["R@10"] == 100.0
     assert figures["ablations"]["channel temporal"]["R@10"] == 0.0
+
+
+def test_a_half_without_questions_is_no_accident(tmp_path: Path) -> None:
+    write_set(tmp_path / "locomo", TURNS[:1], OF_TURNS[:1])
+    figures = figures_of(tmp_path, half="other", ablate=True)
+    assert figures["sets"]["locomo"]["questions"] == 0
+    assert figures["ablations"]["context"]["R@5"] == 0.0
+
+
+def test_sets_of_one_name_are_refused(tmp_path: Path) -> None:
+    folders = [write_set(tmp_path / name / "notes", NOTES, QUESTIONS) for name in ("one", "two")]
+    with pytest.raises(InvalidInput, match="Two sets are called notes"):
+        measure(Wanted(folders), lambda *_: None, None)
+
+
+def test_a_kept_store_serves_other_settings_of_recall(tmp_path: Path) -> None:
+    write_set(tmp_path / "sets" / "notes", NOTES, QUESTIONS)
+    for settings in ({}, {"keyword.k1": "1.2"}, {"multi_graph.time": "false"}):
+        figures_of(tmp_path / "sets", keep=tmp_path / "kept", arms=["bm25"], settings=settings)
+    assert len(list((tmp_path / "kept").glob("*.db"))) == 2

@@ -129,6 +129,14 @@ def test_reembed_and_demo_are_as_described(monkeypatch: pytest.MonkeyPatch) -> N
     assert told["recalls"][0].keys() == EXAMPLES["cofire recall"].keys()
 
 
+def test_calibrate_is_as_described(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COFIRE_EMBEDDER_NAME", "bundled")
+    assert call("remember", "Tea is at four.").code == 0
+    (tmp_path / "questions.txt").write_text("When is tea?\n" * 20, encoding="utf-8")
+    told = call("calibrate", str(tmp_path / "questions.txt"), "--json").json
+    assert shape(told) == shape(EXAMPLES["cofire calibrate"])
+
+
 def test_presets_are_as_described() -> None:
     told = call("config", "preset", "--json").json
     assert list(told) == list(EXAMPLES["cofire config preset"])

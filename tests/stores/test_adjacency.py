@@ -20,8 +20,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from cofire.errors import CofireError
 from cofire.model import Change, Edge, NewEdge
+from cofire.stores import reference_graph
 from cofire.stores.base import Conducting, Expansion, Store
-from cofire.stores.index import adjacency
+from cofire.stores.index import adjacency, name_links
 from cofire.stores.reference import ReferenceStore
 from cofire.stores.sqlite import live_index
 from cofire.stores.sqlite.store import SqliteStore
@@ -31,6 +32,17 @@ from tests.stores.making import NOW, Pen, everywhere, holding
 KINDS = ("similar", "causes", "supports", "contradicts", "auto_link", "my own", "about")
 NAMES = ("ana lopez", "porto", "kettle")
 SHARES = (0.0, 0.2, 0.5, 1 / 3, 1.0)
+
+# Bounds so small that a few facts go beyond them.
+SMALL = (
+    (live_index, "SMALLEST_SNAPSHOT", 4),
+    (adjacency, "MOST_CHANGED", 6),
+    (adjacency, "MANY", 4),
+    (adjacency, "CROWDED", 3),
+    *((module, "MOST_NAMED", 5) for module in (name_links, reference_graph)),
+    *((module, "MOST_LINKED", 2) for module in (name_links, reference_graph)),
+    (name_links, "FOREMOST", 3),
+)
 
 shares = some.sampled_from(SHARES)
 held = some.dictionaries(some.sampled_from(NAMES), some.sampled_from([0.2, 0.5, 1.0]), max_size=3)
@@ -68,9 +80,8 @@ class TwoGraphs(RuleBasedStateMachine):
         super().__init__()
         self.exit = ExitStack()
         self.folder = Path(self.exit.enter_context(TemporaryDirectory()))
-        self.exit.enter_context(patch.object(live_index, "SMALLEST_SNAPSHOT", 4))
-        self.exit.enter_context(patch.object(adjacency, "MOST_CHANGED", 6))
-        self.exit.enter_context(patch.object(adjacency, "MANY", 4))
+        for module, bound, small in SMALL:
+            self.exit.enter_context(patch.object(module, bound, small))
         self.reference = ReferenceStore()
         self.sqlite, self.onlooker = sqlite_store(self.folder), sqlite_store(self.folder)
         self.pen = Pen(self.reference)

@@ -169,21 +169,12 @@ def test_a_link_below_the_floor_is_not_followed_by_diffusion(wordy: Memory) -> N
     assert set(wordy.recall(QUESTION, settings=low).ids) == {kettle, shelf}
 
 
-@pytest.mark.parametrize(
-    "dynamics",
-    [
-        pytest.param(
-            "cofire", marks=pytest.mark.xfail(reason="links that carry nothing take the room of others", strict=True)
-        ),
-        "synapse.documented",
-    ],
-)
-def test_an_edge_made_by_hand_is_not_crowded_out_by_likeness(wordy: Memory, dynamics: str) -> None:
+def test_an_edge_made_by_hand_is_not_crowded_out_by_likeness(wordy: Memory) -> None:
     kettle, shelf = wordy.remember([KETTLE, SHELF])
     for other in wordy.remember([f"Note {number} says nothing." for number in range(25)]):
         wordy.connect(kettle, other, kind="similar", weight=0.95)
     wordy.connect(kettle, shelf, kind="supports", weight=0.6)
-    assert shelf in asked(wordy, dynamics, k=50).ids
+    assert shelf in asked(wordy, "cofire", k=50).ids
 
 
 class Forgetful(Watched):
@@ -195,15 +186,7 @@ class Forgetful(Watched):
         return self.store.weigh([id for id in ids if id != self.gone], *others)
 
 
-@pytest.mark.parametrize(
-    "dynamics",
-    [
-        pytest.param(
-            "cofire", marks=pytest.mark.xfail(reason="the walk looks for its row", raises=KeyError, strict=True)
-        ),
-        *DOCUMENTED,
-    ],
-)
+@pytest.mark.parametrize("dynamics", ["cofire", *DOCUMENTED])
 def test_a_fact_that_is_forgotten_on_the_way_is_left_out(store: Store, dynamics: str) -> None:
     forgetful = Forgetful(store)
     memory = Memory(forgetful, embedder=None)

@@ -103,5 +103,6 @@ def ablations() -> dict[str, Arm]:
         "second pass": Arm("", {"graph_recall.steps": 1}),
         **{f"edges {kind}": Arm("", {}, without_edges(constants, kind)) for kind in kinds},
         "graph": Arm("", WITHOUT_GRAPH),
+        "abstention": Arm("", _UNJUDGED),
         **{f"dynamics {name}": Arm("", {"activation.dynamics": name}) for name in others},
     }

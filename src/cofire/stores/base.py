@@ -170,13 +170,19 @@ class Network:
 @dataclass(frozen=True, slots=True)
 class Conducting:
     """Which links may be followed: of these kinds (None for all that conduct), not below a confidence, to facts that pass the
-    filter, and of each fact at most so many, the strongest first. Without `names` only stored edges are."""
+    filter, and of each fact at most so many, the strongest first. Without `names` only stored edges are; kinds that are left out
+    are not even counted."""
 
     where: Where
     kinds: frozenset[str] | None
     floor: float
     most: int
     names: bool = True
+    without: frozenset[str] = frozenset()
+
+    def wants(self, kind: str) -> bool:
+        """Whether links of a kind may be followed."""
+        return kind not in self.without and (self.kinds is None or kind in self.kinds)
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def other(id: str, link: Link) -> str:
 
 def leaves(id: str, link: Link, conducting: Conducting) -> bool:
     """Whether a link of a wanted kind conducts away from a fact. Through names it does both ways, its weight saying how well."""
-    if (conducting.kinds is not None and link.kind not in conducting.kinds) or (link.via and not conducting.names):
+    if not conducting.wants(link.kind) or (link.via and not conducting.names):
         return False
     conducts = "both" if link.kind in THROUGH_NAMES else kind_of(link.kind).conducts
     return conducts == "both" or (conducts == "forward" and link.source == id)

@@ -220,7 +220,9 @@ def _held(web: Web, facts: Facts, id: str, name: str, by: float, *, common: bool
     ]
     count = sum(map(len, inside))
     listed = [
-        tuple(sorted(_others(held, facts, id), key=lambda one: (-one[1], content_order(facts[one[0]].hash)))[:MOST_LINKED])
+        tuple(
+            sorted(_others(held, facts, id), key=lambda one: (-one[1], content_order(facts[one[0]].hash)))[:MOST_LINKED]
+        )
         for held in inside
     ]
     return Held(name, by, count, listed[0], listed[1] if common or count <= MOST_NAMED else ())

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.dynamics import bm25, likeness
-from cofire.dynamics.context import borrowed, openness
+from cofire.dynamics.context import Context, borrowed, openness
 from cofire.ranking import ranking
 from cofire.reading.asked_times import closeness
 from cofire.settings import (
@@ -120,12 +120,19 @@ def saturation(evidence: Evidence, cue: Cue) -> Numbers:
     lengths = evidence.lengths[:asked].astype(np.float64)
     if words.context is not None and (evidence.around >= 0).any():
         opened = openness(lengths, short=words.context.short)
-        lent = borrowed(evidence.counts, evidence.around, opened, words.context)
-        counts = counts + lent * np.asarray(words.lent)
-        longer = lengths + borrowed(evidence.lengths[:, None].astype(np.float64), evidence.around, opened, words.context)[:, 0]
-        lengths = longer * lengths.mean() / longer.mean()
+        held = np.column_stack([evidence.counts, evidence.lengths])
+        lent = borrowed(held, evidence.around, opened, words.context)
+        counts = counts + lent[:, :-1] * np.asarray(words.lent)
+        lengths = in_context(lengths, lent[:, -1], words.mean_length, words.context)
     resisting = bm25.resistance(lengths, k1=words.k1, b=words.b, mean_length=words.mean_length)
     return bm25.saturation(counts.astype(np.float64), resisting[:, None])
+
+
+def in_context(lengths: Numbers, lent: Numbers, mean_length: float, context: Context) -> Numbers:
+    """The length of facts with what they borrow, brought back to the scale of facts alone: a turn of mean length among turns of
+    mean length stays as long as it is."""
+    usual = 1.0 + float(context.weights().sum() * openness(np.array([mean_length]), short=context.short)[0])
+    return np.where(lent > 0, (lengths + lent) / usual, lengths)
 
 
 def cosines(evidence: Evidence, cue: Cue, settings: Settings) -> Numbers:

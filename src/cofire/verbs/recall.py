@@ -12,6 +12,7 @@ from cofire.settings import Settings
 from cofire.stores.base import Evidence
 from cofire.verbs.activating import activate
 from cofire.verbs.asking import Asked, Question, question
+from cofire.verbs.bridging import bridge
 from cofire.verbs.channels import listen
 from cofire.verbs.cueing import read_cue
 from cofire.verbs.direct import slate
@@ -36,17 +37,18 @@ def recall(text: object, asked: Asked, settings: Settings) -> Asking[Recollectio
     planned = assisted(planned, asked_for, len(known.ids))
     active = yield from activate(known, cue, asked_for, planned)
     ranking = yield from fuse(active, heard, cue, asked_for, planned)
+    ranking, bridged = yield from bridge(ranking, asked_for, planned)
     ranking = ranking if asked_for.settings[EXPLAIN] else ranking.untold()
     judgement = judge(active, cue, asked_for)
     facts: list[Fact | None] = yield Read(ranking.best(asked_for.k))
     found = cap([ranking.hit(fact) for fact in facts if fact is not None], asked_for.budget)
-    reports = (*heard.reports, active.report)
+    reports = (*heard.reports, active.report, *bridged)
     return Recollection(
         question=asked_for.text,
         hits=found if judgement.known else (),
         channels=reports,
         scopes=asked_for.scopes,
-        reason=_reason(judgement, found, ranking.ids, (*heard.reports, active.report)),
+        reason=_reason(judgement, found, ranking.ids, reports),
         mode=planned.mode,
         strategy=planned.strategy,
         judgement=judgement,
@@ -63,9 +65,9 @@ def cap(hits: Sequence[Hit], budget: int | None) -> tuple[Hit, ...]:
 
 
 def on_paths(hits: Sequence[Hit]) -> Asking[dict[str, str]]:
-    """The texts of the facts on the paths; those that are no hits are read."""
+    """The texts of the facts on the paths and beside the bridges; those that are no hits are read."""
     known = {hit.id: hit.text for hit in hits}
-    on_paths = dict.fromkeys(id for hit in hits for id in hit.path)
+    on_paths = dict.fromkeys(id for hit in hits for id in (*hit.path, *(hop.source for hop in hit.bridge)))
     unread = [id for id in on_paths if id not in known]
     facts: list[Fact | None] = (yield Read(unread)) if unread else []
     known |= {fact.id: fact.text for fact in facts if fact is not None}

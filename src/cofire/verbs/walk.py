@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,12 +79,32 @@ def walk(known: Slate, seeds: Mapping[str, float], cue: Cue, asked: Question, bo
     wires = yield from wired(seeds, asked, bounds.floor, bounds.expanded)
     known = yield from widened(known, (*paths.ids, *wires), cue, asked)
     row = known.rows
+    paths = _still_there(paths, row)
     rows = np.array([row[id] for id in paths.ids], np.int64)
     linked = best_links(paths, known.standing[rows], seeds, cue, bounds)
     features = yield from judged(known, paths, rows, linked, cue)
     features["wired"] = np.sqrt([wires[id].energy if id in wires else 0.0 for id in known.ids])
     gives = {name: ranking().features[name] * values for name, values in features.items()}
     return Walked(known, seeds, gives, strongest(hops_of(paths, linked), wires))
+
+
+def _still_there(paths: NamePaths, weighed: Mapping[str, int]) -> NamePaths:
+    """Paths without facts that somebody forgot since they were found."""
+    there = np.array([id in weighed for id in paths.ids], np.bool_)
+    if there.all():
+        return paths
+    moved = np.maximum(0, np.cumsum(there) - 1)
+    kept = there[paths.target] & there[paths.holder[paths.step]]
+    return replace(
+        paths,
+        ids=tuple(id for id in paths.ids if id in weighed),
+        loose=paths.loose[there],
+        holder=moved[paths.holder],
+        step=paths.step[kept],
+        target=moved[paths.target[kept]],
+        strength=paths.strength[kept],
+        there=paths.there[kept],
+    )
 
 
 def strongest(*ways: Mapping[str, Hop]) -> dict[str, Hop]:

@@ -18,15 +18,24 @@ from cofire.verbs.direct import Numbers
 
 def wired(seeds: Mapping[str, float], asked: Question, floor: float, most: int) -> Asking[dict[str, Hop]]:
     """The best hop along a stored edge to each fact that one leads to. A seed is not paid for what comes from a weaker one."""
-    found: Expansion = yield Expand(tuple(seeds), Conducting(asked.where, None, floor, most, names=False))
+    found: Expansion = yield Expand(
+        tuple(seeds), Conducting(asked.where, None, floor, most, names=False, without=silent())
+    )
     energies = carried(found, seeds)
     hops: dict[str, Hop] = {}
     for row in np.argsort(-energies, kind="stable").tolist():
         source, target = found.ids[found.source[row]], found.ids[found.target[row]]
         if energies[row] > 0 and target not in hops and seeds.get(target, 0.0) < seeds[source]:
             weight, confidence = (_said(values[row]) for values in (found.weight, found.confidence))
-            hops[target] = Hop(source, target, found.kind[row], weight, confidence, found.via[row], float(energies[row]))
+            hops[target] = Hop(
+                source, target, found.kind[row], weight, confidence, found.via[row], float(energies[row])
+            )
     return hops
+
+
+def silent() -> frozenset[str]:
+    """Kinds of edge that carry nothing in the walk."""
+    return frozenset(kind for kind, worth in ranking().edges.kinds.items() if not worth)
 
 
 def carried(found: Expansion, seeds: Mapping[str, float]) -> Numbers:

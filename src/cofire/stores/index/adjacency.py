@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.kinds import kind_of
+from cofire.stores.base import Conducting
 from cofire.stores.index.columns import Columns, Mask
 from cofire.stores.index.halves import (
     Halves,
@@ -209,9 +210,11 @@ class Adjacency:
             return (NO_TAGS,) * len(numbers)
         return tuple(self._tag_set(number) for number in numbers.tolist())
 
-    def numbers_of(self, kinds: frozenset[str] | None) -> Mask | None:
-        """A mask over the numbers of kinds."""
-        return None if kinds is None else np.array([kind in kinds for kind in self.kinds.words], np.bool_)
+    def numbers_of(self, conducting: Conducting) -> Mask | None:
+        """A mask over the numbers of the kinds that may be followed; None for all."""
+        if conducting.kinds is None and not conducting.without:
+            return None
+        return np.array([conducting.wants(kind) for kind in self.kinds.words], np.bool_)
 
     def arrays(self, columns: Columns) -> dict[str, NDArray[Any]]:
         """All of it as arrays, for a snapshot."""

@@ -169,25 +169,20 @@ class Index:
 
     def _lent(self, positions: NDArray[np.int32], counts: Any, context: Context) -> tuple[Any, Any]:
         """What facts hold of a word when its turns lend it to those around them."""
-        lengths, held = self.columns["length"], np.zeros(self.columns.size)
         alive = self.columns["alive"][positions]
         positions, counts = positions[alive], counts[alive]
-        held[positions] = counts
-        touched = [positions]
         lenders = self.turns.has_neighbours(positions)
         if not lenders.any():
             return positions, counts
-        positions, counts = positions[lenders], counts[lenders]
-        around = self.turns.around(positions, context.reach)
+        lent, own = np.zeros(self.columns.size), np.zeros(self.columns.size)
+        own[positions] = counts
+        around, counts = self.turns.around(positions[lenders], context.reach), counts[lenders]
         # A turn lends to those after it what they count of a turn before them, and the other way about.
-        lending = np.roll(context.weights(), context.reach)
-        for column, weight in enumerate(lending):
+        for column, weight in enumerate(np.roll(context.weights(), context.reach)):
             there = around[:, column] >= 0
-            borrowers = around[there, column]
-            held[borrowers] += weight * counts[there] * openness(lengths[borrowers], short=context.short)
-            touched.append(borrowers)
-        found = np.unique(np.concatenate(touched))
-        return found, held[found]
+            lent[around[there, column]] += weight * counts[there]
+        found = np.flatnonzero(lent + own)
+        return found, own[found] + lent[found] * openness(self.columns["length"][found], short=context.short)
 
     def best(self, proposed: Proposed, k: int) -> tuple[list[str], NDArray[np.int64]]:
         """Ids and positions, best first; of equals the newer first. Rounded, so that the last bit of a sum decides nothing."""

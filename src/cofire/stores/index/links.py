@@ -68,7 +68,7 @@ class Expander:
 
     def expand(self, asked: Asked, conducting: Conducting) -> tuple[Expansion, Places]:
         """The links that leave these facts, and the positions of those led to that were not asked for."""
-        kinds = self._adjacency.numbers_of(conducting.kinds)
+        kinds = self._adjacency.numbers_of(conducting)
         keys = self._index.columns["key"][asked.positions]
         stored, in_order = self._stored(keys, kinds, conducting)
         degree = self._adjacency.degrees(keys, kinds)

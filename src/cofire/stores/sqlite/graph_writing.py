@@ -60,7 +60,9 @@ def known_subjects(connection: apsw.Connection, scope: int, names: Collection[st
     """Those of these names that a fact of the scope is about, with their keys."""
     if not names:
         return {}
-    sql = "SELECT n.name, n.key FROM carray(?) c CROSS JOIN names n ON n.scope = ? AND n.name = c.value WHERE n.about > 0"
+    sql = (
+        "SELECT n.name, n.key FROM carray(?) c CROSS JOIN names n ON n.scope = ? AND n.name = c.value WHERE n.about > 0"
+    )
     found: Any = connection.execute(sql, (apsw.carray(tuple(names)), scope))
     return dict(found)
 

@@ -1,0 +1,161 @@
+"""The journal: lines of JSON beside the store, at most so many a file, that several processes may write. Knows nothing of what they say."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Lock
+from typing import IO, Any
+
+from cofire.errors import StoreError, map_exceptions
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _hold(file: IO[bytes]) -> None:
+        msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+
+else:
+    import fcntl
+
+    def _hold(file: IO[bytes]) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX)
+
+
+FILES = "*.jsonl"
+LOCK = ".lock"
+
+Line = Mapping[str, Any]
+
+
+class Journal:
+    """Lines by the name of their file, in the folder that is named, else in `home`, else nowhere but in this process."""
+
+    def __init__(self, home: Path | None) -> None:
+        self._home = home
+        self._kept: dict[str, list[bytes]] = {}
+        self._turn = Lock()
+
+    def append(self, name: str, line: Line, *, folder: str, most: int) -> None:
+        """Add a line. A file that holds twice as many as are kept is cut to the newest."""
+        written = json.dumps(line, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+        if (place := self.place(folder)) is None:
+            with self._turn:
+                self._kept[name] = [*self._kept.get(name, ()), written][-most:]
+            return
+        with _errors(place), self._turn, _alone(place):
+            path = place / f"{name}.jsonl"
+            _append(path, written)
+            lines = path.read_bytes().splitlines(keepends=True)
+            if len(lines) >= 2 * most:
+                _replace(path, lines[-most:])
+
+    def lines(self, name: str, *, folder: str, most: int) -> list[dict[str, Any]]:
+        """The newest lines, the oldest of them first. One that a crash cut short is passed over."""
+        place = self.place(folder)
+        if place is None:
+            return _read(self._kept.get(name, ()))
+        path = place / f"{name}.jsonl"
+        with _errors(place):
+            return _read(path.read_bytes().splitlines()[-most:]) if path.exists() else []
+
+    def drop(self, ids: Sequence[str], *, folder: str) -> int:
+        """Take out every line that mentions one of these ids; tells how many that were."""
+        named = [id.encode("utf-8") for id in ids]
+        return self._keep_only(lambda line: not any(id in line for id in named), folder)
+
+    def clear(self, *, folder: str) -> int:
+        """Remove all lines and the folder that is then empty; tells how many lines that were."""
+        gone = self._keep_only(lambda line: False, folder)
+        place = self.place(folder)
+        if place is not None and place.is_dir():
+            with _errors(place), self._turn, _alone(place), suppress(PermissionError):
+                (place / LOCK).unlink()
+            with suppress(OSError):
+                place.rmdir()
+        return gone
+
+    def place(self, folder: str) -> Path | None:
+        """Where lines are kept; None is in this process alone."""
+        return Path(folder).expanduser() if folder else self._home
+
+    def _keep_only(self, wanted: Callable[[bytes], bool], folder: str) -> int:
+        place = self.place(folder)
+        if place is None:
+            with self._turn:
+                before = sum(map(len, self._kept.values()))
+                self._kept = {name: [line for line in lines if wanted(line)] for name, lines in self._kept.items()}
+                return before - sum(map(len, self._kept.values()))
+        if not place.is_dir():
+            return 0
+        with _errors(place), self._turn, _alone(place):
+            return sum(_sift(path, wanted) for path in sorted(place.glob(FILES)))
+
+
+def _sift(path: Path, wanted: Callable[[bytes], bool]) -> int:
+    """Leave only the wanted lines in a file, or no file at all; tells how many went."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    kept = [line for line in lines if wanted(line)]
+    if not kept:
+        path.unlink()
+    elif len(kept) < len(lines):
+        _replace(path, kept)
+    return len(lines) - len(kept)
+
+
+def _append(path: Path, line: bytes) -> None:
+    """In one write; after a line that a crash cut short, on a line of its own."""
+    with path.open("ab+") as file:
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            line = line if file.read(1) == b"\n" else b"\n" + line
+        file.write(line)
+
+
+def _replace(path: Path, lines: Sequence[bytes]) -> None:
+    unfinished = path.with_suffix(".new")
+    unfinished.write_bytes(b"".join(lines))
+    unfinished.replace(path)
+
+
+def _read(lines: Sequence[bytes]) -> list[dict[str, Any]]:
+    found = []
+    for line in lines:
+        with suppress(ValueError):
+            found.append(json.loads(line))
+    return [one for one in found if isinstance(one, dict)]
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """While no other process writes there. The lock file may have been removed while it was waited for; then once more."""
+    while True:
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            file = (folder / LOCK).open("ab")
+        except FileNotFoundError:
+            continue
+        with file:
+            _hold(file)
+            if _is_there(folder / LOCK, file):
+                yield
+                return
+
+
+def _is_there(path: Path, file: IO[bytes]) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return False
+
+
+def _errors(folder: Path) -> Any:
+    return map_exceptions(
+        {OSError: StoreError},
+        problem=f"The snapshots in {folder} cannot be used: {{error}}.",
+        way_out="Name another folder with: cofire config set snapshots.folder PATH",
+    )
