@@ -15,6 +15,7 @@ from typing import Any, Generic, Protocol, TypeVar, cast
 
 from cofire.embedders.base import Embedder, Resident, Role, Vectors
 from cofire.errors import Conflict
+from cofire.journal import Journal
 from cofire.model import Change, Fact, Where
 from cofire.reading.base import Reader, Reading
 from cofire.stores.base import Store, WordCue
@@ -24,8 +25,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class World:
-    """What the runners answer from: a store, an embedder or none, a clock, a source of new ids, a reader of texts, and channels
-    that were added."""
+    """What the runners answer from: a store, an embedder or none, a clock, a source of new ids, a reader of texts, channels
+    that were added, and a journal."""
 
     store: Store
     embedder: Embedder | None
@@ -33,6 +34,7 @@ class World:
     mint: Callable[[datetime, int], list[str]]
     reader: Reader
     channels: dict[str, Any] = field(default_factory=dict)
+    journal: Journal = field(default_factory=lambda: Journal(None))
 
 
 class Ask(Protocol):

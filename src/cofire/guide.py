@@ -118,6 +118,20 @@ _PAGES = (
         "recall, and why about a fact that is missing.",
     ),
     Page(
+        "compare",
+        "Asks the same questions under two configurations and tells what changes: how much overlaps, how alike the order is, who moved.",
+        "Before changing a preset or a setting for good. Give questions as they are really asked.",
+        "Two recalls a question; nothing is kept.",
+        "configure with what proved better.",
+    ),
+    Page(
+        "shadow_report",
+        "Sums up the shadow recalls that were run beside real ones without changing them: overlap, order, facts that moved, failures.",
+        "After a while with shadow.enabled or shadow.assist switched on.",
+        "Milliseconds; but each shadow recall costs as much as a recall.",
+        "shadow_clear to begin anew, or to be rid of the questions that are kept.",
+    ),
+    Page(
         "export",
         "Writes all facts and edges to JSONL, or the graph to GraphML.",
         "To move, archive, or look at the graph in another program.",

@@ -17,12 +17,15 @@ from cofire.own_channels import OwnChannel, register
 from cofire.reasons import Why
 from cofire.recollection import Recollection
 from cofire.settings import Settings
+from cofire.shadows import Comparisons, ShadowReport
 from cofire.spelling import spelled_out
 from cofire.spreads import Exploration
 from cofire.stores.base import Store
 from cofire.verbs import configuring
 from cofire.verbs.asking import Asked, Filters, Names
 from cofire.verbs.calibrate import Calibrated, calibrate
+from cofire.verbs.comparing import Given as Configured
+from cofire.verbs.comparing import compare
 from cofire.verbs.connect import Drawn, Portrait, connect, edges, neighbours, portrait
 from cofire.verbs.dream import Dreamed, dream
 from cofire.verbs.explore import Exploring, explore
@@ -30,9 +33,9 @@ from cofire.verbs.exporting import Exported, Loaded, export, load
 from cofire.verbs.forget import Forgotten, forget
 from cofire.verbs.ingest import Ingested, Keywords, ingest
 from cofire.verbs.listing import Stats, facts, stats
-from cofire.verbs.recall import recall
 from cofire.verbs.reembed import reembed
 from cofire.verbs.remember import Common, Given, Progress, remember
+from cofire.verbs.shadowing import recall_beside, shadow_clear, shadow_report
 from cofire.verbs.tending import backup, check
 from cofire.verbs.why import why
 
@@ -81,7 +84,7 @@ class Memory:
     @spelled_out
     def recall(self, query: str, **asked: Unpack[Asked]) -> Recollection:
         """What memory knows about a question, best first. Without `k`, the setting recall.k (10) holds."""
-        return self._run(lambda settings: recall(query, asked, settings))
+        return self._run(lambda settings: recall_beside(query, asked, settings))
 
     @spelled_out
     def why(self, query: str, id: str, **asked: Unpack[Asked]) -> Why:
@@ -184,6 +187,28 @@ class Memory:
     ) -> Calibrated:
         """From 200 or more questions that memory can answer, the evidence below which it is silent; kept in the store."""
         return self._run(lambda settings: calibrate(questions, scope, false_silence, dry_run, settings), progress)
+
+    @spelled_out
+    def compare(
+        self,
+        questions: Iterable[str],
+        *,
+        b: Configured,
+        a: Configured = None,
+        k: int | None = None,
+        progress: Listen = None,
+        **filters: Unpack[Filters],
+    ) -> Comparisons:
+        """Ask the same questions under two configurations, each a preset or settings, and tell what changes; `a` is as it is now."""
+        return self._run(lambda settings: compare(questions, filters, (a, b), k, settings), progress)
+
+    def shadow_report(self, kind: str | None = None) -> ShadowReport:
+        """What the shadow recalls that are kept came to: all, or those of the kind recall or assist."""
+        return self._run(lambda settings: shadow_report(kind, settings))
+
+    def shadow_clear(self) -> int:
+        """Remove all that shadow recalls and snapshots have kept; tells how many there were."""
+        return self._run(shadow_clear)
 
     def register(self, channel: OwnChannel) -> None:
         """Add a way of finding facts, which every recall asks beside those built in."""

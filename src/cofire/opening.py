@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, TypeVar
 
 from cofire.asks import Asking, Recorded, World, run
@@ -15,10 +16,12 @@ from cofire.embedders.choosing import embedder_for
 from cofire.errors import StoreNotOpened
 from cofire.graph_settings import DREAM_AFTER_FACTS, DREAM_AFTER_MINUTES, READER
 from cofire.ids import Minter
+from cofire.journal import Journal
 from cofire.model import Record
 from cofire.reading.choosing import reader_for as choose_reader
 from cofire.settings import BUSY_SECONDS, EMBEDDER, INDEX, RECORD, SYNCHRONOUS, Settings
 from cofire.stores.base import Store
+from cofire.stores.sqlite.connecting import IN_MEMORY
 from cofire.stores.sqlite.store import SqliteOptions, SqliteStore
 from cofire.verbs.dream import dream
 from cofire.verbs.model_of_store import check_model
@@ -99,7 +102,8 @@ class Place:
         record = store.record(RECORD)
         settings = gather(record=record.value if record else None, call=self.settings)
         embedder = choose_embedder(self.embedder, settings)
-        world = World(store, embedder, self.clock or _utc_now, _MINTER.mint, choose_reader(settings[READER]))
+        reader, journal = choose_reader(settings[READER]), Journal(beside(store))
+        world = World(store, embedder, self.clock or _utc_now, _MINTER.mint, reader, journal=journal)
         if not self.reembedding:
             run(check_model(), world)
         opened = Opened(world, self.settings)
@@ -116,6 +120,12 @@ def open_store(place: Any, settings: Settings) -> Store:
     if "://" in path:
         raise StoreNotOpened(f"No store can be opened at {path}.", way_out="Give the path of a file.")
     return SqliteStore.open(path, store_options(settings))
+
+
+def beside(store: Store) -> Path | None:
+    """The folder for what is noted beside a store that is a file."""
+    path = getattr(store, "path", None)
+    return Path(f"{path}.snapshots") if path and path != IN_MEMORY else None
 
 
 def store_options(settings: Settings) -> SqliteOptions:

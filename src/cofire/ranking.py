@@ -37,7 +37,6 @@ class Direct:
 class Seeds:
     """Where the walk starts, and how soft the starting weights are, at first and when it starts again."""
 
-    count: int
     warmth: float
     again: float
 

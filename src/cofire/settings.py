@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, cast
 
-from cofire import abstention_settings, energy_settings, graph_settings, recall_settings
+from cofire import abstention_settings, energy_settings, graph_settings, recall_settings, shadow_settings
 from cofire.errors import UnknownSetting
 from cofire.knobs import KNOBS, Knob, T, declare
 from cofire.presets import PRESETS
@@ -23,6 +23,7 @@ __all__ = [
     "graph_settings",
     "knob",
     "recall_settings",
+    "shadow_settings",
 ]
 
 RECORD = "settings"

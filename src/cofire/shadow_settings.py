@@ -44,7 +44,14 @@ SNAPSHOTS = declare(
     )
 )
 SNAPSHOTS_MOST = declare(
-    Knob("snapshots.most", 200, "Snapshots, and comparisons, that are kept; older ones go.", "cofire", low=1, high=1_000_000)
+    Knob(
+        "snapshots.most",
+        200,
+        "Snapshots, and comparisons, that are kept; older ones go.",
+        "cofire",
+        low=1,
+        high=100_000,
+    )
 )
 SNAPSHOTS_FOLDER = declare(
     Knob(

@@ -25,11 +25,11 @@ _BESIDE = ("shadow.", "snapshots.")
 
 
 def compare(
-    questions: Iterable[str], filters: Filters, a: Given, b: Given, k: int | None, settings: Settings
+    questions: Iterable[str], filters: Filters, pair: tuple[Given, Given], k: int | None, settings: Settings
 ) -> Asking[Comparisons]:
-    """Ask every question twice, first as `a` says, then as `b` does."""
+    """Ask every question twice, under each configuration of the pair."""
     asked = _questions(questions)
-    first, second = configuration(a), configuration(b)
+    first, second = (configuration(given) for given in pair)
     k = accepting.count(settings[K] if k is None else k, "k", low=1, high=1_000)
     found = []
     for done, text in enumerate(asked, start=1):

@@ -8,8 +8,10 @@ from datetime import datetime
 
 from cofire.asks import Asking, Now, Scan, Write
 from cofire.errors import InvalidInput
+from cofire.journal_asks import Unnote
 from cofire.model import Change, Fact, Written
 from cofire.settings import Settings
+from cofire.shadow_settings import SNAPSHOTS_FOLDER
 from cofire.verbs.asking import Filters, where
 from cofire.verbs.listing import facts_by_id
 from cofire.verbs.remember import recount_where_due
@@ -36,6 +38,7 @@ def forget(ids: Iterable[str] | str | None, filters: Filters, dry_run: bool, set
     if doomed and not dry_run:
         written: Written = yield Write(Change(now=now, removals=tuple(fact.id for fact in doomed)))
         yield from recount_where_due(written.sizes, now, settings)
+        yield Unnote(tuple(fact.id for fact in doomed), settings[SNAPSHOTS_FOLDER])
     return Forgotten(tuple(doomed), dry_run)
 
 

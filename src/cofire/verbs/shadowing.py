@@ -6,6 +6,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from math import isfinite
 from typing import Any
 
 from cofire.asks import Asking, Now, Read
@@ -36,7 +37,7 @@ KINDS = ("recall", "assist")
 # Facts and reasons that a report shows: the most frequent.
 SHOWN = 10
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("cofire")
 
 
 def recall_beside(text: object, asked: Asked, settings: Settings) -> Asking[Recollection]:
@@ -51,13 +52,13 @@ def recall_beside(text: object, asked: Asked, settings: Settings) -> Asking[Reco
 def _beside(found: Recollection, asked: Asked, held: Settings, settings: Settings) -> Asking[None]:
     """All that is kept of a recall. A journal that cannot be written is told to whoever reads the log, and to nobody else."""
     now: datetime = yield Now()
-    k = asked.get("k")
-    begun = {"at": now.isoformat(), "question": found.question, "scopes": list(found.scopes), "k": k or held[K]}
+    k = asked.get("k") or held[K]
+    begun = {"at": now.isoformat(), "question": found.question, "scopes": list(found.scopes), "k": k}
     try:
         if held[SNAPSHOTS]:
             yield _note(RECALLS, {**begun, **_snapshot(found)}, held)
         for kind, second in _seconds(held).items():
-            line = yield from _shadow(found, second, asked, settings, begun["k"])
+            line = yield from _shadow(found, second, asked, settings, k)
             yield _note(COMPARISONS, {**begun, "kind": kind, "a": dict(told(held)), **line}, held)
     except Exception as error:  # noqa: BLE001 - the answer is there already, and nothing beside it may take it away
         _log.warning("A recall was answered, but nothing could be noted beside it: %s", error)
@@ -95,7 +96,7 @@ def _snapshot(found: Recollection) -> dict[str, Any]:
     """A recall by its ids."""
     return {
         "known": found.known,
-        "evidence": found.to_dict()["judgement"],
+        "evidence": found.judgement.evidence if found.judgement and isfinite(found.judgement.evidence) else None,
         "mode": found.mode,
         "strategy": found.strategy,
         "dynamics": found.plan.dynamics if found.plan else None,
@@ -111,7 +112,7 @@ def shadow_report(kind: str | None, settings: Settings) -> Asking[ShadowReport]:
         raise InvalidInput(f"There is no kind of shadow {kind!r}.", way_out=f"Choose one of {', '.join(KINDS)}.")
     folder, most = settings[SNAPSHOTS_FOLDER], settings[SNAPSHOTS_MOST]
     lines: list[dict[str, Any]] = yield Noted(COMPARISONS, folder, most)
-    lines = [line for line in lines if kind in (None, line.get("kind"))]
+    lines = [line for line in lines if line.get("kind") in ((kind,) if kind else KINDS)]
     well = [line for line in lines if not line.get("failed")]
     reasons = Counter(line["failed"] for line in lines if line.get("failed"))
     return ShadowReport(

@@ -172,7 +172,7 @@ def steps_of(paths: NamePaths, standing: Numbers) -> tuple[walking.Steps, walkin
     about = (paths.strength > 0) | (paths.own[paths.step] > 0)
     shared = ~about & paths.loose[seed] & paths.loose[paths.target]
     # Of two names worth the same, the surer one tells the way, whichever was written first.
-    surest = np.lexsort((paths.name, -paths.sure)) if paths.name else np.zeros(0, np.int64)
+    surest = np.lexsort((np.array(paths.name, dtype=np.str_), -paths.sure))
     order = np.argsort(np.argsort(surest)[paths.step], kind="stable")
     every = walking.Steps(seed[order], paths.step[order], paths.target[order], draws[order], order)
     return every.only(about[order]), every.only(shared[order])

@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 import cofire
-from cofire.doors.cli import benching, configuring
+from cofire.doors.cli import benching, configuring, shadowing
 from cofire.doors.cli.calibrating import calibrate
 from cofire.doors.cli.calling import JsonOption, StoreOption, begin_group, spread
+from cofire.doors.cli.comparing import compare
 from cofire.doors.cli.connecting import connect, list_edges
 from cofire.doors.cli.demo import demo
 from cofire.doors.cli.doctor import doctor
@@ -61,6 +62,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "restore": restore,
         "reembed": reembed,
         "calibrate": calibrate,
+        "compare": compare,
         "export": export,
         "import": load,
         "guide": show_guide,
@@ -72,6 +74,7 @@ for panel, commands in PANELS.items():
     for name, command in commands.items():
         app.command(name, rich_help_panel=panel)(spread(command))
 app.add_typer(configuring.app, rich_help_panel=CARE)
+app.add_typer(shadowing.app, rich_help_panel=CARE)
 app.add_typer(benching.app, rich_help_panel=CARE)
 
 Version = Annotated[bool, typer.Option("--version", help="Print the version.")]
