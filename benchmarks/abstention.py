@@ -104,7 +104,9 @@ def read_arguments(arguments: Sequence[str] | None) -> Namespace:
     parser.add_argument("--sets", nargs="+", metavar="NAME", help="Only these sets.")
     parser.add_argument("--limit", type=int, metavar="N", help="Only N questions of each set, drawn by chance.")
     parser.add_argument("--out", type=Path, metavar="FILE.json", help="Where to write all figures.")
-    parser.add_argument("--cache", type=Path, default=default_folder(), metavar="FOLDER", help="Where vectors are kept.")
+    parser.add_argument(
+        "--cache", type=Path, default=default_folder(), metavar="FOLDER", help="Where vectors are kept."
+    )
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="Where stores are kept for the next run.")
     return parser.parse_args(arguments)
 
@@ -199,9 +201,7 @@ def parts(chosen: EvaluationSet) -> Iterator[tuple[EvaluationSet, int]]:
                 yield part_of(chosen, scope, rows, size, draw), size
 
 
-def part_of(
-    chosen: EvaluationSet, scope: str, rows: Sequence[str], size: int, draw: random.Random
-) -> EvaluationSet:
+def part_of(chosen: EvaluationSet, scope: str, rows: Sequence[str], size: int, draw: random.Random) -> EvaluationSet:
     questions = [one for one in chosen.questions if one.scope == scope]
     gold: dict[str, None] = {}
     answered = []

@@ -26,7 +26,7 @@ from rich.table import Table
 if not __package__:  # run by its path
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks import provenance
+from cofire.benching import provenance
 from benchmarks.speed import Figure, of_rounds, shown, yardstick
 from cofire.asks import Asking
 from cofire.dynamics import diffusion, energy, synapse

@@ -1,3 +1,0 @@
-"""Vectors kept between runs, which live in `cofire.benching.kept_vectors`."""
-
-from cofire.benching.kept_vectors import *  # noqa: F403

@@ -1,3 +1,0 @@
-"""Where figures come from, which is told by `cofire.benching.provenance`."""
-
-from cofire.benching.provenance import *  # noqa: F403
