@@ -26,7 +26,7 @@ THRESHOLD = declare(
 LEXICAL_WEIGHT = declare(
     Knob(
         "abstention.words",
-        0.2,
+        0.15,
         "What the share of the question's words counts beside the cosine.",
         "measured",
         low=0,
@@ -34,13 +34,13 @@ LEXICAL_WEIGHT = declare(
     )
 )
 SIZE_PENALTY = declare(
-    Knob("abstention.size", 0.01, "What the logarithm of the number of facts takes away.", "measured", low=0, high=1)
+    Knob("abstention.size", 0.015, "What the logarithm of the number of facts takes away.", "measured", low=0, high=1)
 )
 UNKNOWN_PENALTY = declare(
     Knob(
         "abstention.unknown",
-        0.1,
-        "What the words that memory has never met take away; naming one who speaks in it gives as much.",
+        0.012,
+        "What words that memory has never met add to that; naming one who speaks in it takes as much off.",
         "measured",
         low=0,
         high=1,

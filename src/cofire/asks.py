@@ -18,6 +18,7 @@ from cofire.errors import Conflict
 from cofire.journal import Journal
 from cofire.model import Change, Fact, Where
 from cofire.reading.base import Reader, Reading
+from cofire.receipts import Receipts
 from cofire.stores.base import Store, WordCue
 
 T = TypeVar("T")
@@ -26,7 +27,7 @@ T = TypeVar("T")
 @dataclass(frozen=True)
 class World:
     """What the runners answer from: a store, an embedder or none, a clock, a source of new ids, a reader of texts, channels
-    that were added, and a journal."""
+    that were added, a journal, and the session that is going on, if it has a name."""
 
     store: Store
     embedder: Embedder | None
@@ -35,6 +36,8 @@ class World:
     reader: Reader
     channels: dict[str, Any] = field(default_factory=dict)
     journal: Journal = field(default_factory=lambda: Journal(None))
+    receipts: Receipts = field(default_factory=lambda: Receipts(None))
+    session: str | None = None
 
 
 class Ask(Protocol):

@@ -1,4 +1,4 @@
-"""Dreaming in the background: a long-running process consolidates by itself when enough facts wait, or wait long enough."""
+"""Dreaming and curating in the background: a long-running process tends to its memory by itself, when that is due."""
 
 from __future__ import annotations
 
@@ -66,3 +66,38 @@ class BackgroundDreamer:
                 self.look()
             except CofireError as error:
                 _log.warning("A dream in the background failed: %s", error)
+
+
+class BackgroundCurator:
+    """A thread that curates every so many hours. One that fails is logged and tried again when the time has passed once more."""
+
+    def __init__(self, *, curate: Callable[[], object], clock: Callable[[], datetime], every_hours: float) -> None:
+        self._curate, self._clock, self._every = curate, clock, timedelta(hours=every_hours)
+        self._last = clock()
+        self._stop = Event()
+        self._thread = Thread(target=self._watch, name="cofire curates", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def look(self) -> bool:
+        """Curate if it is due; tells whether it was."""
+        now = self._clock()
+        if now - self._last < self._every:
+            return False
+        self._last = now
+        self._curate()
+        return True
+
+    def close(self) -> None:
+        """Stop looking; what is under way is finished first."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._stop.wait(LOOK_EVERY_SECONDS):
+            try:
+                self.look()
+            except CofireError as error:
+                _log.warning("Curating in the background failed: %s", error)

@@ -11,6 +11,7 @@ from cofire.asks import Asking, run
 from cofire.embedders.base import Embedder
 from cofire.guide import guide
 from cofire.ingesting.gathering import Messages
+from cofire.learned import Use
 from cofire.model import Edge, Fact, Link
 from cofire.opening import FROM_SETTINGS, Place
 from cofire.own_channels import OwnChannel, register
@@ -24,19 +25,28 @@ from cofire.stores.base import Store
 from cofire.verbs import configuring
 from cofire.verbs.asking import Asked, Filters, Names
 from cofire.verbs.calibrate import Calibrated, calibrate
+from cofire.verbs.communities import Community, communities
 from cofire.verbs.comparing import Given as Configured
 from cofire.verbs.comparing import compare
 from cofire.verbs.connect import Drawn, Portrait, connect, edges, neighbours, portrait
+from cofire.verbs.curate import Curated, curate, why_archived
 from cofire.verbs.dream import Dreamed, dream
 from cofire.verbs.explore import Exploring, explore
 from cofire.verbs.exporting import Exported, Loaded, export, load
-from cofire.verbs.forget import Forgotten, forget
+from cofire.verbs.feedback import Ids, Learned, feedback, use
+from cofire.verbs.forget import Forgotten, Manner, forget
 from cofire.verbs.ingest import Ingested, Keywords, ingest
 from cofire.verbs.listing import Stats, facts, stats
+from cofire.verbs.pin import archive, pin
 from cofire.verbs.reembed import reembed
 from cofire.verbs.remember import Common, Given, Progress, remember
-from cofire.verbs.shadowing import recall_beside, shadow_clear, shadow_report
+from cofire.verbs.review import Proposal, accept, dismiss, review
+from cofire.verbs.shadowing import shadow_clear, shadow_report
+from cofire.verbs.showing import recall_shown
+from cofire.verbs.supersede import supersede, unsupersede
 from cofire.verbs.tending import backup, check
+from cofire.verbs.undo import Given as Undoable
+from cofire.verbs.undo import Restored, undo
 from cofire.verbs.why import why
 
 T = TypeVar("T")
@@ -52,6 +62,8 @@ class Memory:
     >>> id = memory.remember("PgBouncer runs in transaction mode.", tags=["db"])
     >>> memory.recall("How does PgBouncer run?")[0].text
     'PgBouncer runs in transaction mode.'
+
+    `session` names what is going on, so that recalls of different sessions can be told apart; without it a pause ends one.
     """
 
     def __init__(
@@ -62,8 +74,9 @@ class Memory:
         settings: Mapping[str, object] | None = None,
         clock: Callable[[], datetime] | None = None,
         reembedding: bool = False,
+        session: str | None = None,
     ) -> None:
-        self._opened = Place(store, embedder, settings or {}, clock, reembedding).open()
+        self._opened = Place(store, embedder, settings or {}, clock, reembedding, session).open()
 
     @overload
     def remember(  # type: ignore[overload-overlap]
@@ -84,7 +97,15 @@ class Memory:
     @spelled_out
     def recall(self, query: str, **asked: Unpack[Asked]) -> Recollection:
         """What memory knows about a question, best first. Without `k`, the setting recall.k (10) holds."""
-        return self._run(lambda settings: recall_beside(query, asked, settings))
+        return self._run(lambda settings: recall_shown(query, asked, settings))
+
+    def feedback(self, found: Recollection | str, *, helped: Ids = None, hurt: Ids = None) -> Learned:
+        """Tell which facts of a recall, or of the recall with an id, helped and which hurt: the ways to them grow and shrink."""
+        return self._run(lambda settings: feedback(found, helped, hurt, settings))
+
+    def use(self, id: str) -> Use:
+        """How often a fact helped and hurt, as feedback told."""
+        return self._run(lambda settings: use(id))
 
     @spelled_out
     def why(self, query: str, id: str, **asked: Unpack[Asked]) -> Why:
@@ -105,10 +126,35 @@ class Memory:
 
     @spelled_out
     def forget(
-        self, ids: str | Iterable[str] | None = None, *, dry_run: bool = False, **filters: Unpack[Filters]
+        self,
+        ids: str | Iterable[str] | None = None,
+        *,
+        dry_run: bool = False,
+        purge: bool = False,
+        **filters: Unpack[Filters],
     ) -> Forgotten:
-        """Remove facts by id or by filter; with `dry_run` only tell which."""
-        return self._run(lambda settings: forget(ids, filters, dry_run, settings))
+        """Remove facts by id or by filter; with `dry_run` only tell what would go. `purge` keeps no receipt to undo it by."""
+        return self._run(lambda settings: forget(ids, filters, Manner(dry_run, purge), settings))
+
+    def undo(self, receipt: Undoable) -> Restored:
+        """Bring back what was forgotten: by what `forget` returned, or by the id or the path of its receipt."""
+        return self._run(lambda settings: undo(receipt))
+
+    def pin(self, ids: str | Iterable[str]) -> list[Fact]:
+        """Let facts never fade nor be archived by themselves; returns those that were not pinned yet."""
+        return self._run(lambda settings: pin(ids, pinned=True))
+
+    def unpin(self, ids: str | Iterable[str]) -> list[Fact]:
+        """Let facts fade again; returns those that were pinned."""
+        return self._run(lambda settings: pin(ids, pinned=False))
+
+    def archive(self, ids: str | Iterable[str]) -> list[Fact]:
+        """Put facts out of recall without losing them; returns those that were not yet."""
+        return self._run(lambda settings: archive(ids, archived=True))
+
+    def restore(self, ids: str | Iterable[str]) -> list[Fact]:
+        """Bring archived facts back into recall; returns those that were archived."""
+        return self._run(lambda settings: archive(ids, archived=False))
 
     def connect(
         self,
@@ -154,6 +200,38 @@ class Memory:
     def dream(self, *, scope: Names = None, progress: Listen = None) -> Dreamed:
         """Consolidate what waits in the inbox; it can be stopped and run again."""
         return self._run(lambda settings: dream(scope, settings), progress)
+
+    def communities(self, *, scope: Names = None, limit: int = 100) -> list[Community]:
+        """The communities that the last dream found, the largest first; recall(community=number) asks one alone."""
+        return self._run(lambda settings: communities(scope, limit))
+
+    def curate(self, *, dry_run: bool = False, progress: Listen = None) -> Curated:
+        """Let unused edges fade, archive by retention and budget, rank and group anew, and check; `dry_run` only tells what would be."""
+        return self._run(lambda settings: curate(dry_run, settings), progress)
+
+    def why_archived(self, id: str) -> str | None:
+        """Why curation archived a fact; None where it did not."""
+        return self._run(lambda settings: why_archived(id))
+
+    def supersede(self, old: str, new: str) -> Edge:
+        """Let a newer fact take the place of an older one, which recall then finds only with `as_of` before."""
+        return self._run(lambda settings: supersede(old, new, settings))
+
+    def unsupersede(self, old: str, new: str) -> None:
+        """Take a supersede back: the older fact is valid as long as it was."""
+        return self._run(lambda settings: unsupersede(old, new, settings))
+
+    def review(self, *, everything: bool = False) -> list[Proposal]:
+        """Pairs of facts that seem to disagree and wait for a decision; with `everything` also those decided."""
+        return self._run(lambda settings: review(everything))
+
+    def accept(self, old: str, new: str) -> Edge:
+        """Decide a proposed pair: the newer fact supersedes the older."""
+        return self._run(lambda settings: accept(old, new, settings))
+
+    def dismiss(self, old: str, new: str) -> None:
+        """Decide a proposed pair: both facts stay, and the pair is not proposed again."""
+        return self._run(lambda settings: dismiss(old, new))
 
     def guide(self, verb: str | None = None) -> str:
         """A short page on a verb for agents, or one line on each."""

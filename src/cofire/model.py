@@ -9,6 +9,10 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Self
 
+from cofire.curating import Curation
+from cofire.learned import Lesson, Use
+from cofire.revising import PutBack, Taken
+
 DEFAULT_SCOPE = "default"
 
 
@@ -141,9 +145,10 @@ class Where:
         moments = (self.since, self.until, self.as_of, self.community)
         return self.scopes is not None or any(marks) or any(one is not None for one in moments)
 
-    def admits(self, fact: Fact) -> bool:
-        """The plain definition of the filter; stores may be cleverer but must agree."""
-        return self._admits_marks(fact) and self._admits_times(fact)
+    def admits(self, fact: Fact, community: int | None = None) -> bool:
+        """The plain definition of the filter; stores may be cleverer but must agree. `community` is that of the fact."""
+        inside = self.community is None or community == self.community
+        return inside and self._admits_marks(fact) and self._admits_times(fact)
 
     def _admits_marks(self, fact: Fact) -> bool:
         return (
@@ -152,7 +157,6 @@ class Where:
             and (not self.categories or fact.category in self.categories)
             and (not self.speakers or fact.speaker in self.speakers)
             and (not self.sessions or fact.session in self.sessions)
-            and self.community is None
             and (self.archived or not fact.archived)
         )
 
@@ -232,11 +236,15 @@ class NewEdge:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """How a fact is described by what it came to be linked with; the text itself stays as it is."""
+    """How a fact is described by what it came to be linked with; the text itself stays as it is.
+
+    `cites` tells which facts gave which words to it, so that these can go with them.
+    """
 
     fact: str
     text: str
     counts: Mapping[str, int]
+    cites: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +265,10 @@ class Change:
     `reach` is how many turns back a new fact is linked in its session; `ended` edges go; `mentions` are added to facts by id;
     `dreamed` facts leave the inbox; `importance` replaces all there was in the scopes of its facts. With `idle_minutes` the
     change counts as use of the memory, and the active-hours clock runs on from the last use if that was not longer ago.
+    `archive` puts facts out of recall (True) or back; `curation` is what curate, supersede and review write.
+    `pins` tells which facts never fade; `put_back` is what was taken by a removal before; `revisions` take the place of the
+    facts with their ids, which is noted in the history of these. `lessons` strengthen and weaken edges; `uses` add to how often
+    facts helped and hurt.
     """
 
     now: datetime
@@ -275,6 +287,13 @@ class Change:
     dreamed: tuple[str, ...] = ()
     importance: tuple[Importance, ...] | None = None
     idle_minutes: float | None = None
+    archive: Mapping[str, bool] = field(default_factory=dict)
+    curation: Curation = field(default_factory=Curation)
+    pins: Mapping[str, bool] = field(default_factory=dict)
+    put_back: Taken | None = None
+    revisions: tuple[NewFact, ...] = ()
+    lessons: tuple[Lesson, ...] = ()
+    uses: Mapping[str, Use] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,9 +323,11 @@ class EdgeCounts:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a change did."""
+    """What a change did. `taken` is all that went with removals."""
 
     facts: tuple[Stored, ...] = ()
     removed: int = 0
     edges: EdgeCounts = EdgeCounts()
     sizes: Mapping[str, ScopeSize] = field(default_factory=dict)
+    taken: Taken | None = field(default=None, compare=False)
+    put_back: PutBack = field(default_factory=PutBack)

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
 from cofire.asks import Asking, Recorded, World, run
 from cofire.configuration import default_store, gather
-from cofire.dreaming import BackgroundDreamer
+from cofire.curate_settings import CURATE_EVERY_HOURS
+from cofire.dreaming import BackgroundCurator, BackgroundDreamer
 from cofire.embedders.base import Embedder
 from cofire.embedders.choosing import embedder_for
-from cofire.errors import StoreNotOpened
+from cofire.errors import InvalidInput, StoreNotOpened
 from cofire.graph_settings import DREAM_AFTER_FACTS, DREAM_AFTER_MINUTES, READER
 from cofire.ids import Minter
 from cofire.journal import Journal
 from cofire.model import Record
 from cofire.reading.choosing import reader_for as choose_reader
+from cofire.receipts import Receipts
 from cofire.settings import BUSY_SECONDS, EMBEDDER, INDEX, RECORD, SYNCHRONOUS, Settings
 from cofire.stores.base import Store
 from cofire.stores.sqlite.connecting import IN_MEMORY
 from cofire.stores.sqlite.store import SqliteOptions, SqliteStore
+from cofire.verbs import accepting
+from cofire.verbs.curate import curate
 from cofire.verbs.dream import dream
 from cofire.verbs.model_of_store import check_model
 
@@ -41,7 +45,7 @@ class Opened:
     world: World
     call: Mapping[str, object]
     _layered: dict[bytes | None, Settings] = field(default_factory=dict)
-    _dreamers: list[BackgroundDreamer] = field(default_factory=list)
+    _dreamers: list[BackgroundDreamer | BackgroundCurator] = field(default_factory=list)
 
     def settings(self, record: Record | None) -> Settings:
         """All settings, given the store's own. File and environment are read once."""
@@ -70,6 +74,19 @@ class Opened:
         self._dreamers.append(dreamer)
         dreamer.start()
 
+    def curate_in_background(self) -> None:
+        """Begin to curate by itself, if the settings say how often."""
+        hours = self.settings(self.world.store.record(RECORD))[CURATE_EVERY_HOURS]
+        if not hours:
+            return
+        curator = BackgroundCurator(
+            curate=lambda: run(self.informed(lambda now: curate(False, now)), self.world),
+            clock=self.world.clock,
+            every_hours=hours,
+        )
+        self._dreamers.append(curator)
+        curator.start()
+
     def close(self) -> None:
         for dreamer in self._dreamers:
             dreamer.close()
@@ -87,6 +104,7 @@ class Place:
     settings: Mapping[str, object]
     clock: Callable[[], datetime] | None
     reembedding: bool
+    session: str | None = None
 
     def open(self) -> Opened:
         """Open the store, choose the embedder, and refuse a pair that does not belong together."""
@@ -102,13 +120,22 @@ class Place:
         record = store.record(RECORD)
         settings = gather(record=record.value if record else None, call=self.settings)
         embedder = choose_embedder(self.embedder, settings)
-        reader, journal = choose_reader(settings[READER]), Journal(beside(store))
-        world = World(store, embedder, self.clock or _utc_now, _MINTER.mint, reader, journal=journal)
+        reader, journal = choose_reader(settings[READER]), Journal(beside(store, ".snapshots"))
+        world = World(
+            store, embedder, self.clock or _utc_now, _MINTER.mint, reader, journal=journal, session=self._session()
+        )
+        world = replace(world, receipts=Receipts(beside(store, ".receipts")))
+        if not world.receipts.is_empty:
+            world.receipts.sweep(world.clock())
         if not self.reembedding:
             run(check_model(), world)
         opened = Opened(world, self.settings)
         opened.dream_in_background()
+        opened.curate_in_background()
         return opened
+
+    def _session(self) -> str | None:
+        return accepting.name(self.session, "session", InvalidInput)
 
 
 def open_store(place: Any, settings: Settings) -> Store:
@@ -122,10 +149,10 @@ def open_store(place: Any, settings: Settings) -> Store:
     return SqliteStore.open(path, store_options(settings))
 
 
-def beside(store: Store) -> Path | None:
-    """The folder for what is noted beside a store that is a file."""
+def beside(store: Store, ending: str) -> Path | None:
+    """The folder for what is kept beside a store that is a file."""
     path = getattr(store, "path", None)
-    return Path(f"{path}.snapshots") if path and path != IN_MEMORY else None
+    return Path(f"{path}{ending}") if path and path != IN_MEMORY else None
 
 
 def store_options(settings: Settings) -> SqliteOptions:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cofire import xray
 from cofire.model import Fact
-from cofire.spreads import Hop, Round, path_back
+from cofire.spreads import Hop, Round, path_back, rounds_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -102,7 +102,7 @@ class Judgement:
 class Ranking:
     """Every candidate of a recall, in arrays with a row each: what each channel scores, its place there, and what that gives.
 
-    `parts` is what activation gives, by feature; `hops` and `seeds` are of each pass of activation, `rounds` its replay;
+    `parts` is what activation gives, by feature; `hops` and `seeds` are of each pass of activation, `recorded` its rounds;
     `bridges` are the links to each fact that connects two others.
     """
 
@@ -115,8 +115,13 @@ class Ranking:
     parts: Mapping[str, Numbers]
     hops: tuple[Mapping[str, Hop], ...] = ()
     seeds: tuple[Mapping[str, float], ...] = ()
-    rounds: tuple[Round, ...] = ()
+    recorded: tuple[Round, ...] = ()
     bridges: Mapping[str, tuple[Hop, Hop]] = field(default_factory=dict)
+
+    @property
+    def rounds(self) -> tuple[Round, ...]:
+        """The replay of activation, as it was recorded, else pass by pass."""
+        return self.recorded or rounds_of(self.hops, self.seeds)
 
     def best(self, k: int) -> list[str]:
         """The ids at the first places."""
@@ -128,7 +133,7 @@ class Ranking:
 
     def untold(self) -> Ranking:
         """The same without the ways that activation took."""
-        return replace(self, hops=(), seeds=(), rounds=(), bridges={})
+        return replace(self, hops=(), seeds=(), recorded=(), bridges={})
 
     def hit(self, fact: Fact) -> Hit:
         """A candidate as a hit."""
@@ -151,7 +156,8 @@ class Recollection:
     """The answer to a question: hits, best first, and what every stage did.
 
     `known` is False, with a reason, when memory has nothing to say; then there are no hits, and `guesses` are what it would have
-    said. `ranking` has all candidates, `texts` those of the facts on the paths, by id.
+    said. `ranking` has all candidates, `texts` those of the facts on the paths, by id. By its own `id` feedback can name it; it is
+    empty where the log of recalls is off.
     """
 
     question: str
@@ -166,6 +172,7 @@ class Recollection:
     ranking: Ranking | None = None
     plan: Planned | None = None
     texts: Mapping[str, str] = field(default_factory=dict)
+    id: str = ""
 
     @property
     def known(self) -> bool:

@@ -9,7 +9,16 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, cast
 
-from cofire import abstention_settings, energy_settings, graph_settings, recall_settings, shadow_settings
+from cofire import (
+    abstention_settings,
+    curate_settings,
+    energy_settings,
+    forget_settings,
+    graph_settings,
+    learning_settings,
+    recall_settings,
+    shadow_settings,
+)
 from cofire.errors import UnknownSetting
 from cofire.knobs import KNOBS, Knob, T, declare
 from cofire.presets import PRESETS
@@ -19,9 +28,12 @@ __all__ = [
     "Knob",
     "Settings",
     "abstention_settings",
+    "curate_settings",
     "energy_settings",
+    "forget_settings",
     "graph_settings",
     "knob",
+    "learning_settings",
     "recall_settings",
     "shadow_settings",
 ]

@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+# Facts of one round that are kept for a replay.
+MOST_STEPS = 64
+
 End = Literal["max_depth", "below_threshold", "dead_end", "claimed", "seed_alone"]
 Status = Literal["complete", "seed_not_found", "failed"]
 
@@ -140,6 +143,19 @@ def path_back(id: str, hops: Sequence[Mapping[str, Hop]], seeds: Sequence[Mappin
             if id in started:
                 break
     return tuple(reversed(path))
+
+
+def rounds_of(hops: Sequence[Mapping[str, Hop]], seeds: Sequence[Mapping[str, float]]) -> tuple[Round, ...]:
+    """Passes as rounds of a replay: the seeds of each, and the strongest facts that it reached."""
+    return tuple(
+        Round(number, (*_as_steps(started), *_as_steps({id: hop.energy for id, hop in led.items()}))[:MOST_STEPS])
+        for number, (led, started) in enumerate(zip(hops, seeds, strict=True))
+    )
+
+
+def _as_steps(active: Mapping[str, float]) -> tuple[Step, ...]:
+    strongest = sorted(active.items(), key=lambda entry: (-entry[1], entry[0]))
+    return tuple(Step(id, activation, False, False) for id, activation in strongest)
 
 
 def _is_led(seeds: Mapping[str, float], hop: Hop) -> bool:

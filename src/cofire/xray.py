@@ -98,6 +98,8 @@ class _Ranking(Protocol):
 
 class _Recollection(Protocol):
     @property
+    def id(self) -> str: ...
+    @property
     def question(self) -> str: ...
     @property
     def known(self) -> bool: ...
@@ -147,6 +149,7 @@ def fit(texts: Iterable[str], budget: int) -> int:
 def report(found: _Recollection) -> str:
     """Every stage of a recall as lines of text."""
     lines = [f"question: {found.question}", f"scopes: {', '.join(found.scopes)}"]
+    lines += [f"recall: {found.id}"] if found.id else []
     lines += [_plan_line(found.plan)] if found.plan else []
     lines += [_channel_line(channel) for channel in found.channels]
     lines += [_judgement_line(found.judgement)] if found.judgement else []
@@ -168,6 +171,7 @@ def hit_lines(place: int, hit: _Hit, texts: Mapping[str, str]) -> list[str]:
 def as_json(found: _Recollection) -> dict[str, Any]:
     """The recall as plain values: the stable shape of `--json`."""
     return {
+        "id": found.id or None,
         "question": found.question,
         "known": found.known,
         "reason": found.reason,

@@ -137,6 +137,30 @@ def test_calibrate_is_as_described(store: Store, tmp_path: Path, monkeypatch: py
     assert shape(told) == shape(EXAMPLES["cofire calibrate"])
 
 
+def test_compare_is_as_described(store: Store, tmp_path: Path) -> None:
+    store.holds("Tea is at four.", "Coffee is not tea, and nobody knows when it is served.")
+    (tmp_path / "questions.txt").write_text("When is tea?\n", encoding="utf-8")
+    told = call("compare", str(tmp_path / "questions.txt"), "--b", "recall.budget=9", "--json").json
+    described = EXAMPLES["cofire compare"]
+    assert list(told) == list(described)
+    assert list(told["questions"][0]) == list(described["questions"][0])
+    [gone] = told["questions"][0]["demoted"]
+    assert list(gone) == list(described["questions"][0]["demoted"][0])
+
+
+def test_shadows_are_as_described(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.holds("Tea is at four.", "Coffee is not tea, and nobody knows when it is served.")
+    monkeypatch.setenv("COFIRE_SHADOW_ENABLED", "true")
+    for settings in ("recall.budget=9", "recall.kk=3"):
+        monkeypatch.setenv("COFIRE_SHADOW_SETTINGS", settings)
+        assert call("recall", "When is tea?").code == 0
+    told, described = call("shadow", "report", "--json").json, EXAMPLES["cofire shadow report"]
+    assert list(told) == list(described)
+    assert shape(told["demoted"]) == shape(described["demoted"])
+    assert shape(told["reasons"]) == shape(described["reasons"])
+    assert shape(call("shadow", "clear", "--json").json) == shape(EXAMPLES["cofire shadow clear"])
+
+
 def test_presets_are_as_described() -> None:
     told = call("config", "preset", "--json").json
     assert list(told) == list(EXAMPLES["cofire config preset"])

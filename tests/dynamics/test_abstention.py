@@ -20,7 +20,9 @@ from cofire.dynamics.abstention import (
     unknown_share,
 )
 
-GRANITE = Weighing(lexical_weight=0.2, size_penalty=0.01, unknown_penalty=0.1, threshold=0.61, lexical_threshold=0.1)
+GRANITE = Weighing(
+    lexical_weight=0.15, size_penalty=0.015, unknown_penalty=0.012, threshold=0.56, lexical_threshold=0.1
+)
 
 shares = st.floats(0, 1)
 cosines = st.floats(-1, 1)
@@ -40,42 +42,47 @@ def by_words(found: list[float], *, facts: int, unknown: float = 0.0, speaker: b
 
 
 def test_evidence_is_that_of_the_best_fact_by_both() -> None:
-    """.6 + .2 · .5 = .7 beats .67 + .2 · .1 = .69; less .01 · ln 1000 = .0691."""
-    assert verdict([(0.6, 0.5), (0.67, 0.1)], facts=1000, unknown=0.0).evidence == pytest.approx(
-        0.7 - 0.06908, abs=1e-5
+    """.6 + .15 · .5 = .675 beats .65 + .15 · .1 = .665; less .015 · ln 1000 = .1036."""
+    assert verdict([(0.6, 0.5), (0.65, 0.1)], facts=1000, unknown=0.0).evidence == pytest.approx(
+        0.675 - 0.10362, abs=1e-5
     )
 
 
 def test_a_handful_of_facts_costs_as_much_as_fifty() -> None:
-    """.6 less .01 · ln 50 = .0391."""
+    """.6 less .015 · ln 50 = .0587."""
     found = [verdict([(0.6, 0.0)], facts=facts, unknown=0.0).evidence for facts in (1, 5, 50)]
-    assert found == pytest.approx([0.6 - 0.03912] * 3, abs=1e-5)
+    assert found == pytest.approx([0.6 - 0.05868] * 3, abs=1e-5)
 
 
-def test_unknown_words_cost_a_tenth() -> None:
-    known, unknown = (verdict([(0.6, 0.0)], facts=1, unknown=share).evidence for share in (0.0, 1.0))
-    assert known - unknown == pytest.approx(0.1)
+@pytest.mark.parametrize(("facts", "cost"), [(1, 0.0469), (1000, 0.0829)])
+def test_unknown_words_cost_more_in_a_large_memory(facts: int, cost: float) -> None:
+    """.012 · ln 50 and .012 · ln 1000."""
+    known, unknown = (verdict([(0.6, 0.0)], facts=facts, unknown=share).evidence for share in (0.0, 1.0))
+    assert known - unknown == pytest.approx(cost, abs=1e-4)
 
 
-def test_naming_a_speaker_gives_a_tenth() -> None:
-    somebody, nobody = (verdict([(0.6, 0.0)], facts=1, unknown=0.5, speaker=named).evidence for named in (True, False))
-    assert somebody - nobody == pytest.approx(0.1)
+def test_naming_a_speaker_gives_what_unknown_words_cost() -> None:
+    somebody, nobody = (
+        verdict([(0.6, 0.0)], facts=1000, unknown=unknown, speaker=speaker).evidence
+        for unknown, speaker in ((1.0, True), (0.0, False))
+    )
+    assert somebody == pytest.approx(nobody)
 
 
-def test_by_words_alone_the_same_counts_but_not_the_size() -> None:
-    """.3 less .1 · .5, and .1 more for a speaker."""
-    assert by_words([0.3], facts=10**6, unknown=0.5).evidence == pytest.approx(0.25)
-    assert by_words([0.3], facts=1, unknown=0.5, speaker=True).evidence == pytest.approx(0.35)
+def test_by_words_alone_strangeness_counts_too() -> None:
+    """.3 less .012 · ½ · ln 1000 = .0414; with a speaker that much more."""
+    assert by_words([0.3], facts=1000, unknown=0.5).evidence == pytest.approx(0.2586, abs=1e-4)
+    assert by_words([0.3], facts=1000, unknown=0.5, speaker=True).evidence == pytest.approx(0.3414, abs=1e-4)
 
 
 def test_evidence_at_the_threshold_is_enough() -> None:
-    assert verdict([(0.61 + 0.01 * math.log(50) + 1e-12, 0.0)], facts=1, unknown=0.0).known
+    assert verdict([(0.56 + 0.015 * math.log(50) + 1e-12, 0.0)], facts=1, unknown=0.0).known
 
 
 def test_silence_has_its_reason() -> None:
     silent = verdict([(0.4, 0.0)], facts=1, unknown=0.0)
     assert not silent.known
-    assert silent.reason == "The best evidence among 1 facts is 0.361, below 0.610."
+    assert silent.reason == "The best evidence among 1 facts is 0.341, below 0.560."
     assert "some of the words" in verdict([(0.4, 0.0)], facts=1, unknown=0.5).reason
 
 
@@ -91,7 +98,7 @@ def test_without_vectors_words_decide_by_their_own_threshold() -> None:
 @pytest.mark.parametrize("facts", [0, 7])
 def test_nothing_to_look_at_is_silence(facts: int) -> None:
     silent = verdict([], facts=facts, unknown=0.0)
-    assert (silent.known, silent.evidence, silent.threshold) == (False, -math.inf, 0.61)
+    assert (silent.known, silent.evidence, silent.threshold) == (False, -math.inf, 0.56)
     assert by_words([], facts=facts).reason
 
 

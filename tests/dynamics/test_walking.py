@@ -68,7 +68,7 @@ def test_what_a_seed_gives_is_shared_among_its_steps(walk: Any) -> None:
 
 def test_of_steps_worth_the_same_the_first_is_kept() -> None:
     steps = Steps(np.array([0, 1]), np.array([0, 1]), np.array([0, 0]), np.ones(2), np.array([7, 4]))
-    assert best_steps(steps, np.ones(2), np.ones(2), facts=1).step.tolist() == [4]
+    assert best_steps(steps, np.ones(2), np.ones(2), facts=1).step.tolist() == [7]
 
 
 def test_a_name_that_leads_nowhere_takes_nothing_from_the_others() -> None:

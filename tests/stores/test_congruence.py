@@ -38,7 +38,9 @@ from cofire.model import (
     Where,
     Written,
 )
+from cofire.reading.descriptions import extended
 from cofire.reading.words import words
+from cofire.revising import Taken
 from cofire.stores import linking
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, Conducting, EdgeFilter, Store
 from cofire.stores.index import index, postings, turns
@@ -209,6 +211,7 @@ class TwoStores(RuleBasedStateMachine):
         self.onlooker: Store = sqlite_store(self.folder, "exact")
         self.pen = Pen(self.reference)
         self.ids: list[str] = []
+        self.taken: list[tuple[Taken, Taken]] = []
         self.model = MODELS[0]
         self.where, self.k = everywhere(), 5
 
@@ -248,7 +251,27 @@ class TwoStores(RuleBasedStateMachine):
     @precondition(lambda self: self.ids)
     @rule(choices=some.sets(some.integers(0, 1_000), max_size=4))
     def forget(self, choices: set[int]) -> None:
-        self.write(removals=("unknown", *(self.ids[choice % len(self.ids)] for choice in sorted(choices))))
+        change = Change(now=NOW, removals=("unknown", *(self.ids[one % len(self.ids)] for one in sorted(choices))))
+        assert self.sqlite.taken(change.removals).radius == self.reference.taken(change.removals).radius
+        gone, same = (store.write(change, {}) for store in (self.reference, self.sqlite))
+        assert same == gone
+        assert gone.taken and same.taken
+        assert same.taken.radius == gone.taken.radius
+        self.taken.append((gone.taken, same.taken))
+
+    @precondition(lambda self: self.taken)
+    @rule(choice=some.integers(0, 1_000))
+    def undo(self, choice: int) -> None:
+        """What was taken comes back as far as it can, be it for the second time."""
+        taken = self.taken[choice % len(self.taken)]
+        stores = (self.reference, self.sqlite)
+        back = [store.write(Change(now=NOW, put_back=one), {}) for store, one in zip(stores, taken, strict=True)]
+        assert back[1] == back[0]
+
+    @precondition(lambda self: self.ids)
+    @rule(choice=some.integers(0, 1_000), pinned=some.booleans())
+    def pin(self, choice: int, pinned: bool) -> None:
+        self.write(pins={self.ids[choice % len(self.ids)]: pinned, "unknown": True})
 
     @precondition(lambda self: self.reference.size().facts)
     @rule(
@@ -278,12 +301,19 @@ class TwoStores(RuleBasedStateMachine):
     def dream(self, choice: int, text: str, named: dict[str, Any]) -> None:
         """What a dream writes of a fact: names found later, a description, its importance, and that it was dreamed."""
         id = self.known(choice).id
+        self.describe(id, self.known(choice // 7).id, text)
         self.write(
             mentions={id: named.get("mentions", ()), "unknown": named.get("mentions", ())},
             descriptions=(Description(id, text, word_counts(Fact(text))), Description("unknown", text, {})),
             importance=(Importance(id, 0.5, choice), Importance("unknown", 0.1, 1)),
             dreamed=(id, "unknown"),
         )
+
+    def describe(self, id: str, other: str, gist: str) -> None:
+        """As dreams do: by the gist of another fact, added to what was said."""
+        told = self.reference.descriptions(id)
+        text = extended(told[-1] if told else "", [gist])
+        self.write(descriptions=(Description(id, text, word_counts(Fact(text)), {other: gist, "unknown": gist}),))
 
     @rule(scopes=some.sets(some.sampled_from([*SCOPES, "empty"]), min_size=1), sample=some.integers(0, 5))
     def recount(self, scopes: set[str], sample: int) -> None:

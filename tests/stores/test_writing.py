@@ -194,7 +194,7 @@ def test_sizes_tell_of_scopes_that_shrink(pen: Pen) -> None:
     id = pen.tell("one", scope="a")
     pen.tell("two", scope="a")
     pen.recount("a")
-    assert pen.forget(id).sizes == {"a": ScopeSize(1, 2)}
+    assert pen.forget(id).sizes == {"a": ScopeSize(1, 1)}
 
 
 def test_an_emptied_scope_has_size_zero(pen: Pen) -> None:

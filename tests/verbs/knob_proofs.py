@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import timedelta
+from os import getpid
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from threading import Timer
 from time import sleep
 from typing import Any
@@ -354,6 +355,27 @@ def by_words(values: Values) -> object:
     return memory.recall("Which kettle boils loudest?").known
 
 
+def bridged(values: Values) -> object:
+    """Two facts that a question finds, and two it does not, to which both lead."""
+    alone = {"spreading_activation.enabled": False, "graph_assist.enabled": False, "auto_link.enabled": False}
+    memory = Memory(":memory:", embedder=None, settings={**alone, **values}, clock=Clock())
+    ends = memory.remember(["The kettle boiled over.", "The train stood still."])
+    for between in memory.remember(["Nobody had paid.", "It was dark."]):
+        for end in ends:
+            memory.connect(end, between, kind="causes", weight=0.9)
+    return told_of(memory.recall("kettle or train?", mode="full"))
+
+
+def shadowed(values: Values) -> object:
+    """What is kept of two recalls: comparisons, snapshots, and in which files."""
+    memory = told(values)
+    for question in ("red red kettle with mail at dawn", CLOCK):
+        memory.recall(question)
+    report = memory.shadow_report()
+    files = sorted(path.name for path in Path(report.place).glob("*")) if report.place else []
+    return report.count, report.overlap, report.tau, files, memory.shadow_clear()
+
+
 CLOCK = "Was the clock repaired?"
 KETTLE = "Who bought the kettles?"
 SEVERAL_HOPS = "What relates to the red kettle?"
@@ -365,6 +387,9 @@ WEIGHED = {"abstention.threshold": 0.5}
 RRF = {"fusion.method": "rrf"}
 FEW = {"dream.neighbours": 1}
 ALIKE = {"edge_score_threshold": 0.1, "edge_score.minimum_cosine": 0.05, "edge_degree_cap": 100}
+
+SHADOWED = {"shadow.enabled": True}
+BRIDGED = {"bridges.enabled": True}
 
 PROOFS: dict[str, Proof] = {
     "preset": Proof("documented-rrf", scores),
@@ -425,6 +450,16 @@ PROOFS: dict[str, Proof] = {
     "abstention.size": Proof(0.5, judgement("Does water boil?"), WEIGHED),
     "abstention.unknown": Proof(0.9, judgement(NONSENSE), WEIGHED),
     "abstention.lexical_threshold": Proof(0.9, by_words),
+    "bridges.enabled": Proof(True, bridged),
+    "bridges.most": Proof(1, bridged, BRIDGED),
+    "bridges.decay": Proof(0.5, bridged, BRIDGED),
+    "shadow.enabled": Proof(True, shadowed),
+    "shadow.preset": Proof("documented-rrf", shadowed, SHADOWED),
+    "shadow.settings": Proof("recall.budget=20", shadowed, SHADOWED),
+    "shadow.assist": Proof(True, shadowed),
+    "snapshots.enabled": Proof(True, shadowed),
+    "snapshots.most": Proof(1, shadowed, {"snapshots.enabled": True}),
+    "snapshots.folder": Proof(str(Path(gettempdir()) / f"cofire-proof-{getpid()}"), shadowed, SHADOWED),
     "statistics.growth": Proof(10.0, counted),
     "statistics.sample": Proof(3, counted),
     "store.busy_seconds": Proof(0.0, waits_for_others),

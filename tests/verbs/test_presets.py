@@ -13,7 +13,7 @@ from cofire.stores.base import Store
 from tests.conftest import Clock, HashedWords
 from tests.verbs.watching import GRAPH_WORK, Watched
 
-SWITCHES = ("spreading_activation.enabled", "graphRecallEnabled", "graphAssistInFullModeEnabled")
+SWITCHES = ("spreading_activation.enabled", "graphRecallEnabled", "graphAssistInFullModeEnabled", "bridges.enabled")
 OFF, ON = dict.fromkeys(SWITCHES, False), dict.fromkeys(SWITCHES, True)
 
 # The numbers of the sources, under their own names where they have one (rulings 1, 31 to 34).

@@ -64,29 +64,29 @@ def judged(
     """Whether the best candidate is evidence enough among so many facts; at the threshold it is.
 
     `cosines` are raw, one a candidate, None without an embedder; `lexical_shares` are BM25 as a share of the question's
-    content words; `facts` counts what was searched. The first below has .7 − .01 · ln 1000, the second .6 − .01 · ln 1000 − .1,
-    the third, by words alone, .5 − .1 · .5.
+    content words; `facts` counts what was searched. The first below has .675 − .015 · ln 1000, the second .6 − .027 · ln 1000,
+    the third, by words alone, .5 − .012 · ½ · ln 50.
 
     >>> weighing = Weighing(
-    ...     lexical_weight=0.2, size_penalty=0.01, unknown_penalty=0.1, threshold=0.6, lexical_threshold=0.1
+    ...     lexical_weight=0.15, size_penalty=0.015, unknown_penalty=0.012, threshold=0.56, lexical_threshold=0.1
     ... )
     >>> known, strange = Acquaintance(0.0, speaker=False), Acquaintance(1.0, speaker=False)
     >>> cosines, shares = np.array([0.6, 0.65]), np.array([0.5, 0.1])
     >>> heard = judged(cosines=cosines, lexical_shares=shares, facts=1000, met=known, weighing=weighing)
     >>> heard.known, round(heard.evidence, 4), heard.reason
-    (True, 0.6309, '')
+    (True, 0.5714, '')
     >>> cosines, shares = np.array([0.6]), np.array([0.0])
     >>> print(judged(cosines=cosines, lexical_shares=shares, facts=1000, met=strange, weighing=weighing).reason)
-    The best evidence among 1000 facts is 0.431, below 0.600. Memory has never met the words of the question.
+    The best evidence among 1000 facts is 0.413, below 0.560. Memory has never met the words of the question.
     >>> half = Acquaintance(0.5, speaker=False)
-    >>> judged(cosines=None, lexical_shares=np.array([0.5]), facts=9, met=half, weighing=weighing)
-    Verdict(known=True, evidence=0.45, threshold=0.1, reason='')
+    >>> round(judged(cosines=None, lexical_shares=np.array([0.5]), facts=9, met=half, weighing=weighing).evidence, 4)
+    0.4765
     """
     threshold = weighing.lexical_threshold if cosines is None else weighing.threshold
     if not facts or not len(lexical_shares):
         return Verdict(False, -math.inf, threshold, "No fact comes into question.")
     found = (
-        float(np.max(lexical_shares)) - weighing.unknown_penalty * met.strangeness
+        float(np.max(lexical_shares)) - weighing.unknown_penalty * met.strangeness * _bulk(facts)
         if cosines is None
         else evidence(cosines, lexical_shares, facts=facts, met=met, weighing=weighing)
     )
@@ -95,23 +95,24 @@ def judged(
 
 
 def evidence(cosines: Floats, lexical_shares: Floats, *, facts: int, met: Acquaintance, weighing: Weighing) -> float:
-    """max(cosine + lexical_weight · share) − size_penalty · ln max(n, 50) − unknown_penalty · strangeness.
+    """max(cosine + lexical_weight · share) − (size_penalty + unknown_penalty · strangeness) · ln max(n, 50).
 
     The best of many strangers is closer than the best of few: without ln n the threshold would drift with size. Below 50 facts
-    it does not get easier: nonsense asked of a handful of short facts is otherwise known.
-    .7 − .01 · ln 100 − .1 · .5, and the same with a speaker named, are
+    it does not get easier: nonsense asked of a handful of short facts is otherwise known. A large memory has met most words, so
+    that an unknown one says more there than in a small one.
+    .675 − (.015 + .012 · ½) · ln 100, and the same with a speaker named, are
 
     >>> weighing = Weighing(
-    ...     lexical_weight=0.2, size_penalty=0.01, unknown_penalty=0.1, threshold=0.6, lexical_threshold=0.1
+    ...     lexical_weight=0.15, size_penalty=0.015, unknown_penalty=0.012, threshold=0.56, lexical_threshold=0.1
     ... )
     >>> cosines, shares = np.array([0.6]), np.array([0.5])
     >>> round(evidence(cosines, shares, facts=100, met=Acquaintance(0.5, speaker=False), weighing=weighing), 4)
-    0.6039
+    0.5783
     >>> round(evidence(cosines, shares, facts=100, met=Acquaintance(0.5, speaker=True), weighing=weighing), 4)
-    0.7039
+    0.6336
     """
     best = float(np.max(cosines + weighing.lexical_weight * lexical_shares))
-    return best - weighing.size_penalty * math.log(max(facts, FEWEST)) - weighing.unknown_penalty * met.strangeness
+    return best - (weighing.size_penalty + weighing.unknown_penalty * met.strangeness) * _bulk(facts)
 
 
 def unknown_share(words: Collection[str], *, seen: Container[str]) -> float:
@@ -156,6 +157,10 @@ def feeling_of_knowing(strongest: float, *, tau: float) -> bool:
     (True, False, True)
     """
     return strongest >= tau
+
+
+def _bulk(facts: int) -> float:
+    return math.log(max(facts, FEWEST))
 
 
 def _reason(found: float, threshold: float, facts: int, unknown: float) -> str:

@@ -10,9 +10,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.curating import Curable
 from cofire.dynamics.context import Context
 from cofire.embedders.base import Vectors
+from cofire.learned import Learnable
 from cofire.model import Change, Edge, Fact, Importance, Link, Record, Where, Written
+from cofire.revising import Taken
 
 Floats = NDArray[np.float32]
 
@@ -206,11 +209,14 @@ class Expansion:
     degree: NDArray[np.int64]
 
 
-class Store(Protocol):
+class Store(Curable, Learnable, Protocol):
     """Where facts live. Every method sees all that was written before it was called, by whomever."""
 
     def write(self, change: Change, expects: Mapping[str, int]) -> Written:
         """Write all of a change or nothing. Raises Conflict when a record has another version than expected (0: none)."""
+
+    def taken(self, ids: Sequence[str]) -> Taken:
+        """All that would go with these facts; unknown ids have nothing."""
 
     def recognise(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
         """The ids of the facts that have these content hashes."""

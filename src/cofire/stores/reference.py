@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from threading import RLock
 from typing import Any
@@ -15,9 +15,25 @@ from numpy.typing import NDArray
 from cofire.dynamics import bm25, likeness
 from cofire.embedders.base import Model, StoredModel, Vectors
 from cofire.errors import Conflict, StoreClosed, StoreError
-from cofire.model import Change, Edge, Fact, Importance, Link, NewFact, Record, ScopeSize, Stored, Where, Written
+from cofire.model import (
+    Change,
+    Edge,
+    EdgeCounts,
+    Fact,
+    Importance,
+    Link,
+    NewFact,
+    Record,
+    ScopeSize,
+    Stored,
+    Where,
+    Written,
+)
+from cofire.revising import Taken
+from cofire.stores import reference_curating as caring
 from cofire.stores import reference_graph as graph
 from cofire.stores import reference_kin, reference_recall
+from cofire.stores import reference_revising as revising
 from cofire.stores.base import (
     INCOMING_RECORD,
     MODEL_RECORD,
@@ -25,7 +41,6 @@ from cofire.stores.base import (
     EdgeFilter,
     Evidence,
     Expansion,
-    Floats,
     Kin,
     Known,
     NamePaths,
@@ -37,81 +52,13 @@ from cofire.stores.base import (
 )
 from cofire.stores.expanding import expansion
 from cofire.stores.linking import content_order
-from cofire.stores.reference_graph import Web
+from cofire.stores.reference_learning import Lessons, write_learning
+from cofire.stores.reference_shelf import Shelf, count, count_again
 
 EVERY_LINK = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """The words of a scope as last counted, with a sample of its vectors."""
-
-    facts: int = 0
-    length: int = 0
-    holding: Mapping[str, int] = field(default_factory=dict)
-    sample: tuple[bytes, ...] = ()
-
-
-@dataclass
-class Shelf:
-    """All that is kept: facts and what hangs on them by id, records by name, counted words by scope."""
-
-    facts: dict[str, Fact] = field(default_factory=dict)
-    ids: dict[bytes, str] = field(default_factory=dict)
-    counts: dict[str, Mapping[str, int]] = field(default_factory=dict)
-    places: dict[str, Mapping[str, int]] = field(default_factory=dict)
-    vectors: dict[str, bytes] = field(default_factory=dict)
-    incoming: dict[str, bytes] = field(default_factory=dict)
-    records: dict[str, Record] = field(default_factory=dict)
-    counted: dict[str, Counted] = field(default_factory=dict)
-    web: Web = field(default_factory=Web)
-
-    def copy(self) -> Shelf:
-        return Shelf(**{name: kept.copy() for name, kept in vars(self).items()})
-
-    def seen(self, where: Where) -> list[Fact]:
-        return [fact for fact in self.facts.values() if where.admits(fact)]
-
-    def in_scope(self, scope: str) -> list[Fact]:
-        return [fact for fact in self.facts.values() if fact.scope == scope]
-
-    def last_count(self, scope: str) -> Counted:
-        return self.counted.get(scope, Counted())
-
-    def version(self, name: str) -> int:
-        return self.records[name].version if name in self.records else 0
-
-    def model(self, name: str) -> Model | None:
-        return StoredModel.decode(self.records[name].value).model if name in self.records else None
-
-    def vectors_of(self, model: Model | None) -> dict[str, bytes]:
-        """The vectors of a model, current and moving in."""
-        current = self.vectors if self.model(MODEL_RECORD) == model else {}
-        return current | (self.incoming if self.model(INCOMING_RECORD) == model else {})
-
-    def rows(self, vectors: Sequence[bytes]) -> Floats:
-        model = self.model(MODEL_RECORD)
-        rows = [np.frombuffer(vector, dtype="<f2") for vector in vectors]
-        return np.array(rows, dtype=np.float32).reshape(len(rows), model.dimension if model else 0)
-
-    def word_counts(self, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.float64]:
-        counts = [[self.counts[id].get(word, 0) for word in words] for id in ids]
-        return np.array(counts, dtype=np.float64).reshape(len(ids), len(words))
-
-    def hint_counts(self, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.float64]:
-        counts = [[self.web.hints.get(id, {}).get(word, 0) for word in words] for id in ids]
-        return np.array(counts, dtype=np.float64).reshape(len(ids), len(words))
-
-    def sentences(self, id: str, word: str) -> int:
-        """Where nobody cut the text into sentences, all it holds stands in every one."""
-        uncut = not self.places.get(id) and word in self.counts.get(id, {})
-        return -1 if uncut else self.places.get(id, {}).get(word, 0)
-
-    def lengths(self, ids: Sequence[str]) -> NDArray[np.float64]:
-        return np.array([sum(self.counts[id].values()) for id in ids], dtype=np.float64)
-
-
-class ReferenceStore:
+class ReferenceStore(caring.Curating, Lessons):
     """Looks at everything each time; what it answers is what every store must answer."""
 
     def __init__(self) -> None:
@@ -125,6 +72,9 @@ class ReferenceStore:
                 raise Conflict("Somebody else wrote to the store in between.", way_out="Read it and try again.")
             written, self._kept = _written(shelf, change), shelf
             return written
+
+    def taken(self, ids: Sequence[str]) -> Taken:
+        return revising.taken(self._open(), ids)
 
     def recognise(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
         ids = self._open().ids
@@ -160,8 +110,8 @@ class ReferenceStore:
         return reference_recall.timely(self._open(), spans, k, where)
 
     def admitted(self, ids: Sequence[str], where: Where) -> list[str]:
-        facts = self._open().facts
-        return [id for id in ids if id in facts and where.admits(facts[id])]
+        shelf = self._open()
+        return [id for id in ids if id in shelf.facts and shelf.admits(shelf.facts[id], where)]
 
     def weigh(self, ids: Sequence[str], words: Sequence[str], reach: int, near: int) -> Evidence:
         return reference_recall.evidence(self._open(), ids, words, reach, near)
@@ -279,22 +229,35 @@ def _written(shelf: Shelf, change: Change) -> Written:
         shelf.web.use(change.now, change.idle_minutes)
     hours = shelf.web.active_hours() if change.idle_minutes is not None else 0.0
     followed, stored = _tell_all(shelf, change, hours)
+    taken = revising.taken(shelf, change.removals)
     doomed = [shelf.facts[id] for id in dict.fromkeys(change.removals) if id in shelf.facts]
     for fact in doomed:
         del shelf.facts[fact.id], shelf.counts[fact.id], shelf.places[fact.id], shelf.ids[fact.hash]
+        del shelf.numbers[fact.id]
         shelf.vectors.pop(fact.id, None)
         shelf.incoming.pop(fact.id, None)
         shelf.web.forget(fact.id)
+        shelf.learning.forget(fact.id)
+    revising.scrub(shelf.web, taken.rows.get(revising.CITED, {}))
+    given = change.put_back.rows if change.put_back else {}
+    put_back = revising.put_back(shelf, given)
+    revived = list(given.get(revising.FACTS, {}).values())
+    shelf.facts.update({id: replace(shelf.facts[id], pinned=on) for id, on in change.pins.items() if id in shelf.facts})
     before = shelf.model(MODEL_RECORD)
     _record(shelf, change.records)
     shelf.incoming |= {id: vector for id, vector in change.vectors.items() if id in shelf.facts}
     if change.adopt_vectors:
         _adopt(shelf, before)
-    shelf.counted |= {scope: _count(shelf, scope, change.sample) for scope in change.recount}
-    touched = {*(new.fact.scope for new in change.facts), *(fact.scope for fact in doomed), *change.recount}
+    touched = {*(new.fact.scope for new in change.facts), *(fact.scope for fact in doomed + revived)}
+    count_again(shelf, touched if doomed or revived else ())
+    shelf.counted |= {scope: count(shelf, scope, change.sample, shelf.numbers.get("", 0)) for scope in change.recount}
+    touched |= set(change.recount)
     sizes = {scope: ScopeSize(len(shelf.in_scope(scope)), shelf.last_count(scope).facts) for scope in touched}
     edges = graph.write_graph(shelf.web, shelf.facts, change)
-    return Written(stored, len(doomed), replace(edges, new=edges.new + followed), sizes)
+    faded = caring.write_curation(caring.Ground(shelf.web.care, shelf.web.edges, shelf.facts, shelf.web.spans), change)
+    learned = write_learning(shelf.learning, shelf.web, shelf.facts, change)
+    new, changed = edges.new + followed + learned.new, edges.changed + faded.changed + learned.changed
+    return Written(stored, len(doomed), EdgeCounts(new, changed, edges.ended + faded.ended), sizes, taken, put_back)
 
 
 def _tell_all(shelf: Shelf, change: Change, hours: float) -> tuple[int, tuple[Stored, ...]]:
@@ -315,6 +278,7 @@ def _tell(shelf: Shelf, new: NewFact, now: datetime) -> Stored:
         shelf.counts[id] = {**new.counts, **shelf.counts[id]}
         return Stored(id, fresh=False)
     id = shelf.ids[new.fact.hash] = new.fact.id
+    shelf.numbers[""] = shelf.numbers[id] = shelf.numbers.get("", 0) + 1
     shelf.facts[id] = replace(new.fact, position=_next_position(shelf, new.fact))
     shelf.counts[id] = dict(new.counts)
     shelf.places[id] = dict(new.places)
@@ -350,15 +314,6 @@ def _adopt(shelf: Shelf, before: Model | None) -> None:
     shelf.vectors = adopted
     shelf.records.pop(INCOMING_RECORD, None)
     shelf.incoming = {}
-
-
-def _count(shelf: Shelf, scope: str, sample: int) -> Counted:
-    """Archived facts count too. The sample is by content hash, so that every store draws the same one."""
-    facts = sorted(shelf.in_scope(scope), key=lambda fact: fact.hash)
-    words = [word for fact in facts for word in shelf.counts[fact.id]]
-    vectors = [shelf.vectors[fact.id] for fact in facts if fact.id in shelf.vectors]
-    length = int(shelf.lengths([fact.id for fact in facts]).sum())
-    return Counted(len(facts), length, Counter(words), tuple(vectors[:sample]))
 
 
 def _best(ids: Sequence[str], scores: NDArray[np.floating], k: int) -> list[str]:

@@ -14,6 +14,7 @@ from cofire.kinds import kind_of
 from cofire.model import Change, Edge, EdgeCounts, Fact, Importance, Link, Mentioned, NewEdge, NewFact
 from cofire.stores.base import EdgeFilter, Network, Profile
 from cofire.stores.linking import MOST_LINKED, MOST_NAMED, Held, content_order, through_names
+from cofire.stores.reference_curating import Care
 
 Facts = Mapping[str, Fact]
 Key = tuple[str, str, str]
@@ -33,6 +34,8 @@ class Web:
     importance: dict[str, Importance] = field(default_factory=dict)
     hours: dict[str, float] = field(default_factory=dict)
     spans: list[tuple[datetime, datetime]] = field(default_factory=list)
+    care: Care = field(default_factory=Care)
+    citations: dict[Key, None] = field(default_factory=dict)
 
     def copy(self) -> Web:
         return Web(
@@ -45,6 +48,8 @@ class Web:
             dict(self.importance),
             dict(self.hours),
             list(self.spans),
+            care=self.care.copy(),
+            citations=dict(self.citations),
         )
 
     def forget(self, id: str) -> None:
@@ -59,6 +64,8 @@ class Web:
         ):
             kept.pop(id, None)
         self.edges = {key: edge for key, edge in self.edges.items() if id not in key[:2]}
+        self.care.forget(id)
+        self.citations = {key: None for key in self.citations if id not in key[:2]}
 
     def active_hours(self) -> float:
         return sum((ended - begun) / timedelta(hours=1) for begun, ended in self.spans)
@@ -107,7 +114,11 @@ def write_graph(web: Web, facts: Facts, change: Change) -> EdgeCounts:
             add_mentions(web, id, named)
     for one in change.descriptions:
         if one.fact in facts:
-            web.descriptions.setdefault(one.fact, []).append(one.text)
+            texts = web.descriptions.setdefault(one.fact, [])
+            texts += [one.text] if texts[-1:] != [one.text] else []
+            web.citations |= {
+                (one.fact, id, gist): None for id, gist in one.cites.items() if id in facts and id != one.fact
+            }
             hints = web.hints.setdefault(one.fact, {})
             hints.update({word: max(count, hints.get(word, 0)) for word, count in one.counts.items()})
     for id in change.dreamed:
@@ -116,6 +127,9 @@ def write_graph(web: Web, facts: Facts, change: Change) -> EdgeCounts:
         _rate(web, facts, change.importance)
     ended = sum(web.edges.pop((edge.source, edge.target, edge.kind), None) is not None for edge in change.ended)
     outcomes = [_write_edge(web, facts, new) for new in change.edges]
+    for new, outcome in zip(change.edges, outcomes, strict=True):
+        if outcome in {"new", "changed"}:
+            web.care.seen((new.edge.source, new.edge.target, new.edge.kind), change.now)
     return EdgeCounts(outcomes.count("new"), outcomes.count("changed"), ended)
 
 

@@ -36,7 +36,7 @@ from cofire.recall_settings import (
 )
 from cofire.recollection import ChannelReport
 from cofire.settings import Settings
-from cofire.spreads import Hop, Round, Spread, Step
+from cofire.spreads import Hop, Round, Spread
 from cofire.stores.base import Conducting
 from cofire.verbs.asking import Question
 from cofire.verbs.cueing import Cue
@@ -44,7 +44,7 @@ from cofire.verbs.direct import Numbers, Slate
 from cofire.verbs.planning import Plan
 from cofire.verbs.spreading import diffuse, energise
 from cofire.verbs.spreading import synapse as spread_synapse
-from cofire.verbs.walk import Bounds, Walked, first_pass, next_pass, widened
+from cofire.verbs.walk import Bounds, first_pass, next_pass, widened
 
 
 @dataclass(frozen=True)
@@ -90,24 +90,15 @@ def _walk(known: Slate, cue: Cue, asked: Question, plan: Plan) -> Asking[Activat
     for _ in range(plan.passes - 1):
         walked = yield from next_pass(walked, cue, asked, bounds)
         passes.append(walked)
-    values = np.array([walked.hops[id].energy if id in walked.hops else 0.0 for id in walked.slate.ids])
-    reached = int(np.count_nonzero(values))
+    reached = int(np.count_nonzero(walked.carried))
     return Activation(
         walked.slate,
-        values,
+        walked.carried,
         walked.gives,
         ChannelReport("activation", "ok" if reached else "empty", heard=reached),
         tuple(one.hops for one in passes),
         tuple(one.seeds for one in passes),
-        tuple(_round(number, one) for number, one in enumerate(passes)),
     )
-
-
-def _round(number: int, walked: Walked) -> Round:
-    """A pass as a round of the replay: its seeds, and what it reached."""
-    seeds = [Step(id, weight, False, False) for id, weight in walked.seeds.items()]
-    reached = sorted(walked.hops.values(), key=lambda hop: (-hop.energy, hop.target))
-    return Round(number, (*seeds, *(Step(hop.target, hop.energy, False, False) for hop in reached[:64])))
 
 
 def _synapse(known: Slate, cue: Cue, asked: Question, plan: Plan) -> Asking[Activation]:

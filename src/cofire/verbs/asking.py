@@ -66,12 +66,17 @@ class Question:
         return self.settings[HEADROOM] + self.k
 
 
-def question(text: object, asked: Asked, now: datetime, settings: Settings) -> Question:
-    """Check all that was asked for; call settings lie over the others."""
+def settings_of(asked: Asked, settings: Settings) -> Settings:
+    """The settings with those of a call laid over them."""
     own = dict(asked.get("settings") or {})
     if asked.get("preset") is not None:
         own["preset"] = asked["preset"]
-    settings = settings.over(own)
+    return settings.over(own)
+
+
+def question(text: object, asked: Asked, now: datetime, settings: Settings) -> Question:
+    """Check all that was asked for; call settings lie over the others."""
+    settings = settings_of(asked, settings)
     scopes = scopes_of(asked.get("scope"))
     return Question(
         text=accepting.question(text),

@@ -22,16 +22,13 @@ from cofire.graph_settings import (
 )
 from cofire.model import Description, Edge, Fact, NewEdge, Where
 from cofire.reading import words
-from cofire.reading.phrases import phrases
-from cofire.reading.sentences import sentences
-from cofire.reading.shapes import pieces
+from cofire.reading.descriptions import extended, gist
 from cofire.settings import Settings
 from cofire.stores.base import Evidence
 from cofire.verbs.connect import oriented
 from cofire.verbs.reading_facts import word_counts
 
 DEVIATIONS, HIGHEST = 5.0, 0.9
-LONGEST_DESCRIPTION = 400
 # Facts near enough to be linked are near by their signs too, so that few need be looked at closely.
 CANDIDATES = 128
 
@@ -104,16 +101,15 @@ def describe(linked: Sequence[Linked], settings: Settings) -> Asking[tuple[Descr
     if not settings[EVOLUTION]:
         return ()
     gists = {new.id: gist(new) for new in {one.new.id: one.new for one in linked}.values()}
-    newer: dict[str, list[str]] = {}
+    newer: dict[str, dict[str, str]] = {}
     for one in linked:
-        newer.setdefault(one.old.id, []).append(gists[one.new.id])
+        newer.setdefault(one.old.id, {})[one.new.id] = gists[one.new.id]
     olds = {one.old.id: one.old for one in linked}
     told: list[list[str]] = yield from at_one_moment([Described(id) for id in olds])
     made = []
     for (id, old), before in zip(olds.items(), told, strict=True):
-        text = extended(before[-1] if before else "", newer[id])
-        if not before or text != before[-1]:
-            made.append(Description(id, text, hints(text, old)))
+        text = extended(before[-1] if before else "", list(newer[id].values()))
+        made.append(Description(id, text, hints(text, old), newer[id]))
     return tuple(made)
 
 
@@ -121,27 +117,6 @@ def hints(description: str, fact: Fact) -> dict[str, int]:
     """The words of a description that the fact does not say itself; those it says lead to it anyway."""
     own = word_counts(fact)
     return {word: count for word, count in words.counts(description).items() if word not in own}
-
-
-def extended(before: str, newer: Sequence[str]) -> str:
-    """A description with the gists of new connections added, each once, the latest kept when it grows too long.
-
-    >>> extended("Goes with: transaction mode", ["PgBouncer"])
-    'Goes with: transaction mode; PgBouncer'
-    """
-    known = [part for part in before.removeprefix("Goes with: ").split("; ") if part]
-    gists = list(dict.fromkeys([*known, *newer]))
-    while len(gists) > 1 and sum(map(len, gists)) > LONGEST_DESCRIPTION:
-        gists.pop(0)
-    return "Goes with: " + "; ".join(gists)
-
-
-def gist(fact: Fact) -> str:
-    """What a fact is about in a few words: its subject, else its key phrases."""
-    if fact.subject:
-        return fact.subject
-    found = phrases([pieces(sentence) for sentence in sentences(fact.text)])
-    return ", ".join(found[:3]) if found else " ".join(fact.text.split()[:6])
 
 
 def _alike(

@@ -68,7 +68,7 @@ def calibrate(
     )
 
 
-def _questions(given: Iterable[str]) -> list[str]:
+def _questions(given: object) -> list[str]:
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise InvalidQuestion("Questions are a list of texts.", way_out="Give at least 200 that memory can answer.")
     asked = list(given)
@@ -80,7 +80,7 @@ def _questions(given: Iterable[str]) -> list[str]:
     return asked
 
 
-def _share(given: float) -> float:
+def _share(given: object) -> float:
     if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given <= 0.5:
         raise InvalidInput(
             f"A share of {given!r} cannot fall silent.", way_out="Give a number from 0 to 0.5, as in 0.01."

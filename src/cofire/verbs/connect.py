@@ -11,6 +11,8 @@ from cofire.errors import InvalidInput, InvalidQuestion
 from cofire.graph_asks import Described, Edges, Links, Rated
 from cofire.graph_settings import IDLE_MINUTES
 from cofire.kinds import is_symmetric
+from cofire.learned import Use
+from cofire.learning_asks import Uses
 from cofire.model import Change, Edge, Fact, Importance, Link, NewEdge
 from cofire.settings import Settings
 from cofire.stores.base import EdgeFilter
@@ -30,6 +32,7 @@ class Portrait:
     links: tuple[Link, ...]
     descriptions: tuple[str, ...]
     importance: Importance | None
+    use: Use
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +92,13 @@ def neighbours(id: str, limit: int) -> Asking[list[Link]]:
 
 
 def portrait(id: str, limit: int) -> Asking[Portrait]:
-    """A fact with its links, descriptions and importance."""
+    """A fact with its links, descriptions and importance, and how it fared."""
     (fact,) = yield from facts_by_id(id)
     links = yield from neighbours(id, limit)
     descriptions: list[str] = yield Described(id)
     rated: dict[str, Importance] = yield Rated([id])
-    return Portrait(fact, tuple(links), tuple(descriptions), rated.get(id))
+    fared: dict[str, Use] = yield Uses([id])
+    return Portrait(fact, tuple(links), tuple(descriptions), rated.get(id), fared.get(id, Use()))
 
 
 def oriented(edge: Edge) -> Edge:

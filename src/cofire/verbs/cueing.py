@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cofire.asks import Asking, Embed, Failure, Statistics, Together, WhichModel
-from cofire.dynamics import bm25
+from cofire.dynamics import bm25, likeness
 from cofire.dynamics.abstention import unknown_share
 from cofire.embedders.base import StoredModel, Vectors
 from cofire.errors import EmbedderError
@@ -62,7 +64,19 @@ class Cue:
     capitals: frozenset[str]
     reports: Mapping[str, ChannelReport]
 
-    @property
+    @cached_property
+    def question(self) -> Vectors | None:
+        """The vector as seen from the model's resting point."""
+        return None if self.vector is None or self.model is None else likeness.centred(self.vector, self.model.mean)
+
+    @cached_property
+    def chance(self) -> NDArray[np.float64]:
+        """How alike the question and facts of the scope are by chance."""
+        if self.question is None or self.model is None:
+            return np.zeros(0)
+        return likeness.centred_cosines(self.sample, self.question, self.model.mean)
+
+    @cached_property
     def word_shares(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         """What each word counts of the whole question."""
         weights = np.asarray(self.words.weights, np.float64)

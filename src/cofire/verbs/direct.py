@@ -138,9 +138,9 @@ def in_context(lengths: Numbers, lent: Numbers, mean_length: float, context: Con
 def cosines(evidence: Evidence, cue: Cue, settings: Settings) -> Numbers:
     """How alike question and fact are, with what the turns around it mean."""
     asked = len(evidence.ids)
-    if cue.vector is None or cue.model is None:
+    question = cue.question
+    if question is None or cue.model is None:
         return np.zeros(asked)
-    question = likeness.centred(cue.vector, cue.model.mean)
     if not settings[NEIGHBOURS] or not (evidence.around >= 0).any():
         return likeness.centred_cosines(evidence.vectors[:asked], question, cue.model.mean) * evidence.embedded[:asked]
     seen = likeness.centred(evidence.vectors, cue.model.mean) * evidence.embedded[:, None]
@@ -157,18 +157,11 @@ def raw_cosines(evidence: Evidence, cue: Cue) -> Numbers:
     return np.asarray(evidence.vectors[:asked] @ likeness.unit(cue.vector), np.float64)
 
 
-def chance(cue: Cue) -> Numbers:
-    """How alike the question and facts of the scope are by chance."""
-    if cue.vector is None or cue.model is None:
-        return np.zeros(0)
-    return likeness.centred_cosines(cue.sample, likeness.centred(cue.vector, cue.model.mean), cue.model.mean)
-
-
 def standing(cosine: Numbers, cue: Cue, settings: Settings) -> Numbers:
     """How far each likeness stands out from chance."""
     if cue.model is None:
         return np.zeros(len(cosine))
-    near, by_chance, resting = cosine, chance(cue), cue.model.resting
+    near, by_chance, resting = cosine, cue.chance, cue.model.resting
     if settings[METRIC] == "fisher_rao":
         near, by_chance = likeness.geodesic(near), likeness.geodesic(by_chance)
         resting = (float(likeness.geodesic(np.array(resting[0]))), resting[1] / np.pi)

@@ -28,6 +28,7 @@ from cofire.verbs.channels import Heard
 from cofire.verbs.cueing import Cue
 from cofire.verbs.direct import Numbers
 from cofire.verbs.planning import Plan
+from cofire.verbs.priors import priors
 
 WEIGHTS: Mapping[str, Knob[float]] = {
     "semantic": SEMANTIC_WEIGHT,
@@ -61,6 +62,8 @@ def fuse(active: Activation, heard: Heard, cue: Cue, asked: Question, plan: Plan
         gives = (yield from _hybrid(active)) | _own(own, heard)
     else:
         gives = _calibrated(active, own, heard, plan)
+    if method == "calibrated":
+        gives |= yield from priors(known.ids, asked.settings)
     if method == "calibrated" and asked.settings[COVERAGE]:
         gives["coverage"] = _coverage(gives, active, cue, asked)
     total = np.asarray(sum(gives.values(), np.zeros(len(known.ids))))
@@ -128,7 +131,7 @@ def _hybrid(active: Activation) -> Asking[dict[str, Numbers]]:
 def _coverage(gives: Mapping[str, Numbers], active: Activation, cue: Cue, asked: Question) -> Numbers:
     """What it counts to be the first to hold words of the question, among the best."""
     scores = np.asarray(sum(gives.values()))
-    best = fusion.best(scores, active.slate.ties, PICKED_FROM)
+    best = fusion.best(scores, active.slate.ids, PICKED_FROM)
     bonus: NDArray[np.float64] = np.zeros(len(scores))
     bonus[best] = covering.picked(
         scores[best],

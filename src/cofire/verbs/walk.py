@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,12 +36,15 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Walked:
-    """What one pass found: the slate with the facts it brought, what each feature gives a row of it, and the best hop to a fact."""
+    """What one pass found: the slate with the facts it brought, what each feature gives a row of it, how much the best hop to
+    each carries, the hops themselves, and where the words of the question stand in the facts looked at so far."""
 
     slate: Slate
     seeds: Mapping[str, float]
     gives: Mapping[str, Numbers]
+    carried: Numbers
     hops: Mapping[str, Hop]
+    places: Mapping[str, NDArray[np.int64]]
 
     @property
     def total(self) -> Numbers:
@@ -51,41 +54,65 @@ class Walked:
 
 @dataclass(frozen=True)
 class Linked:
-    """Facts that the walk came to: their rows in the paths, and for each the row of the best link there."""
+    """Facts that the walk came to: their rows in the paths, and for each the row of the best link there; `target` and `source` are
+    rows of the slate, of the fact and of the one that leads to it."""
 
     at: Rows
     link: Rows
     about: Numbers
     shared: Numbers
+    target: Rows
+    source: Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Where a pass starts: from weighted seeds, with what is known of the sentences of facts looked at before."""
+
+    seeds: Mapping[str, float]
+    places: Mapping[str, NDArray[np.int64]]
 
 
 def first_pass(known: Slate, cue: Cue, asked: Question, bounds: Bounds) -> Asking[Walked]:
     """From the facts that answer best by themselves."""
     seeds = seeds_of(known, known.direct, ranking().seeds.warmth, bounds)
-    return (yield from walk(known, seeds, cue, asked, bounds))
+    return (yield from walk(known, Start(seeds, {}), cue, asked, bounds))
 
 
 def next_pass(walked: Walked, cue: Cue, asked: Question, bounds: Bounds) -> Asking[Walked]:
     """From the facts that answer best after a pass."""
     scores = walked.slate.direct + walked.total
     seeds = seeds_of(walked.slate, scores, ranking().seeds.again, bounds)
-    return (yield from walk(walked.slate, seeds, cue, asked, bounds))
+    return (yield from walk(walked.slate, Start(seeds, walked.places), cue, asked, bounds))
 
 
-def walk(known: Slate, seeds: Mapping[str, float], cue: Cue, asked: Question, bounds: Bounds) -> Asking[Walked]:
+def walk(known: Slate, start: Start, cue: Cue, asked: Question, bounds: Bounds) -> Asking[Walked]:
     """One pass from weighted seeds."""
-    constants = ranking().names
+    seeds, constants = start.seeds, ranking().names
     paths: NamePaths = yield Paths(tuple(seeds), asked.where, constants.common, constants.most)
     wires = yield from wired(seeds, asked, bounds.floor, bounds.expanded)
     known = yield from widened(known, (*paths.ids, *wires), cue, asked)
-    row = known.rows
-    paths = _still_there(paths, row)
-    rows = np.array([row[id] for id in paths.ids], np.int64)
-    linked = best_links(paths, known.standing[rows], seeds, cue, bounds)
-    features = yield from judged(known, paths, rows, linked, cue)
-    features["wired"] = np.sqrt([wires[id].energy if id in wires else 0.0 for id in known.ids])
+    paths = _still_there(paths, known.rows)
+    linked = best_links(paths, known, seeds, cue, bounds)
+    places = yield from _placed(start.places, known, linked, cue)
+    features = judged(known, paths, linked, places, cue)
+    along = np.array([wires[id].energy if id in wires else 0.0 for id in known.ids])
+    features["wired"] = np.sqrt(along)
     gives = {name: ranking().features[name] * values for name, values in features.items()}
-    return Walked(known, seeds, gives, strongest(hops_of(paths, linked), wires))
+    carried = np.maximum(along, _over(len(known.ids), linked.target, np.maximum(linked.about, linked.shared)))
+    return Walked(known, seeds, gives, carried, Hops(paths, linked, wires), places)
+
+
+def _placed(
+    before: Mapping[str, NDArray[np.int64]], known: Slate, linked: Linked, cue: Cue
+) -> Asking[Mapping[str, NDArray[np.int64]]]:
+    """Where the words of the question stand in linked facts and in those that lead to them."""
+    looked_at = dict.fromkeys([*linked.target.tolist(), *linked.source.tolist()])
+    new = [id for id in (known.ids[row] for row in looked_at) if id not in before]
+    if not new:
+        return before
+    found: NDArray[np.int64] = yield Places(new, cue.words.words)
+    return {**before, **dict(zip(new, found, strict=True))}
 
 
 def _still_there(paths: NamePaths, weighed: Mapping[str, int]) -> NamePaths:
@@ -107,17 +134,9 @@ def _still_there(paths: NamePaths, weighed: Mapping[str, int]) -> NamePaths:
     )
 
 
-def strongest(*ways: Mapping[str, Hop]) -> dict[str, Hop]:
-    """Of several hops to a fact the one that carries most."""
-    found: dict[str, Hop] = {}
-    for hops in ways:
-        found |= {id: hop for id, hop in hops.items() if id not in found or found[id].energy < hop.energy}
-    return found
-
-
 def seeds_of(known: Slate, scores: Numbers, softness: float, bounds: Bounds) -> dict[str, float]:
     """The best as seeds, with their weights beside the very best, which comes first; those that count too little are none."""
-    rows = fusion.best(scores, known.ties, bounds.seeds)
+    rows = fusion.best(scores, known.ids, bounds.seeds)
     weights = walking.warmth(scores[rows], softness=softness)
     return {
         known.ids[row]: float(weight) for row, weight in zip(rows, weights, strict=True) if weight >= bounds.least_seed
@@ -141,17 +160,20 @@ def weigh(ids: Sequence[str], cue: Cue) -> Weigh:
     return Weigh(ids, cue.words.words, ranking().words.reach, ranking().vectors.reach)
 
 
-def best_links(paths: NamePaths, standing: Numbers, seeds: Mapping[str, float], cue: Cue, bounds: Bounds) -> Linked:
+def best_links(paths: NamePaths, known: Slate, seeds: Mapping[str, float], cue: Cue, bounds: Bounds) -> Linked:
     """The best link to each fact, over facts about a name and over shared names, and of those the strongest of either kind."""
+    rows = np.array([known.rows[id] for id in paths.ids], np.int64)
     weights = np.array([seeds.get(id, 0.0) for id in paths.ids], np.float64)
     names = name_weights(paths, cue, bounds.floor)
     about, shared = (
-        walking.best_steps(steps, weights, names, facts=len(paths.ids)) for steps in steps_of(paths, standing)
+        walking.best_steps(steps, weights, names, facts=len(paths.ids))
+        for steps in steps_of(paths, known.standing[rows])
     )
     strong = _strongest(about.value, bounds.expanded) | _strongest(shared.value, bounds.expanded)
     at = np.flatnonzero(strong)
     link = np.where(about.value >= shared.value, about.step, shared.step)
-    return Linked(at, link[at], about.value[at], shared.value[at])
+    source = rows[paths.holder[paths.step[link[at]]]]
+    return Linked(at, link[at], about.value[at], shared.value[at], rows[at], source)
 
 
 def name_weights(paths: NamePaths, cue: Cue, floor: float) -> Numbers:
@@ -178,45 +200,56 @@ def steps_of(paths: NamePaths, standing: Numbers) -> tuple[walking.Steps, walkin
     return every.only(about[order]), every.only(shared[order])
 
 
-def judged(known: Slate, paths: NamePaths, rows: Rows, linked: Linked, cue: Cue) -> Asking[dict[str, Numbers]]:
+def judged(
+    known: Slate, paths: NamePaths, linked: Linked, places: Mapping[str, NDArray[np.int64]], cue: Cue
+) -> dict[str, Numbers]:
     """The features of linked facts, 0 for all others."""
     shares, step = cue.word_shares, paths.step[linked.link]
-    target, source = rows[linked.at], rows[paths.holder[step]]
-    looked_at = dict.fromkeys([*target.tolist(), *source.tolist()])
-    places: NDArray[np.int64] = yield Places([known.ids[row] for row in looked_at], cue.words.words)
-    at = {row: place for place, row in enumerate(looked_at)}
-    there, here = (places[[at[row] for row in rows.tolist()]] for rows in (target, source))
-    theirs = known.holds[source]
+    there, here = (
+        np.array([places[known.ids[row]] for row in rows.tolist()], np.int64).reshape(len(rows), len(shares))
+        for rows in (linked.target, linked.source)
+    )
+    theirs = known.holds[linked.source]
     found = {
         "about": np.sqrt(linked.about),
         "shared": np.sqrt(linked.shared),
         "rare": SURE_AS_CAN_BE - np.log(np.maximum(1, paths.count[step])),
         "fits": covering.best_sentence(here, paths.sentences[step], np.zeros_like(theirs), shares),
         "adds_there": covering.best_sentence(there, paths.there[linked.link], theirs, shares),
-        "adds": covering.share(known.holds[target], theirs, shares),
-        "repeats": known.scores["keyword"][target],
+        "adds": covering.share(known.holds[linked.target], theirs, shares),
+        "repeats": known.scores["keyword"][linked.target],
     }
-    return {name: _over(len(known.ids), target, values) for name, values in found.items()}
+    return {name: _over(len(known.ids), linked.target, values) for name, values in found.items()}
 
 
-def hops_of(paths: NamePaths, linked: Linked) -> dict[str, Hop]:
-    """The best link to each fact, as the x-ray tells it."""
-    found = {}
-    for at, link, about, shared in zip(
-        linked.at.tolist(), linked.link.tolist(), linked.about, linked.shared, strict=True
-    ):
+class Hops(Mapping[str, Hop]):
+    """The best hop to each fact, over a name or along a stored edge; spelled out when somebody asks how the walk came there."""
+
+    def __init__(self, paths: NamePaths, linked: Linked, wires: Mapping[str, Hop]) -> None:
+        self._paths, self._linked, self._wires = paths, linked, wires
+        self._places = {paths.ids[at]: place for place, at in enumerate(linked.at.tolist())}
+
+    def __getitem__(self, id: str) -> Hop:
+        if id not in self._places:
+            return self._wires[id]
+        named = self._over_name(self._places[id], id)
+        wire = self._wires.get(id)
+        return wire if wire is not None and wire.energy > named.energy else named
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**dict.fromkeys(self._places), **dict.fromkeys(self._wires)})
+
+    def __len__(self) -> int:
+        return len({*self._places, *self._wires})
+
+    def _over_name(self, place: int, id: str) -> Hop:
+        paths, link = self._paths, int(self._linked.link[place])
+        about, shared = float(self._linked.about[place]), float(self._linked.shared[place])
         step = int(paths.step[link])
         weight = max(float(paths.strength[link]), float(paths.own[step]), 0.3) / max(1, int(paths.count[step])) ** 0.5
-        found[paths.ids[at]] = Hop(
-            paths.ids[int(paths.holder[step])],
-            paths.ids[at],
-            "about" if about >= shared else "entity",
-            weight,
-            float(paths.sure[step]),
-            paths.name[step],
-            float(max(about, shared)),
-        )
-    return found
+        kind = "about" if about >= shared else "entity"
+        source = paths.ids[int(paths.holder[step])]
+        return Hop(source, id, kind, weight, float(paths.sure[step]), paths.name[step], max(about, shared))
 
 
 def _over(size: int, rows: Rows, values: Numbers) -> Numbers:

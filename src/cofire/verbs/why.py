@@ -38,6 +38,7 @@ _SOURCES = {
     "activation": "the graph",
     "coverage": "being the first to hold some of the words",
     "importance": "its importance",
+    "bridges": "connecting two of the results",
 }
 _REFUSED = {
     "archived": "it is archived",

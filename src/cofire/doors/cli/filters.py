@@ -30,6 +30,15 @@ class Filters:
     since: Annotated[str | None, _moment("--since", "Facts from this time on, as in 2026-05-08.")] = None
     until: Annotated[str | None, _moment("--until", "Facts up to this time, as in 2026-05-08T13:56.")] = None
     as_of: Annotated[str | None, _moment("--as-of", "What memory knew at this time.")] = None
+    community: Annotated[
+        int | None,
+        typer.Option(
+            "--community",
+            metavar="NUMBER",
+            help="Facts of this community, as cofire communities lists them.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
 
     @property
     def keywords(self) -> dict[str, Any]:
@@ -43,5 +52,6 @@ class Filters:
             "since": self.since,
             "until": self.until,
             "as_of": self.as_of,
+            "community": self.community,
         }
         return {name: value for name, value in said.items() if value not in (None, [], ())}

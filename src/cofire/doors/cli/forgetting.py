@@ -1,43 +1,77 @@
-"""`cofire forget`: facts leave memory, by id or by filter, after a look at what goes."""
+"""`cofire forget` and `undo`: facts leave memory, by id or by filter, after a look at what goes; and come back."""
 
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from dataclasses import asdict
+from typing import Annotated, Protocol
 
 import typer
 
 from cofire.doors.cli.calling import Call
 from cofire.doors.cli.filters import Filters
-from cofire.doors.cli.layout import counted, show_listed
+from cofire.doors.cli.layout import counted, show_listed, show_pairs
 from cofire.doors.cli.listing import facts_json
-from cofire.doors.cli.screen import err, show, show_json
+from cofire.doors.cli.screen import err, note, show, show_json, styled
 from cofire.errors import InvalidInput
 from cofire.model import Fact
+from cofire.revising import Radius, Receipt
 
 SHOWN = 10
 
 Ids = Annotated[list[str] | None, typer.Argument(metavar="ID", help="Ids as remember, recall and list print them.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would go.")]
+Purge = Annotated[bool, typer.Option("--purge", help="Keep no receipt: it cannot be undone.")]
+ReceiptArgument = Annotated[str, typer.Argument(metavar="RECEIPT", help="The id or the path that forget told.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
-def forget(*, ids: Ids = None, dry_run: DryRun = False, yes: Yes = False, filters: Filters, call: Call) -> None:
+class Forgotten(Protocol):
+    """What was forgotten, or would be."""
+
+    @property
+    def facts(self) -> tuple[Fact, ...]: ...
+    @property
+    def dry_run(self) -> bool: ...
+    @property
+    def radius(self) -> Radius: ...
+    @property
+    def receipt(self) -> Receipt | None: ...
+
+
+def forget(
+    *, ids: Ids = None, dry_run: DryRun = False, purge: Purge = False, yes: Yes = False, filters: Filters, call: Call
+) -> None:
     """Forget facts for good, by id or by filter.
 
     On a terminal you see them and are asked first. Where nobody can be asked, ids are forgotten at once, and filters
-    need --yes.
+    need --yes. What is forgotten leaves the store at once and wholly; a receipt beside it can bring it back for a while.
 
     cofire forget --session deploy-42 --dry-run
     """
     if ids and filters.keywords:
         raise InvalidInput("Both ids and filters were given.", way_out="Give the ids alone, or filters alone.")
     with call.shelf() as memory:
-        doomed = list(memory.forget(ids or None, dry_run=True, **filters.keywords).facts)
-        gone = not dry_run and bool(doomed) and _agreed(doomed, by_filter=not ids, yes=yes)
-        if gone:
-            memory.forget([fact.id for fact in doomed])
-    _tell(call, doomed, gone=gone, dry_run=dry_run)
+        told = memory.forget(ids or None, dry_run=True, **filters.keywords)
+        if not dry_run and told.facts and _agreed(list(told.facts), by_filter=not ids, yes=yes):
+            told = memory.forget(told.ids, purge=purge)
+    _tell(call, told, dry_run=dry_run)
+
+
+def undo(*, receipt: ReceiptArgument, call: Call) -> None:
+    """Bring back what was forgotten, by its receipt.
+
+    What has no place any more, such as an edge to a fact that is gone too, is told and left out.
+    """
+    with call.shelf() as memory:
+        back = memory.undo(receipt)
+    if call.as_json:
+        skipped = [asdict(one) for one in back.skipped]
+        return show_json({"facts": facts_json(list(back.facts)), "edges": back.edges, "skipped": skipped})
+    show(f"Brought back {counted(len(back.facts), 'fact')} and {counted(back.edges, 'edge')}.")
+    for one in back.skipped:
+        show(styled(f"not the {one.what} {one.id}: {one.why}", "dim"), indent=2)
+    return None
 
 
 def _agreed(doomed: list[Fact], *, by_filter: bool, yes: bool) -> bool:
@@ -54,14 +88,47 @@ def _agreed(doomed: list[Fact], *, by_filter: bool, yes: bool) -> bool:
     return True
 
 
-def _tell(call: Call, doomed: list[Fact], *, gone: bool, dry_run: bool) -> None:
+def _tell(call: Call, told: Forgotten, *, dry_run: bool) -> None:
+    gone = bool(told.facts) and not told.dry_run
     if call.as_json:
-        return show_json({"forgotten": gone, "dry_run": dry_run, "facts": facts_json(doomed)})
-    if not dry_run:
-        return show(f"Forgot {counted(len(doomed), 'fact')}." if gone else "Nothing was forgotten.")
-    for fact in doomed:
-        show_listed(fact)
-    return show(f"{counted(len(doomed), 'fact')} would be forgotten.")
+        return show_json(
+            {
+                "forgotten": gone,
+                "dry_run": dry_run,
+                "facts": facts_json(list(told.facts)),
+                "radius": asdict(told.radius),
+                "receipt": _receipt_json(told.receipt),
+            }
+        )
+    if dry_run:
+        for fact in told.facts:
+            show_listed(fact)
+        show(f"{counted(len(told.facts), 'fact')} would be forgotten.")
+        return show_pairs(_in_words(told.radius), indent=2) if told.facts else None
+    show(f"Forgot {counted(len(told.facts), 'fact')}." if gone else "Nothing was forgotten.")
+    if told.receipt is not None:
+        note(f"Until {told.receipt.expires:%Y-%m-%d} it can be brought back: cofire undo {told.receipt.id}")
+    return None
+
+
+def _receipt_json(receipt: Receipt | None) -> dict[str, str] | None:
+    if receipt is None:
+        return None
+    return {"id": receipt.id, "path": receipt.path, "expires": receipt.expires.isoformat()}
+
+
+def _in_words(radius: Radius) -> dict[str, str]:
+    """All that goes with the facts."""
+    rows = {
+        "edges": radius.edges,
+        "mentions": radius.mentions,
+        "subjects": radius.subjects,
+        "vectors": radius.vectors,
+        "index entries": radius.words,
+        "descriptions": radius.descriptions,
+        "described by it": len(radius.cited),
+    }
+    return {label: f"{number:,}" for label, number in rows.items()}
 
 
 def _preview(doomed: list[Fact]) -> None:

@@ -12,6 +12,7 @@ from cofire.doors.cli.calling import Call
 from cofire.doors.cli.graph_layout import other_end, show_links, texts_of
 from cofire.doors.cli.layout import counted, show_whole
 from cofire.doors.cli.screen import note, show, show_json, styled
+from cofire.learned import Use
 from cofire.model import Fact, Importance, Link
 
 Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Ids as remember, recall and list print them.")]
@@ -31,6 +32,8 @@ class Portrait(Protocol):
     def descriptions(self) -> Sequence[str]: ...
     @property
     def importance(self) -> Importance | None: ...
+    @property
+    def use(self) -> Use: ...
 
 
 def show_facts(*, ids: Ids, limit: LimitOption = 20, call: Call) -> None:
@@ -58,7 +61,13 @@ def portrait_json(portrait: Portrait, texts: dict[str, str]) -> dict[str, Any]:
         "links": links,
         "descriptions": list(portrait.descriptions),
         "importance": {"pagerank": rated.pagerank, "community": rated.community} if rated else None,
+        "use": use_json(portrait.use),
     }
+
+
+def use_json(use: Use) -> dict[str, Any]:
+    """How a fact fared, as plain values."""
+    return {"helped": use.helped, "hurt": use.hurt, "success": use.success}
 
 
 def _show_portrait(portrait: Portrait, texts: dict[str, str]) -> None:
@@ -73,4 +82,6 @@ def _standing(portrait: Portrait) -> dict[str, str]:
     rated = portrait.importance
     importance = f"{rated.pagerank:.4f}, in community {rated.community}" if rated else "not known before a dream"
     described = {"described": "\n".join(portrait.descriptions)} if portrait.descriptions else {}
-    return described | {"importance": importance}
+    use = portrait.use
+    fared = {"fared": f"helped {use.helped:,}×, hurt {use.hurt:,}×"} if use.helped or use.hurt else {}
+    return described | {"importance": importance} | fared

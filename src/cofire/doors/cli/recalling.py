@@ -110,6 +110,8 @@ def _show_block(found: Recollection, budget: int | None) -> None:
 def _show(found: Recollection, call: Call) -> None:
     if found.known:
         show_hits(found)
+        if found.id:
+            note(f"Tell what helped: cofire feedback {found.id} --helped ID")
     else:
         show(found.reason)
         note(f"The store is {call.place}, the scope {', '.join(found.scopes)}.")

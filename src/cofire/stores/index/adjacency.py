@@ -24,6 +24,7 @@ from cofire.stores.index.halves import (
     in_millionths,
     in_rows,
     joined,
+    kept_numbers,
     same,
     table,
 )
@@ -220,6 +221,7 @@ class Adjacency:
         """All of it as arrays, for a snapshot."""
         if self._dead or self._late:
             self.compact(columns)
+        self._forget_unused()
         base, kinds = self._base, [[kind, kind_of(kind).conducts] for kind in self.kinds.words]
         order = (
             base.starts,
@@ -233,6 +235,19 @@ class Adjacency:
         )
         texts = (np.frombuffer(json.dumps(said).encode("ascii"), np.uint8) for said in (kinds, self.tag_texts.words))
         return dict(zip(ARRAYS, (*order, *texts), strict=True))
+
+    def _forget_unused(self) -> None:
+        """Kinds and tags that no link bears any more may be words that were forgotten."""
+        base = self._base
+        kinds = kept_numbers(base.code >> 1, self.kinds, len(KINDS_THROUGH_NAMES))
+        tags = kept_numbers(base.tags, self.tag_texts, 1)
+        self.kinds, self.tag_texts = (
+            Numbered(known.words[number] for number in kept.tolist())
+            for known, kept in ((self.kinds, kinds), (self.tag_texts, tags))
+        )
+        code = 2 * np.searchsorted(kinds, base.code >> 1) + (base.code & 1)
+        tagged = np.searchsorted(tags, base.tags)
+        self._base = replace(base, code=code.astype(base.code.dtype), tags=tagged.astype(base.tags.dtype))
 
     @classmethod
     def from_arrays(cls, columns: Columns, arrays: Mapping[str, NDArray[Any]]) -> Adjacency:

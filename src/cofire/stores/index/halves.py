@@ -56,6 +56,14 @@ class Numbered:
         return self._ranks
 
 
+def kept_numbers(used: Numbers, known: Numbered, always: int) -> Numbers:
+    """The numbers of words that are in use, in growing order, and of the first few whether or not they are."""
+    needed = np.zeros(len(known.words), np.bool_)
+    needed[:always] = True
+    needed[used] = True
+    return np.flatnonzero(needed)
+
+
 @dataclass(frozen=True, slots=True)
 class Halves:
     """A row each: whose it is and where it leads, both by key; `code` is twice the number of its kind, one more if it comes in."""

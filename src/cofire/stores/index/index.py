@@ -79,6 +79,7 @@ class Index:
         self.subjects = Names()
         # Who holds common names, as looked up since the last change.
         self.crowds: dict[tuple[bool, int], Any] = {}
+        self.spelled: dict[int, str] = {}
         self.warm: WarmVectors | None = None
         self.asked = 0
 
@@ -116,12 +117,12 @@ class Index:
             self.graph.add(positions[embedded], seen[embedded])
         return positions
 
-    def admitted(self, where: Where, scopes: Sequence[int] | None) -> Mask:
-        """Which positions pass a filter; `scopes` are the keys of its scopes, None for all."""
+    def admitted(self, where: Where, scopes: Sequence[int] | None, members: Sequence[int] | None = None) -> Mask:
+        """Which positions pass a filter; `scopes` are the keys of its scopes, `members` those of its community, None for all."""
         columns = self.columns
         mask = columns["alive"].copy() if where.archived else columns.standing().copy()
-        if where.community is not None:
-            return np.zeros_like(mask)
+        if members is not None:
+            mask &= np.isin(columns["key"], members)
         if scopes is not None:
             mask &= columns["scope"] == scopes[0] if len(scopes) == 1 else np.isin(columns["scope"], scopes)
         self._mask_times(mask, where)
@@ -194,9 +195,9 @@ class Index:
         order = np.lexsort((ids, rounded))[::-1][:k]
         return [id.decode("ascii") for id in ids[order].tolist()], positions[order]
 
-    def holding(self, scope: int) -> tuple[int, int, Terms, NDArray[np.int64]]:
-        """For one scope: how many facts, their words all told, and for every word how many facts hold it."""
-        inside = self.columns["alive"] & (self.columns["scope"] == scope)
+    def holding(self, scope: int, up_to: int) -> tuple[int, int, Terms, NDArray[np.int64]]:
+        """For one scope, up to a key: how many facts, their words all told, and for every word how many facts hold it."""
+        inside = self.columns["alive"] & (self.columns["scope"] == scope) & (self.columns["key"] <= up_to)
         whole = self.postings.whole()
         counted = inside[whole.positions] & (whole.counts > 0)
         holding = (

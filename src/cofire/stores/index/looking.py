@@ -94,7 +94,10 @@ def _counts(index: Index, rows: Positions, terms: Sequence[int]) -> NDArray[np.f
 
 def _marked(index: Index, positions: Positions, mark: int) -> NDArray[np.bool_]:
     """Which of these facts bear a mark."""
-    return np.isin(positions, index.postings.find(mark)[0])
+    bearing, _ = index.postings.find(mark)
+    if not len(bearing):
+        return np.zeros(len(positions), np.bool_)
+    return np.asarray(bearing[np.minimum(np.searchsorted(bearing, positions), len(bearing) - 1)] == positions)
 
 
 @dataclass(frozen=True)
@@ -131,21 +134,15 @@ def paths(index: Index, seeds: Positions, admitted: Mask, common: int, most: int
 
 def _held(index: Index, seeds: Positions) -> tuple[Any, Any, Any, Any, Any]:
     """The names of each seed: mentioned, or its subject, or both."""
-    parts = []
-    for row, seed in enumerate(seeds.tolist()):
-        mentioned, confidences, sentences = index.mentions.of(seed)
-        subjects, strengths, _ = index.subjects.of(seed)
-        names = _distinct(np.concatenate([mentioned, subjects]))
-        held, own, sure = np.zeros(len(names), np.int64), np.zeros(len(names)), np.zeros(len(names))
-        held[np.searchsorted(names, mentioned)] = sentences
-        own[np.searchsorted(names, subjects)] = strengths
-        sure[np.searchsorted(names, mentioned)] = confidences
-        sure = np.maximum(sure, own)
-        parts.append((np.full(len(names), row, np.int64), names, held, own, sure))
-    if not parts:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0)
-    holder, name, sentences, own, sure = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return holder, name, sentences, own, sure
+    teller, mentioned, confidences = index.mentions.held_by(seeds)
+    owner, subjects, strengths = index.subjects.held_by(seeds)
+    told, meant = teller << 32 | mentioned, owner << 32 | subjects
+    pairs = _distinct(np.concatenate([told, meant]))
+    sentences, own, sure = np.zeros(len(pairs), np.int64), np.zeros(len(pairs)), np.zeros(len(pairs))
+    at = np.searchsorted(pairs, told)
+    sentences[at], sure[at] = index.mentions.sentences_held_by(seeds), confidences
+    own[np.searchsorted(pairs, meant)] = strengths
+    return pairs >> 32, pairs & 0xFFFFFFFF, sentences, own, np.maximum(sure, own)
 
 
 def _holders(

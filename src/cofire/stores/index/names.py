@@ -66,6 +66,14 @@ class Names:
         at = np.arange(len(owner)) + (last - np.cumsum(last - first))[owner]
         return owner, pairs[at] & ((1 << SHIFT) - 1), self._strengths.array[at] / THOUSANDTHS
 
+    def sentences_held_by(self, positions: NDArray[np.integer]) -> NDArray[np.int64]:
+        """The sentences of these names, in the same order."""
+        pairs = self._pairs.array
+        low = positions.astype(np.int64) << SHIFT
+        first, last = np.searchsorted(pairs, np.concatenate([low, low + (1 << SHIFT)])).reshape(2, -1)
+        parts = [self._sentences.array[a:b] for a, b in zip(first.tolist(), last.tolist(), strict=True)]
+        return np.concatenate(parts).astype(np.int64) if parts else np.zeros(0, np.int64)
+
     def holders(self, name: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Who holds a name, and how strongly."""
         positions, strengths = self._postings.find(name)

@@ -108,6 +108,18 @@ def described(stored: Held, counts: Mapping[str, int]) -> Held:
     return _packed(held, ())
 
 
+def redescribed(stored: Held, counts: Mapping[str, int]) -> tuple[Held, dict[str, int]]:
+    """What a fact holds when words of its descriptions occur as often as this from now on; and how often they did."""
+    terms, often, _ = unpacked([stored])
+    held = dict(zip(terms.tolist(), often.tolist(), strict=True))
+    before = {word: held[hint(word)] for word in counts if hint(word) in held}
+    for word, count in counts.items():
+        held.pop(hint(word), None)
+        if count:
+            held[hint(word)] = min(count, _MOST)
+    return _packed(held, ()), before
+
+
 def unpacked(stored: Sequence[Held]) -> tuple[Terms, Counts, NDArray[np.int64]]:
     """Terms and counts of many facts, one after the other, with the row that each belongs to."""
     rows = np.repeat(np.arange(len(stored)), [len(one.counts) // 2 for one in stored])

@@ -33,7 +33,7 @@ class Voices:
         self._by_word: dict[str, set[int]] = {}
         self._heard: Counter[tuple[int, int]] = Counter()
         for speaker in json.loads(saved.tobytes()) if saved is not None else ():
-            self._number(speaker)
+            self._number(speaker) if speaker else self._speakers.append("")
         if columns is not None:
             self._heard = _counted(columns)
 
@@ -59,8 +59,10 @@ class Voices:
         )
 
     def saved(self) -> NDArray[np.uint8]:
-        """All speakers as bytes, for a snapshot."""
-        return np.frombuffer(json.dumps(self._speakers).encode("ascii"), np.uint8)
+        """All speakers as bytes, for a snapshot. One who is heard no more leaves an empty place."""
+        heard = {number for (_, number), times in self._heard.items() if times > 0}
+        kept = [speaker if number in heard else "" for number, speaker in enumerate(self._speakers)]
+        return np.frombuffer(json.dumps(kept).encode("ascii"), np.uint8)
 
     def _number(self, speaker: str) -> int:
         if speaker not in self._numbers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
@@ -33,8 +33,9 @@ class SqliteOptions:
 class Line:
     """A connection with the lock that keeps it to one thread at a time."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, busy_seconds: float) -> None:
         self.connection = connection
+        self._patience = busy_seconds
         self.lock = RLock()
         self._depth = 0
 
@@ -72,6 +73,37 @@ class Line:
                     self.connection.execute("ROLLBACK")
                 raise
 
+    @contextmanager
+    def trying(self) -> Iterator[apsw.Connection | None]:
+        """The same as writing where nobody else writes at the moment, else nothing."""
+        if not self.lock.acquire(blocking=False):
+            yield None
+            return
+        try:
+            begun = self._begun_at_once()
+            yield self.connection if begun else None
+            if begun:
+                self.connection.execute("COMMIT")
+        except BaseException:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+            raise
+        finally:
+            self.lock.release()
+
+    def _begun_at_once(self) -> bool:
+        """Begin to write without waiting for others; tells whether that was possible."""
+        if self.connection.in_transaction:
+            return False
+        self.connection.set_busy_handler(None)
+        try:
+            self.connection.execute("BEGIN IMMEDIATE")
+        except apsw.BusyError:
+            return False
+        finally:
+            self.connection.set_busy_handler(patience(self._patience))
+        return True
+
 
 @dataclass(frozen=True)
 class Lines:
@@ -89,6 +121,11 @@ class Lines:
             )
         return self.writer
 
+    def settle(self) -> None:
+        """Bring all that was written into the file and empty its log, unless somebody reads just now; then it is done later."""
+        with (line := self.for_writing()).lock, suppress(apsw.BusyError, apsw.LockedError):
+            line.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+
     def close(self) -> None:
         for line in {id(line): line for line in (self.writer, self.reader) if line}.values():
             with line.lock:
@@ -99,16 +136,16 @@ def connect(path: str, options: SqliteOptions) -> Lines:
     """Open or create a store; a file that may not be written is opened for reading."""
     with translated(path):
         if path == IN_MEMORY:
-            only = Line(_prepared(apsw.Connection(path), path, options))
+            only = Line(_prepared(apsw.Connection(path), path, options), options.busy_seconds)
             return Lines(path, only, only)
         Path(path).expanduser().parent.mkdir(parents=True, exist_ok=True)
         path = str(Path(path).expanduser())
         writer = _writer(path, options)
         if writer is None:
-            return Lines(path, Line(_read_only(path, options)), None)
+            return Lines(path, Line(_read_only(path, options), options.busy_seconds), None)
         reader = apsw.Connection(path)
         _tune(reader, options)
-        return Lines(path, Line(reader), Line(writer))
+        return Lines(path, Line(reader, options.busy_seconds), Line(writer, options.busy_seconds))
 
 
 def _writer(path: str, options: SqliteOptions) -> apsw.Connection | None:

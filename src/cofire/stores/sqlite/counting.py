@@ -16,20 +16,33 @@ from cofire.stores.index.terms import Terms, term
 
 _SAMPLE = """
 SELECT v.vector FROM facts f INDEXED BY facts_by_scope JOIN vectors v ON v.fact = f.key
-WHERE f.scope = ? ORDER BY f.hash LIMIT ?
+WHERE f.scope = ? AND f.key <= ? ORDER BY f.hash LIMIT ?
+"""
+_KEEP = """
+INSERT INTO word_statistics(scope, version, facts, length, terms, holding, sample, counted_to, sampled)
+VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(scope) DO UPDATE SET version = version + 1, facts = excluded.facts,
+  length = excluded.length, terms = excluded.terms, holding = excluded.holding, sample = excluded.sample,
+  counted_to = excluded.counted_to, sampled = excluded.sampled
 """
 
 
 def recount(connection: apsw.Connection, index: Index, scope: int, sample: int) -> None:
     """Count the words of a scope, and keep some of its vectors as a sample, chosen by content and not by age."""
-    facts, length, terms, holding = index.holding(scope)
-    vectors = b"".join(vector for (vector,) in connection.execute(_SAMPLE, (scope, sample)))
-    connection.execute(
-        "INSERT INTO word_statistics(scope, version, facts, length, terms, holding, sample) VALUES (?, 1, ?, ?, ?, ?, ?) "
-        "ON CONFLICT(scope) DO UPDATE SET version = version + 1, facts = excluded.facts, length = excluded.length, "
-        "terms = excluded.terms, holding = excluded.holding, sample = excluded.sample",
-        (scope, facts, length, terms.tobytes(), holding.astype(np.int32).tobytes(), vectors),
-    )
+    _count(connection, index, scope, connection.execute("SELECT coalesce(max(key), 0) FROM facts").get, sample)
+
+
+def count_again(connection: apsw.Connection, index: Index, scope: int) -> None:
+    """Count what was counted, when some of it went or came back; what was told since is left for the next count."""
+    known = connection.execute("SELECT counted_to, sampled FROM word_statistics WHERE scope = ?", (scope,)).get
+    if known is not None:
+        _count(connection, index, scope, *known)
+
+
+def _count(connection: apsw.Connection, index: Index, scope: int, up_to: int, sample: int) -> None:
+    facts, length, terms, holding = index.holding(scope, up_to)
+    vectors = b"".join(vector for (vector,) in connection.execute(_SAMPLE, (scope, up_to, sample)))
+    counted = (facts, length, terms.tobytes(), holding.astype(np.int32).tobytes(), vectors)
+    connection.execute(_KEEP, (scope, *counted, up_to, sample))
 
 
 @dataclass(frozen=True)

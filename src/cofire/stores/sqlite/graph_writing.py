@@ -206,11 +206,19 @@ def write_descriptions(
             continue
         key, terms, counts = found
         held = described(Held(terms, counts), one.counts)
-        connection.execute("UPDATE descriptions SET ended = ? WHERE fact = ? AND ended IS NULL", (stamp(now), key))
-        connection.execute("INSERT INTO descriptions(fact, text, made) VALUES (?, ?, ?)", (key, one.text, stamp(now)))
+        if connection.execute(_HOLDS, (key,)).get != one.text:
+            connection.execute("UPDATE descriptions SET ended = ? WHERE fact = ? AND ended IS NULL", (stamp(now), key))
+            connection.execute(
+                "INSERT INTO descriptions(fact, text, made) VALUES (?, ?, ?)", (key, one.text, stamp(now))
+            )
         connection.execute(
             "UPDATE facts SET terms = ?, counts = ?, version = ? WHERE key = ?", (held.terms, held.counts, version, key)
         )
+        connection.executemany(_CITE, [(key, gist, cited) for cited, gist in one.cites.items()])
+
+
+_HOLDS = "SELECT text FROM descriptions WHERE fact = ? AND ended IS NULL"
+_CITE = "INSERT OR IGNORE INTO citations(fact, cited, gist) SELECT ?1, key, ?2 FROM facts WHERE id = ?3 AND key <> ?1"
 
 
 def mark_dreamed(connection: apsw.Connection, ids: Sequence[str]) -> None:

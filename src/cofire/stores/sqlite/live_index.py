@@ -22,7 +22,7 @@ from cofire.stores.index.columns import Mask
 from cofire.stores.index.index import Index, is_whole
 from cofire.stores.index.moments import moment
 from cofire.stores.index.names import Held
-from cofire.stores.sqlite import edge_feed, name_reading, rows
+from cofire.stores.sqlite import edge_feed, learning, name_reading, rows
 from cofire.stores.sqlite.writing import KEPT_REMOVALS
 
 SMALLEST_SNAPSHOT = 2_000
@@ -66,11 +66,12 @@ class LiveIndex:
                 self._epoch = ""
                 raise
 
-    def admitted(self, where: Where) -> Mask:
+    def admitted(self, connection: apsw.Connection, where: Where) -> Mask:
         """Which positions pass a filter; a recall asks several times for the same."""
         if where not in self._masks:
             self._masks.clear()
-            self._masks[where] = self._index.admitted(where, self.scope_keys(where.scopes))
+            members = None if where.community is None else learning.members(connection, where.community)
+            self._masks[where] = self._index.admitted(where, self.scope_keys(where.scopes), members)
         return self._masks[where]
 
     def scope_keys(self, scopes: Sequence[str] | None) -> list[int] | None:
@@ -144,7 +145,8 @@ class LiveIndex:
         place = {row.key: at for at, row in enumerate(changed)}
         mentions, subjects = (_held(connection.execute(sql, (self._version,)), place) for sql in (_MENTIONS, _SUBJECTS))
         self._index.change(changed, gone, mentions, subjects)
-        self._left += gone
+        # A fact that was removed may be back by now.
+        self._left = [key for key in (*self._left, *gone) if key not in place]
         self._positions.clear()
         self._masks.clear()
         self._times.clear()
@@ -204,10 +206,15 @@ def snapshot_is_due(connection: apsw.Connection) -> bool:
     )
 
 
+def drop_snapshot(connection: apsw.Connection) -> None:
+    """What was removed must not be left in it."""
+    connection.execute("DELETE FROM snapshot_parts; DELETE FROM snapshots")
+
+
 def save_snapshot(connection: apsw.Connection, index: Index, edges: Adjacency) -> None:
     """Keep the index, which must be of this very transaction's moment, in place of the older snapshot."""
     epoch, version = connection.execute("SELECT epoch, version FROM state").get
-    connection.execute("DELETE FROM snapshot_parts; DELETE FROM snapshots")
+    drop_snapshot(connection)
     parts = 0
     for number, part in chain(enumerate(snapshot.parts(index.arrays())), edge_feed.parts(edges, index.columns)):
         connection.execute("INSERT INTO snapshot_parts(part, bytes) VALUES (?, ?)", (number, part))

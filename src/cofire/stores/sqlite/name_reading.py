@@ -16,6 +16,8 @@ from cofire.stores.index.columns import Mask
 from cofire.stores.index.index import Index
 from cofire.stores.index.terms import places_of, term
 
+MOST_KNOWN = 100_000
+
 _KNOWN = """
 SELECT n.key, n.name, n.mentioned FROM scopes s JOIN carray(?1) c CROSS JOIN names n ON n.scope = s.key AND n.name = c.value
 WHERE s.name IN (SELECT value FROM json_each(?2))
@@ -46,9 +48,9 @@ def _about(index: Index, name: int, admitted: Mask, most: int) -> dict[str, floa
 
 
 def named(
-    connection: apsw.Connection, index: Index, seeds: NDArray[np.int64], found: looking.Paths
+    connection: apsw.Connection, index: Index, seeds: NDArray[np.int64], found: looking.Paths, known: dict[int, str]
 ) -> tuple[NamePaths, NDArray[np.int64]]:
-    """Paths with ids for positions and words for names, and the positions of all facts on them."""
+    """Paths with ids for positions and words for names, and the positions of all facts on them. `known` are names met before."""
     others = np.array(sorted(set(found.target.tolist()).difference(seeds.tolist())), np.int64)
     positions = np.concatenate([seeds, others])
     order = np.argsort(positions)
@@ -56,7 +58,7 @@ def named(
     paths = NamePaths(
         ids=looking.ids_of(index, positions),
         loose=index.columns["session"][positions] == 0,
-        name=_spelled(connection, found.name),
+        name=_spelled(connection, found.name, known),
         holder=found.holder,
         count=found.count,
         sentences=found.sentences,
@@ -70,9 +72,15 @@ def named(
     return paths, positions
 
 
-def _spelled(connection: apsw.Connection, keys: NDArray[np.int64]) -> tuple[str, ...]:
-    names = spelled(connection, np.unique(keys))
-    return tuple(names.get(key, "") for key in keys.tolist())
+def _spelled(connection: apsw.Connection, keys: NDArray[np.int64], known: dict[int, str]) -> tuple[str, ...]:
+    """Names by key; a key is never given to another name, so those met before need not be read again."""
+    listed = keys.tolist()
+    new = sorted({key for key in listed if key not in known})
+    if len(known) + len(new) > MOST_KNOWN:
+        known.clear()
+        new = sorted(set(listed))
+    known.update(spelled(connection, np.array(new, np.int64)))
+    return tuple(known.get(key, "") for key in listed)
 
 
 def spelled(connection: apsw.Connection, keys: NDArray[np.int64]) -> dict[int, str]:

@@ -133,7 +133,7 @@ def condition(where: Where) -> tuple[str, list[Any]]:
     if not where.archived:
         require("NOT f.archived")
     if where.community is not None:
-        require("0")
+        require("EXISTS (SELECT 1 FROM fact_importance WHERE fact = f.key AND community = ?)", where.community)
     _require_times(where, require)
     return " AND ".join(clauses), bound
 

@@ -32,6 +32,24 @@ def _sentences_of_words(connection: apsw.Connection) -> None:
     connection.execute("ALTER TABLE facts ADD COLUMN places BLOB NOT NULL DEFAULT x''")
 
 
+@migration
+def _fading_and_review(connection: apsw.Connection) -> None:
+    """An anchor holds as long as the edge was not strengthened since it was taken, at `anchored`."""
+    connection.execute(_CURATION)
+
+
+@migration
+def _citations_and_history(connection: apsw.Connection) -> None:
+    """Who gave which words to a description, what a fact said before, and up to which fact words were counted."""
+    connection.execute(_REVISING)
+    connection.execute("UPDATE word_statistics SET counted_to = (SELECT coalesce(max(key), 0) FROM facts)")
+
+
+@migration
+def _what_use_teaches(connection: apsw.Connection) -> None:
+    connection.execute(_LEARNING)
+
+
 def version_of(connection: apsw.Connection) -> int:
     return int(connection.pragma("user_version"))
 
@@ -265,4 +283,76 @@ CREATE TABLE recall_log_facts (
   PRIMARY KEY (recall, fact)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX recall_log_facts_by_fact ON recall_log_facts(fact);
+"""
+
+_CURATION = """
+ALTER TABLE graph_edges ADD COLUMN anchor REAL;
+ALTER TABLE graph_edges ADD COLUMN anchored INTEGER;
+ALTER TABLE association_edges ADD COLUMN anchor REAL;
+ALTER TABLE association_edges ADD COLUMN anchored INTEGER;
+CREATE TABLE archived_because (
+  fact INTEGER PRIMARY KEY REFERENCES facts(key) ON DELETE CASCADE,
+  reason TEXT NOT NULL,
+  at INTEGER NOT NULL
+) STRICT;
+CREATE TABLE superseded (
+  old INTEGER NOT NULL REFERENCES facts(key) ON DELETE CASCADE,
+  new INTEGER NOT NULL REFERENCES facts(key) ON DELETE CASCADE,
+  valid_until INTEGER,
+  PRIMARY KEY (old, new)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX superseded_by_new ON superseded(new);
+CREATE TABLE reviews (
+  old INTEGER NOT NULL REFERENCES facts(key) ON DELETE CASCADE,
+  new INTEGER NOT NULL REFERENCES facts(key) ON DELETE CASCADE,
+  why TEXT NOT NULL,
+  state TEXT NOT NULL,
+  PRIMARY KEY (old, new)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX reviews_by_new ON reviews(new);
+"""
+
+_REVISING = """
+CREATE TABLE citations (
+  fact INTEGER NOT NULL REFERENCES facts(key) ON DELETE CASCADE,
+  cited INTEGER NOT NULL REFERENCES facts(key) ON DELETE CASCADE,
+  gist TEXT NOT NULL,
+  PRIMARY KEY (fact, cited, gist)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX citations_by_cited ON citations(cited);
+CREATE TABLE fact_history (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  fact INTEGER NOT NULL REFERENCES facts(key) ON DELETE CASCADE,
+  until INTEGER NOT NULL,
+  said TEXT NOT NULL
+) STRICT;
+CREATE INDEX fact_history_by_fact ON fact_history(fact);
+ALTER TABLE word_statistics ADD COLUMN counted_to INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE word_statistics ADD COLUMN sampled INTEGER NOT NULL DEFAULT 256;
+"""
+
+_LEARNING = """
+ALTER TABLE recall_log ADD COLUMN ways TEXT;
+ALTER TABLE graph_edges ADD COLUMN co_access_count INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX fact_importance_by_community ON fact_importance(community);
+CREATE TABLE fact_use (
+  fact INTEGER PRIMARY KEY REFERENCES facts(key) ON DELETE CASCADE,
+  helped INTEGER NOT NULL DEFAULT 0,
+  hurt INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE recall_sessions (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT,
+  ended INTEGER NOT NULL
+) STRICT;
+CREATE INDEX recall_sessions_by_name ON recall_sessions(name, key);
+CREATE TABLE exposures (
+  a INTEGER NOT NULL REFERENCES facts(key) ON DELETE CASCADE,
+  b INTEGER NOT NULL REFERENCES facts(key) ON DELETE CASCADE,
+  sessions INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  PRIMARY KEY (a, b)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX exposures_by_other ON exposures(b);
+CREATE INDEX exposures_that_earn ON exposures(sessions) WHERE sessions >= 3;
 """

@@ -18,6 +18,7 @@ from cofire.dynamics.likeness import centred, centred_cosines
 from cofire.embedders.base import StoredModel, Vectors
 from cofire.errors import StoreClosed, StoreNotOpened
 from cofire.model import Change, Edge, Fact, Importance, Link, Record, Where, Written
+from cofire.revising import Taken
 from cofire.stores.base import (
     INCOMING_RECORD,
     MODEL_RECORD,
@@ -38,15 +39,18 @@ from cofire.stores.index import looking
 from cofire.stores.index.index import Index, Proposed
 from cofire.stores.index.links import Asked, Expander
 from cofire.stores.index.warm_vectors import ASKED_BEFORE, MOST, WarmVectors
-from cofire.stores.sqlite import counting, graph_reading, kinship, name_reading, rows, schema, writing
+from cofire.stores.sqlite import counting, graph_reading, kinship, name_reading, rows, schema, taking, writing
 from cofire.stores.sqlite.connecting import IN_MEMORY, Lines, SqliteOptions, connect
+from cofire.stores.sqlite.curating import Curating
 from cofire.stores.sqlite.faults import translated
-from cofire.stores.sqlite.live_index import LiveIndex, save_snapshot, snapshot_is_due
+from cofire.stores.sqlite.learned import Learning
+from cofire.stores.sqlite.live_index import LiveIndex, drop_snapshot, save_snapshot, snapshot_is_due
+from cofire.stores.sqlite.recall_log import Shelved
 
 __all__ = ["SqliteOptions", "SqliteStore"]
 
 
-class SqliteStore:
+class SqliteStore(Curating, Learning):
     """Facts in one file. Any number of processes and threads may use it at once."""
 
     def __init__(self, lines: Lines, options: SqliteOptions) -> None:
@@ -55,6 +59,7 @@ class SqliteStore:
         self._options = options
         self._live = LiveIndex(graph=options.index == "usearch")
         self._counts = counting.Counts()
+        self._unlogged = Shelved()
 
     @classmethod
     def open(cls, path: str, options: SqliteOptions) -> SqliteStore:
@@ -69,10 +74,18 @@ class SqliteStore:
             ) from error
 
     def write(self, change: Change, expects: Mapping[str, int]) -> Written:
+        if change.removals or change.put_back:
+            written = self._write_and_count(change, expects)
+            self._open_lines().settle()
+            return written
         if change.recount or change.importance is not None:
             return self._write_and_count(change, expects)
         with self._writing() as connection:
             return writing.apply(connection, change, expects)
+
+    def taken(self, ids: Sequence[str]) -> Taken:
+        with self._reading() as connection:
+            return taking.taken(connection, ids)
 
     def recognise(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
         with self._glancing() as connection:
@@ -98,18 +111,18 @@ class SqliteStore:
             if index.model is None:
                 return []
             wanted = index.columns.size if self._options.index == "exact" else max(k, candidates)
-            positions = index.nearest(vector, self._live.admitted(where), wanted)
+            positions = index.nearest(vector, self._live.admitted(connection, where), wanted)
             vectors = _candidate_vectors(connection, index, positions)
             scores = centred_cosines(vectors, centred(vector, index.model.mean), index.model.mean)
             return self._kept(index, Proposed(positions, scores), k)
 
     def matching(self, cue: WordCue, k: int, where: Where) -> list[str]:
         with self._reading() as connection, self._live.at(connection) as index:
-            return self._kept(index, index.matching(cue, self._live.admitted(where), k), k)
+            return self._kept(index, index.matching(cue, self._live.admitted(connection, where), k), k)
 
     def timely(self, spans: Sequence[tuple[datetime, datetime]], k: int, where: Where) -> list[str]:
         with self._reading() as connection, self._live.at(connection) as index:
-            positions = looking.closest_in_time(index, spans, self._live.admitted(where), k)
+            positions = looking.closest_in_time(index, spans, self._live.admitted(connection, where), k)
             ids = list(looking.ids_of(index, positions))
             self._live.keep_positions(ids, positions)
             return ids
@@ -117,7 +130,7 @@ class SqliteStore:
     def admitted(self, ids: Sequence[str], where: Where) -> list[str]:
         with self._reading() as connection, self._live.at(connection) as index:
             positions = self._live.positions(connection, ids)
-            return list(looking.ids_of(index, positions[self._live.admitted(where)[positions]]))
+            return list(looking.ids_of(index, positions[self._live.admitted(connection, where)[positions]]))
 
     def weigh(self, ids: Sequence[str], words: Sequence[str], reach: int, near: int) -> Evidence:
         with self._reading() as connection, self._live.at(connection) as index:
@@ -145,14 +158,14 @@ class SqliteStore:
 
     def known(self, names: Sequence[str], where: Where, most: int) -> list[Known]:
         with self._reading() as connection, self._live.at(connection) as index:
-            admitted = self._live.admitted(where)
+            admitted = self._live.admitted(connection, where)
             return name_reading.known(connection, index, admitted, names, scopes=where.scopes, most=most)
 
     def paths(self, ids: Sequence[str], where: Where, common: int, most: int) -> NamePaths:
         with self._reading() as connection, self._live.at(connection) as index:
             seeds = self._live.positions(connection, list(dict.fromkeys(ids)))
-            found = looking.paths(index, seeds, self._live.admitted(where), common, most)
-            paths, positions = name_reading.named(connection, index, seeds, found)
+            found = looking.paths(index, seeds, self._live.admitted(connection, where), common, most)
+            paths, positions = name_reading.named(connection, index, seeds, found, index.spelled)
             self._live.keep_positions(paths.ids, positions)
             return paths
 
@@ -202,7 +215,7 @@ class SqliteStore:
         with self._reading() as connection, self._live.at(connection) as index:
             wanted = tuple(dict.fromkeys(ids))
             asked = Asked.among(wanted, self._live.places(connection, wanted))
-            edges, admitted = self._live.adjacency(connection), self._live.admitted(conducting.where)
+            edges, admitted = self._live.adjacency(connection), self._live.admitted(connection, conducting.where)
             expander = Expander(index, edges, admitted, lambda names: self._live.spelled(connection, names))
             found, others = expander.expand(asked, conducting)
             self._live.keep_positions(found.ids[len(asked.ids) :], others)
@@ -257,6 +270,7 @@ class SqliteStore:
         return broken + [f"{table} row {row} refers to a missing {parent}" for table, row, parent, _ in dangling]
 
     def close(self) -> None:
+        self._write_log()
         lines, self._lines = self._lines, None
         if lines is not None:
             lines.close()
@@ -265,7 +279,11 @@ class SqliteStore:
         """Counting looks at the index as of this transaction. Nobody else may look until it is kept; if it is not, all is read anew."""
         with self._writing() as connection, self._live.alone():
             written = writing.apply(connection, change, expects)
+            if written.removed:
+                drop_snapshot(connection)
             with self._live.at(connection) as index:
+                for scope in written.sizes if change.removals or change.put_back else ():
+                    counting.count_again(connection, index, writing.scope_key(connection, scope))
                 for scope in change.recount:
                     counting.recount(connection, index, writing.scope_key(connection, scope), change.sample)
                 if snapshot_is_due(connection):
@@ -292,6 +310,7 @@ class SqliteStore:
     @contextmanager
     def _writing(self) -> Iterator[apsw.Connection]:
         with translated(self.path), self._open_lines().for_writing().writing() as connection:
+            self._unlogged.write(connection)
             yield connection
 
     def _open_lines(self) -> Lines:

@@ -14,11 +14,12 @@ import apsw
 from cofire.embedders.base import Model, StoredModel
 from cofire.errors import Conflict
 from cofire.model import Change, EdgeCounts, NewFact, Record, ScopeSize, Stored, Written
+from cofire.revising import PutBack
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD
 from cofire.stores.index.moments import stamp_or_none
 from cofire.stores.index.terms import Held, joined, marks
+from cofire.stores.sqlite import citing, curating, learning, rows, taking
 from cofire.stores.sqlite import graph_writing as graph
-from cofire.stores.sqlite import rows
 
 # How many versions back it is still told which facts were removed; an index that is older than that is loaded anew.
 KEPT_REMOVALS = 10_000
@@ -44,16 +45,39 @@ def apply(connection: apsw.Connection, change: Change, expects: Mapping[str, int
     write_records(connection, change.records)
     hours = None if change.idle_minutes is None else graph.run_clock(connection, change.now, change.idle_minutes)
     stored = _write_facts(connection, change, ledger, hours or 0.0)
+    taken = taking.taken(connection, change.removals) if change.removals else None
     removed = _remove_facts(connection, change.removals, ledger)
+    citing.scrub(connection, taken.rows.get(taking.CITED, ()) if taken else (), version)
+    put_back = _put_back(connection, change, ledger)
+    _pin(connection, change.pins, ledger)
     if change.vectors:
         _write_incoming(connection, change)
     if change.adopt_vectors:
         _adopt(connection, model)
     edges = _write_graph(connection, change, version)
+    faded = curating.write_curation(connection, change, version)
+    learned = learning.write_learning(connection, change, version)
     for scope in change.recount:
         ledger.scopes.setdefault(scope, scope_key(connection, scope))
     sizes = {name: size(connection, key) for name, key in ledger.scopes.items()}
-    return Written(stored, removed, EdgeCounts(edges.new + ledger.followed, edges.changed, edges.ended), sizes)
+    new, changed = edges.new + ledger.followed + learned.new, edges.changed + faded.changed + learned.changed
+    return Written(stored, removed, EdgeCounts(new, changed, edges.ended + faded.ended), sizes, taken, put_back)
+
+
+def _pin(connection: apsw.Connection, pins: Mapping[str, bool], ledger: Ledger) -> None:
+    connection.executemany(
+        "UPDATE facts SET pinned = ?1, version = ?2 WHERE id = ?3 AND pinned <> ?1",
+        [(int(pinned), ledger.version, id) for id, pinned in pins.items()],
+    )
+
+
+def _put_back(connection: apsw.Connection, change: Change, ledger: Ledger) -> PutBack:
+    if change.put_back is None or not change.put_back.rows:
+        return PutBack()
+    back = taking.put_back(connection, change.put_back.rows, ledger.version)
+    for row in change.put_back.rows[taking.FACTS]:
+        ledger.scopes[row["scope"]] = scope_key(connection, row["scope"])
+    return back
 
 
 def _write_graph(connection: apsw.Connection, change: Change, version: int) -> EdgeCounts:

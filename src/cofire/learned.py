@@ -1,0 +1,108 @@
+"""What use teaches: what was shown, which edges helped, how often a fact did, and which facts form a community. Frozen values; no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+HEBBIAN = "hebbian"
+BY_USE = "use"
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """An edge between two facts, or the one that leads back, that grows by a step or, if that is negative, shrinks.
+
+    A hebbian edge that is not there is made by the first step that lets it grow; an edge of another kind is never made.
+    """
+
+    source: str
+    target: str
+    kind: str
+    step: float
+
+    def turned(self) -> Lesson:
+        """From the smaller id to the larger, as edges are kept whose ends are alike.
+
+        >>> Lesson("b", "a", "hebbian", 0.05).turned().source
+        'a'
+        """
+        return self if self.source < self.target else Lesson(self.target, self.source, self.kind, self.step)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """How often a fact helped and hurt, as feedback told."""
+
+    helped: int = 0
+    hurt: int = 0
+
+    @property
+    def success(self) -> float:
+        """The mean of Beta(1 + helped, 1 + hurt): one half where nobody said anything.
+
+        >>> Use().success, Use(helped=2).success
+        (0.5, 0.75)
+        """
+        return (1 + self.helped) / (2 + self.helped + self.hurt)
+
+    def and_again(self, more: Use) -> Use:
+        """Both together."""
+        return Use(self.helped + more.helped, self.hurt + more.hurt)
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """An edge on the way to a fact: through a name there is none, and then it is the hebbian one that use could make."""
+
+    source: str
+    target: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a recall showed: the facts by place, and the ways that led to each. The question is not among it."""
+
+    id: str
+    at: datetime
+    session: str | None
+    ids: tuple[str, ...]
+    ways: Mapping[str, tuple[Way, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """How much of what was shown is kept, and what exposure alone teaches: `rule` is earned, documented or off."""
+
+    most: int
+    rule: str
+    idle_minutes: float
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A community of a scope: how many facts it has, and the most central of them."""
+
+    scope: str
+    number: int
+    size: int
+    ids: tuple[str, ...]
+
+
+class Learnable(Protocol):
+    """What a store keeps of its use."""
+
+    def log(self, shown: Shown, keeping: Keeping) -> None:
+        """Note what a recall showed, at once or later. It changes nothing but statistics, and where nothing may be written it is off."""
+
+    def shown(self, id: str) -> Shown | None:
+        """What a recall showed, by the id of the recall, without what was forgotten since."""
+
+    def uses(self, ids: Sequence[str]) -> dict[str, Use]:
+        """How often these facts helped and hurt, where somebody said so."""
+
+    def groups(self, scopes: Sequence[str] | None, limit: int, most: int) -> list[Group]:
+        """Communities, the largest first, each with at most so many of its facts, the most central first."""

@@ -1,0 +1,87 @@
+"""Descriptions: how facts are described by the gists of what they are linked with, and what is left when a gist goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+
+from cofire.model import Fact
+from cofire.reading.phrases import phrases
+from cofire.reading.sentences import sentences
+from cofire.reading.shapes import pieces
+from cofire.reading.words import counts
+
+LONGEST_DESCRIPTION = 400
+LEAD, BETWEEN = "Goes with: ", "; "
+
+
+def extended(before: str, newer: Sequence[str]) -> str:
+    """A description with the gists of new connections added, each once, the latest kept when it grows too long.
+
+    >>> extended("Goes with: transaction mode", ["PgBouncer"])
+    'Goes with: transaction mode; PgBouncer'
+    """
+    gists = list(dict.fromkeys([*_gists(before), *newer]))
+    while len(gists) > 1 and sum(map(len, gists)) > LONGEST_DESCRIPTION:
+        gists.pop(0)
+    return LEAD + BETWEEN.join(gists)
+
+
+def gist(fact: Fact) -> str:
+    """What a fact is about in a few words: its subject, else its key phrases."""
+    if fact.subject:
+        return fact.subject.replace(BETWEEN, ", ")
+    found = phrases([pieces(sentence) for sentence in sentences(fact.text)])
+    said = ", ".join(found[:3]) if found else " ".join(fact.text.split()[:6])
+    return said.replace(BETWEEN, ", ")
+
+
+def without(description: str, gone: AbstractSet[str]) -> str:
+    """A description without some gists; nothing where none is left.
+
+    >>> without("Goes with: tea; pot; tea leaves", {"tea"}), without("Goes with: tea", {"tea"})
+    ('Goes with: pot; tea leaves', '')
+    """
+    gists = _gists(description)
+    kept = [one for one in gists if one not in gone]
+    if len(kept) == len(gists):
+        return description
+    return LEAD + BETWEEN.join(kept) if kept else ""
+
+
+def left(history: Iterable[str], gone: AbstractSet[str]) -> list[str | None]:
+    """Descriptions over time without some gists; None for one of which nothing is left, or only what was said before.
+
+    >>> left(["Goes with: tea", "Goes with: tea; pot", "Goes with: tea; pot; cup"], {"pot"})
+    ['Goes with: tea', None, 'Goes with: tea; cup']
+    """
+    found: list[str | None] = []
+    last = ""
+    for one in history:
+        text = without(one, gone)
+        found.append(text if text and text != last else None)
+        last = text or last
+    return found
+
+
+def hint_counts(history: Iterable[str]) -> dict[str, int]:
+    """The words of descriptions, each as often as in the one that holds it most."""
+    found: dict[str, int] = {}
+    for text in history:
+        for word, count in counts(text).items():
+            found[word] = max(count, found.get(word, 0))
+    return found
+
+
+def hints_after(before: Sequence[str], after: Sequence[str]) -> dict[str, int]:
+    """The words that descriptions hold less often than before, and how often they do now.
+
+    >>> hints_after(["Goes with: tea; pot", "Goes with: pot"], ["Goes with: pot"])
+    {'tea': 0}
+    """
+    now = hint_counts(after)
+    return {word: now.get(word, 0) for word, count in hint_counts(before).items() if now.get(word, 0) < count}
+
+
+def _gists(description: str) -> list[str]:
+    return [part for part in description.removeprefix(LEAD).split(BETWEEN) if part]

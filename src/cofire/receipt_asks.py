@@ -1,0 +1,72 @@
+"""What a verb may ask about forgetting: what would go, and that it be kept in a receipt. Answered like all asks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from cofire.asks import World
+from cofire.revising import Kept, Receipt, Taken
+
+
+@dataclass(frozen=True, slots=True)
+class WhatGoes:
+    """What would go with these facts?"""
+
+    ids: Sequence[str]
+
+    def put(self, world: World) -> Any:
+        return world.store.taken(self.ids)
+
+
+@dataclass(frozen=True, slots=True)
+class KeepReceipt:
+    """Keep what is about to go. Answers the receipt with its path."""
+
+    receipt: Receipt
+    taken: Taken
+
+    def put(self, world: World) -> Receipt:
+        return world.receipts.keep(self.receipt, self.taken)
+
+
+@dataclass(frozen=True, slots=True)
+class DropReceipt:
+    """Remove a receipt."""
+
+    receipt: Receipt
+
+    def put(self, world: World) -> None:
+        world.receipts.drop(self.receipt)
+
+
+@dataclass(frozen=True, slots=True)
+class FindReceipt:
+    """The receipt with this id or at this path, or None."""
+
+    given: str
+
+    def put(self, world: World) -> Kept | None:
+        return world.receipts.find(self.given)
+
+
+@dataclass(frozen=True, slots=True)
+class SweepReceipts:
+    """Remove the receipts that have run out."""
+
+    now: datetime
+
+    def put(self, world: World) -> int:
+        return world.receipts.sweep(self.now)
+
+
+@dataclass(frozen=True, slots=True)
+class StrikeFromReceipts:
+    """Take these facts out of every receipt."""
+
+    ids: Sequence[str]
+
+    def put(self, world: World) -> None:
+        world.receipts.strike(self.ids)

@@ -1,0 +1,156 @@
+"""Taking and putting back in the reference store, plainly: every dictionary is looked through for entries of the facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from cofire.model import Fact
+from cofire.reading.descriptions import hints_after, left
+from cofire.revising import PutBack, Radius, Skipped, Taken, other_model
+from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD
+from cofire.stores.reference_graph import Web
+
+FACTS, CITED, HANGING, MODELS = "facts", "cited", "hanging", "models"
+
+
+def taken(shelf: Any, ids: Sequence[str]) -> Taken:
+    """All that would go with these facts; unknown ids have nothing."""
+    doomed = {id: shelf.facts[id] for id in sorted(set(ids)) if id in shelf.facts}
+    if not doomed:
+        return Taken()
+    hanging = {
+        place: kept
+        for place, held in _dictionaries(shelf)
+        if (kept := {key: value for key, value in held.items() if not doomed.keys().isdisjoint(_ids(key))})
+    }
+    cited = _cited(shelf.web, doomed)
+    rows = deepcopy({FACTS: doomed, HANGING: hanging, CITED: cited, MODELS: _models(shelf)})
+    return Taken(_radius(shelf, doomed, tuple(cited)), rows)
+
+
+def scrub(web: Web, cited: Mapping[str, Any]) -> None:
+    """Take the gists of what is gone out of descriptions, and the words that only they held out of the hints."""
+    for id, one in cited.items():
+        web.descriptions[id] = list(one["after"])
+        fewer = hints_after(one["texts"], one["after"])
+        web.hints[id].update({word: fewer[word] for word in one["hints"]})
+        web.hints[id] = {word: count for word, count in web.hints[id].items() if count}
+
+
+def put_back(shelf: Any, rows: Any) -> PutBack:
+    """Put entries back where all facts that they speak of are there."""
+    if not rows:
+        return PutBack()
+    rows = deepcopy(rows)
+    skipped = [Skipped("fact", id, why) for id, fact in rows[FACTS].items() if (why := _hindrance(shelf, fact))]
+    back = [id for id in rows[FACTS] if id not in {one.id for one in skipped}]
+    for id in back:
+        shelf.facts[id] = rows[FACTS][id]
+        shelf.ids[shelf.facts[id].hash] = id
+    edges = 0
+    dictionaries = dict(_dictionaries(shelf))
+    foreign = [place for place, model in _models(shelf).items() if rows[MODELS][place] != model]
+    skipped += [other_model(id) for id in back if "vectors" in foreign and id in rows[HANGING].get("vectors", ())]
+    for place, entries in rows[HANGING].items():
+        for key, value in entries.items() if place not in foreign else ():
+            if set(back).isdisjoint(_ids(key)):
+                continue
+            if lost := [id for id in _ids(key) if id not in shelf.facts]:
+                skipped += [_lost_edge(key, lost[0])] if place == "web.edges" else []
+                continue
+            edges += place == "web.edges" and key not in dictionaries[place]
+            dictionaries[place].setdefault(key, value)
+    skipped += _describe_again(shelf, rows[CITED]) if back else ()
+    _in_order(shelf)
+    return PutBack(tuple(back), edges, tuple(sorted(skipped)))
+
+
+def _models(shelf: Any) -> dict[str, Any]:
+    """The models whose vectors are kept."""
+    return {"vectors": shelf.model(MODEL_RECORD), "incoming": shelf.model(INCOMING_RECORD)}
+
+
+def _lost_edge(key: Any, lost: str) -> Skipped:
+    return Skipped("edge", f"{key[0]} {key[2]} {key[1]}", f"the fact {lost} is gone")
+
+
+def _hindrance(shelf: Any, fact: Fact) -> str:
+    if fact.id in shelf.facts:
+        return "it is there already"
+    twin = shelf.ids.get(fact.hash)
+    return f"the same was told again as {twin}" if twin else ""
+
+
+def _describe_again(shelf: Any, cited: Mapping[str, Any]) -> Iterator[Skipped]:
+    for id, one in cited.items():
+        now = shelf.web.descriptions.get(id, [])
+        if id not in shelf.facts or now == one["texts"]:
+            continue
+        if now != one["after"]:
+            yield Skipped("description", id, "it was described anew")
+            continue
+        shelf.web.descriptions[id] = list(one["texts"])
+        shelf.web.hints.setdefault(id, {}).update(one["hints"])
+
+
+def _in_order(shelf: Any) -> None:
+    """Facts stand in the order in which they first came."""
+    for held in (shelf.facts, shelf.web.inbox):
+        ordered = sorted(held.items(), key=lambda one: shelf.numbers[one[0]])
+        held.clear()
+        held.update(ordered)
+
+
+def _cited(web: Web, doomed: Mapping[str, Fact]) -> dict[str, Any]:
+    """The other facts whose descriptions lose something: what they say now, and what will be left of it."""
+    gone: dict[str, set[str]] = {}
+    for fact, cited, gist in web.citations:
+        if cited in doomed and fact not in doomed:
+            gone.setdefault(fact, set()).add(gist)
+    for fact, cited, gist in web.citations:
+        if cited not in doomed:
+            gone.get(fact, set()).discard(gist)
+    found = {id: _left(web, id, gists) for id, gists in sorted(gone.items())}
+    return {id: one for id, one in found.items() if one["after"] != one["texts"]}
+
+
+def _left(web: Web, id: str, gone: set[str]) -> dict[str, Any]:
+    texts, hints = web.descriptions.get(id, []), web.hints.get(id, {})
+    after = [text for text in left(texts, gone) if text is not None]
+    return {
+        "texts": list(texts),
+        "after": after,
+        "hints": {word: hints[word] for word in hints_after(texts, after) if word in hints},
+    }
+
+
+def _dictionaries(kept: Any, path: str = "") -> Iterator[tuple[str, dict[Any, Any]]]:
+    """Every dictionary that something keeps, by where it stands; facts and their hashes are kept apart."""
+    for field in fields(kept):
+        value, place = getattr(kept, field.name), f"{path}{field.name}"
+        if isinstance(value, dict) and place not in {"facts", "ids"}:
+            yield place, value
+        elif is_dataclass(value):
+            yield from _dictionaries(value, f"{place}.")
+
+
+def _ids(key: Any) -> tuple[str, ...]:
+    """The facts that a key speaks of: itself, or the first two of several."""
+    return key[:2] if isinstance(key, tuple) else (key,)
+
+
+def _radius(shelf: Any, doomed: Mapping[str, Fact], cited: tuple[str, ...]) -> Radius:
+    web = shelf.web
+    return Radius(
+        facts=len(doomed),
+        edges=sum(not doomed.keys().isdisjoint(key[:2]) for key in web.edges),
+        mentions=sum(len(web.mentions.get(id, ())) for id in doomed),
+        subjects=sum(len(web.subjects.get(id, ())) for id in doomed),
+        vectors=sum(id in shelf.vectors for id in doomed),
+        words=sum(len(shelf.counts[id]) + len(web.hints.get(id, ())) for id in doomed),
+        descriptions=sum(len(web.descriptions.get(id, ())) for id in doomed),
+        cited=cited,
+    )

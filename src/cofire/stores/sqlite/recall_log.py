@@ -1,0 +1,190 @@
+"""The log of what was shown: kept in the process for a while, then written many at once. It is no change: no index looks at it."""
+
+from __future__ import annotations
+
+import json
+import logging
+from array import array
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from threading import Lock
+from typing import Any
+
+import apsw
+
+from cofire.dynamics import hebbian
+from cofire.learned import HEBBIAN, Keeping, Lesson, Shown, Way
+from cofire.stores.index.moments import moment, stamp
+from cofire.stores.sqlite import learning
+
+# Recalls that are written together, and that wait at most while others keep the store busy.
+TOGETHER, WAITING = 64, 1_024
+# Every so many recalls it is seen to that pairs and sessions do not become too many.
+TIDIED, MOST_PAIRS, MOST_SESSIONS = 1_024, 200_000, 1_000
+
+_log = logging.getLogger("cofire")
+
+
+class Shelved:
+    """What was shown and is not written yet. What is lost here was of statistics only."""
+
+    def __init__(self) -> None:
+        self._waiting: list[Shown] = []
+        self._keeping: Keeping | None = None
+        self._lock = Lock()
+
+    def add(self, shown: Shown, keeping: Keeping) -> bool:
+        """Keep one more; tells whether it is time to write."""
+        with self._lock:
+            self._keeping = keeping
+            self._waiting.append(shown)
+            del self._waiting[:-WAITING]
+            return keeping.rule == "documented" or len(self._waiting) % TOGETHER == 0
+
+    def find(self, id: str) -> Shown | None:
+        with self._lock:
+            return next((one for one in self._waiting if one.id == id), None)
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    def write(self, connection: apsw.Connection) -> None:
+        """Write all that waits, inside a transaction."""
+        with self._lock:
+            waiting, self._waiting = self._waiting, []
+        if waiting and self._keeping:
+            write(connection, waiting, self._keeping)
+
+
+def write(connection: apsw.Connection, waiting: Sequence[Shown], keeping: Keeping) -> None:
+    """Log recalls, let the oldest go, and learn from what was shown together."""
+    ids = (id for one in waiting for id in (*one.ids, *_on_ways(one)))
+    keys = {id: key for id, (key, _) in learning.ends_of(connection, ids).items()}
+    newest = 0
+    for one in waiting:
+        row = (one.id, stamp(one.at), one.session, _packed(one.ways, keys))
+        newest = connection.execute(_RECALL, row).get
+        connection.executemany(_FACT, [(newest, keys[id], at) for at, id in enumerate(one.ids) if id in keys])
+    connection.execute("DELETE FROM recall_log WHERE key <= ?", (newest - keeping.most,))
+    lessons = _lessons(connection, waiting, keeping, keys)
+    if lessons:
+        version = connection.execute("UPDATE state SET version = version + 1 RETURNING version").get
+        learning.teach(connection, lessons, version, waiting[-1].at)
+    if newest // TIDIED != (newest - len(waiting)) // TIDIED:
+        tidy(connection)
+
+
+def _on_ways(shown: Shown) -> set[str]:
+    return {id for ways in shown.ways.values() for way in ways for id in (way.source, way.target)}
+
+
+_RECALL = "INSERT INTO recall_log(id, at, session, ways) VALUES (?, ?, ?, ?) RETURNING key"
+_FACT = "INSERT OR IGNORE INTO recall_log_facts(recall, fact, place) VALUES (?, ?, ?)"
+
+
+def _packed(ways: Mapping[str, tuple[Way, ...]], keys: Mapping[str, int]) -> str | None:
+    """By keys, which mean nothing any more once a fact is gone."""
+    known = {
+        keys[id]: [[keys[way.source], keys[way.target], way.kind] for way in led if _is_known(way, keys)]
+        for id, led in ways.items()
+        if id in keys
+    }
+    return json.dumps(known, separators=(",", ":")) if known else None
+
+
+def _is_known(way: Way, keys: Mapping[str, int]) -> bool:
+    return way.source in keys and way.target in keys
+
+
+def find(connection: apsw.Connection, id: str) -> Shown | None:
+    """What a recall showed, without what was forgotten since."""
+    found: Any = connection.execute("SELECT key, at, session, ways FROM recall_log WHERE id = ?", (id,)).fetchone()
+    if found is None:
+        return None
+    key, at, session, packed = found
+    sql = """
+    SELECT f.id FROM recall_log_facts r JOIN facts f ON f.key = r.fact WHERE r.recall = ? ORDER BY r.place
+    """
+    ids = tuple(str(fact) for (fact,) in connection.execute(sql, (key,)))
+    when = moment(at)
+    assert when is not None, "a recall has its moment"
+    return Shown(id, when, session, ids, _unpacked(connection, json.loads(packed) if packed else {}))
+
+
+def _unpacked(connection: apsw.Connection, packed: Mapping[str, list[list[Any]]]) -> dict[str, tuple[Way, ...]]:
+    wanted = {int(fact) for fact in packed} | {end for led in packed.values() for way in led for end in way[:2]}
+    sql = "SELECT f.key, f.id FROM carray(?) c CROSS JOIN facts f ON f.key = c.value"
+    found: Any = connection.execute(sql, (apsw.carray(array("q", sorted(wanted))),)) if wanted else ()
+    ids = dict(found)
+    ways = {
+        ids[int(fact)]: tuple(Way(ids[s], ids[t], kind) for s, t, kind in led if s in ids and t in ids)
+        for fact, led in packed.items()
+        if int(fact) in ids
+    }
+    return {id: led for id, led in ways.items() if led}
+
+
+def _lessons(
+    connection: apsw.Connection, waiting: Sequence[Shown], keeping: Keeping, keys: Mapping[str, int]
+) -> list[Lesson]:
+    """What exposure teaches, by the rule that holds."""
+    if keeping.rule == "documented":
+        together = [pair for one in waiting for pair in hebbian.pairs(one.ids)]
+        return [Lesson(a, b, HEBBIAN, hebbian.STEP) for a, b in together]
+    return _earned(connection, waiting, keeping.idle_minutes, keys) if keeping.rule == "earned" else []
+
+
+def _earned(
+    connection: apsw.Connection, waiting: Sequence[Shown], idle_minutes: float, keys: Mapping[str, int]
+) -> list[Lesson]:
+    """Count in how many sessions pairs were shown; those that have been in enough of them earn a step, and begin anew."""
+    seen: list[tuple[int, int, int]] = []
+    for one in waiting:
+        session = _session(connection, one.session, one.at, idle_minutes)
+        shown = [id for id in one.ids[: hebbian.PLACES_COUNT] if id in keys]
+        seen += [(keys[a], keys[b], session) for a, b in hebbian.pairs(shown)]
+    connection.executemany(_SEEN, sorted(set(seen)))
+    earned: Any = connection.execute(_TAKE, (hebbian.SESSIONS_EARN,)).fetchall()
+    ids = {key: id for id, key in keys.items()}
+    return [Lesson(ids[a], ids[b], HEBBIAN, hebbian.STEP) for a, b in sorted(earned)]
+
+
+_SEEN = """
+INSERT INTO exposures(a, b, sessions, last) VALUES (?, ?, 1, ?)
+ON CONFLICT(a, b) DO UPDATE SET sessions = sessions + 1, last = excluded.last WHERE excluded.last > last
+"""
+_TAKE = "DELETE FROM exposures WHERE sessions >= 3 AND sessions >= ? RETURNING a, b"
+
+
+def _session(connection: apsw.Connection, name: str | None, at: datetime, idle_minutes: float) -> int:
+    """The session that is going on under this name, or without one; after a pause it is another."""
+    last = connection.execute(_LAST_SESSION, (name,)).get
+    if last is None or stamp(at) - last[1] > idle_minutes * 60_000_000:
+        sql = "INSERT INTO recall_sessions(name, ended) VALUES (?, ?) RETURNING key"
+        return int(connection.execute(sql, (name, stamp(at))).get)
+    if stamp(at) > last[1]:
+        connection.execute("UPDATE recall_sessions SET ended = ? WHERE key = ?", (stamp(at), last[0]))
+    return int(last[0])
+
+
+_LAST_SESSION = "SELECT key, ended FROM recall_sessions WHERE name IS ? ORDER BY key DESC LIMIT 1"
+
+
+def tidy(connection: apsw.Connection) -> None:
+    """Let go of pairs that were shown longest ago, and of old sessions."""
+    many = connection.execute("SELECT count(*) FROM exposures").get - MOST_PAIRS
+    if many > 0:
+        connection.execute(_OLDEST_PAIRS, (many,))
+    connection.execute(
+        "DELETE FROM recall_sessions WHERE key <= (SELECT max(key) FROM recall_sessions) - ?", (MOST_SESSIONS,)
+    )
+
+
+_OLDEST_PAIRS = """
+DELETE FROM exposures WHERE (a, b) IN (SELECT a, b FROM exposures ORDER BY last, sessions, a, b LIMIT ?)
+"""
+
+
+def give_up(error: Exception) -> None:
+    """What was shown is told to whoever reads the log of the program, when it cannot be kept."""
+    _log.warning("What recalls showed could not be logged: %s", error)

@@ -1,0 +1,65 @@
+"""Supersede: a newer fact takes the place of an older one, which is true no more from then on. It can be taken back."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from cofire.asks import Asking, Now, Write
+from cofire.curating import Curation, Review, Superseding
+from cofire.errors import InvalidInput, NotFound
+from cofire.graph_asks import Edges
+from cofire.graph_settings import IDLE_MINUTES
+from cofire.model import Change, Edge, Fact, NewEdge
+from cofire.settings import Settings
+from cofire.stores.base import EdgeFilter
+from cofire.verbs.listing import facts_by_id
+
+KIND = "supersedes"
+MANY = 1_000_000
+
+
+def supersede(old: str, new: str, settings: Settings, reviews: tuple[Review, ...] = ()) -> Asking[Edge]:
+    """Draw the edge from the newer fact to the older, and end the validity of the older; recall finds it only as of before.
+
+    It ends when the newer one happened, if somebody said when and that is later than the older one, else now.
+    """
+    first, second = yield from _pair(old, new)
+    now: datetime = yield Now()
+    edge = Edge(second.id, first.id, KIND, origin="user")
+    yield Write(
+        Change(
+            now=now,
+            edges=(NewEdge(edge, "skip"),),
+            curation=Curation(superseded=(Superseding(old, new, _until(first, second, now)),), reviews=reviews),
+            idle_minutes=settings[IDLE_MINUTES],
+        )
+    )
+    return edge
+
+
+def unsupersede(old: str, new: str, settings: Settings) -> Asking[None]:
+    """Take it back: the edge ends, and the older fact is valid as long as it was."""
+    yield from _pair(old, new)
+    held: list[Edge] = yield Edges(EdgeFilter(kinds=frozenset([KIND]), ids=frozenset([old])), MANY)
+    drawn = next((one for one in held if (one.source, one.target) == (new, old)), None)
+    if drawn is None:
+        raise NotFound(
+            f"{new} does not supersede {old}.", way_out="List what does with: cofire edges --kind supersedes"
+        )
+    now: datetime = yield Now()
+    restored = Curation(restored=((old, new),))
+    yield Write(Change(now=now, ended=(drawn,), curation=restored, idle_minutes=settings[IDLE_MINUTES]))
+
+
+def _pair(old: str, new: str) -> Asking[tuple[Fact, Fact]]:
+    if old == new:
+        raise InvalidInput("A fact cannot supersede itself.", way_out="Give two different ids.")
+    first, second = yield from facts_by_id([old, new])
+    if first.scope != second.scope:
+        raise InvalidInput("The two facts are of different scopes.", way_out="Give facts of one scope.")
+    return first, second
+
+
+def _until(old: Fact, new: Fact, now: datetime) -> datetime:
+    later = new.at is not None and (old.time is None or new.at > old.time)
+    return new.at if later and new.at is not None else now

@@ -1,0 +1,70 @@
+"""Undo: what was forgotten comes back by its receipt, exactly, or as far as the world still has a place for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from os import PathLike
+
+from cofire.asks import Asking, Now, Read, Write
+from cofire.errors import InvalidInput, NotFound
+from cofire.model import Change, Fact, Written
+from cofire.receipt_asks import FindReceipt
+from cofire.revising import Kept, Receipt, Skipped
+from cofire.verbs.forget import Forgotten
+
+Given = Receipt | Forgotten | str | PathLike[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What came back: facts, how many of their edges, and what did not, with the reason."""
+
+    facts: tuple[Fact, ...]
+    edges: int
+    skipped: tuple[Skipped, ...]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(fact.id for fact in self.facts)
+
+
+def undo(given: Given) -> Asking[Restored]:
+    """Bring back what a receipt keeps. A second time finds everything there, and changes nothing."""
+    now: datetime = yield Now()
+    kept: Kept | None = yield FindReceipt(_named(given))
+    if kept is None:
+        raise NotFound(
+            f"There is no receipt {_named(given)}, or it has run out.",
+            way_out="Give the id or path that forget told; receipts are kept for forget.undo_days.",
+        )
+    if kept.receipt.expires <= now:
+        raise NotFound(
+            f"The receipt {kept.receipt.id} ran out at {kept.receipt.expires.isoformat()}.",
+            way_out="What it kept cannot be brought back; remember it anew.",
+        )
+    written: Written = yield Write(Change(now=now, put_back=kept.taken))
+    back = written.put_back
+    facts: list[Fact | None] = yield Read(back.facts)
+    return Restored(tuple(fact for fact in facts if fact is not None), back.edges, back.skipped)
+
+
+def _named(given: object) -> str:
+    """What a receipt is found by: its path where it has one, else its id."""
+    if isinstance(given, Forgotten):
+        if given.receipt is None:
+            raise InvalidInput(
+                "This was forgotten without a receipt.", way_out="It cannot be undone; remember it anew."
+            )
+        given = given.receipt
+    if isinstance(given, Receipt):
+        return given.path or given.id
+    if not isinstance(given, str | PathLike) or not isinstance(
+        named := given.__fspath__() if isinstance(given, PathLike) else given, str
+    ):
+        raise InvalidInput(
+            f"A receipt cannot be {type(given).__name__}.", way_out="Give what forget returned, or its id or path."
+        )
+    if not named.strip() or "\x00" in named:
+        raise InvalidInput("The receipt is not named.", way_out="Give the id or path that forget told.")
+    return named.strip()

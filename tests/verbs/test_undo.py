@@ -1,0 +1,234 @@
+"""Undo: what was forgotten comes back as it was, or as far as there is a place for it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as some
+
+from cofire import Memory
+from cofire.errors import CofireError, InvalidInput, NotFound, StoreError
+from cofire.stores.base import Store
+from cofire.stores.reference import ReferenceStore
+from tests.conftest import STORES, Clock, HashedWords, Lent, Opening
+
+TELLINGS: list[dict[str, Any]] = [
+    {"text": "PgBouncer runs in transaction mode for serverless.", "subject": "PgBouncer", "tags": ["db"]},
+    {"text": "PgBouncer pools sessions for serverless functions.", "subject": "PgBouncer", "tags": ["db", "pool"]},
+    {"text": "Ana Lopez set max_connections to 500 because PgBouncer ran out.", "session": "s", "speaker": "Ana"},
+    {"text": "Ben asked Ana Lopez about the pool?", "session": "s", "speaker": "Ben", "at": "2026-02-01"},
+    {"text": "The pool was doubled after that.", "session": "s", "speaker": "Ana", "metadata": {"page": 3}},
+    {"text": "PgBouncer sessions for serverless run in transaction mode.", "category": "note"},
+    {"text": "Ana Lopez lives in Porto.", "subject": "Ana Lopez", "valid_from": "2020-01-01"},
+    {"text": "Porto has a bridge of iron.", "subject": "Porto", "scope": "default"},
+    {"text": "The kettle boils loudly.", "scope": "other", "tags": ["tea"]},
+    {"text": "The kettle boils loudly and fast.", "scope": "other"},
+    {"text": "Serverless functions share a pool.", "expires": "2030-01-01"},
+]
+QUESTIONS = ("Which mode does PgBouncer run in?", "Where does Ana Lopez live?", "Who doubled the pool?", "kettle")
+
+
+def filled(store: Store, clock: Clock, **values: Any) -> tuple[Memory, list[str]]:
+    """A memory with facts, edges of all kinds and descriptions."""
+    own = {"auto_link.threshold": 0.3, **values}
+    memory = Memory(Lent(store), embedder=HashedWords(), clock=clock, settings=own)
+    ids = [memory.remember(one) for one in TELLINGS]
+    memory.connect(ids[0], ids[7], kind="supports", weight=0.5)
+    memory.connect(ids[6], ids[3], kind="my own", confidence=0.4, tags=["x"])
+    memory.dream()
+    ids.append(memory.remember("One more thing about PgBouncer and the pool."))
+    return memory, ids
+
+
+def whole(memory: Memory, ids: list[str], place: Path) -> dict[str, Any]:
+    """All that can be seen of a memory."""
+    memory.export(place)
+    known = [fact.id for fact in memory.facts(limit=100)]
+    found = [memory.recall(question, scope=["default", "other"]) for question in QUESTIONS]
+    size = memory.stats().size
+    return {
+        "export": place.read_text(encoding="utf-8"),
+        "portraits": [memory.portrait(id) for id in ids if id in known],
+        "answers": [[(hit.id, hit.score) for hit in one] for one in found],
+        "sizes": (size.facts, size.edges, size.mentions, size.waiting, size.embedded, dict(size.scopes)),
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", STORES)
+@given(choices=some.lists(some.sets(some.integers(0, len(TELLINGS)), min_size=1), min_size=1, max_size=3))
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_undone_forgetting_leaves_memory_as_it_was(
+    kind: str, choices: list[set[int]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("undone")
+    store = STORES[kind](folder)
+    memory, ids = filled(store, Clock())
+    before = whole(memory, ids, folder / "before.jsonl")
+    left, receipts = set(range(len(ids))), []
+    for chosen in choices:
+        if doomed := sorted(chosen & left):
+            receipts.append(memory.forget([ids[one] for one in doomed]))
+            left -= chosen
+    for receipt in reversed(receipts):
+        back = memory.undo(receipt)
+        assert (back.ids, back.skipped) == (tuple(sorted(receipt.ids)), ())
+        assert back.edges == receipt.radius.edges
+    assert whole(memory, ids, folder / "after.jsonl") == before
+    store.close()
+
+
+def test_receipt_may_be_named_by_object_id_or_path(memory: Memory, store: Store) -> None:
+    for name in ("object", "forgotten", "id", "path"):
+        id = memory.remember("Tea at four.")
+        gone = memory.forget(id)
+        assert gone.receipt is not None
+        given: Any = {"object": gone.receipt, "forgotten": gone, "id": gone.receipt.id, "path": gone.receipt.path}[name]
+        if given == "":
+            continue
+        assert memory.undo(given).ids == (id,)
+        memory.forget(id, purge=True)
+    assert isinstance(store, ReferenceStore) != bool(gone.receipt.path)
+
+
+def test_undoing_twice_changes_nothing(memory: Memory, store: Store) -> None:
+    a, b = memory.remember(["Tea at four.", "Tea at five."])
+    memory.connect(a, b, kind="supports")
+    gone = memory.forget(a)
+    assert memory.undo(gone).edges >= 1
+    before = (memory.facts(), memory.edges(), memory.portrait(a), memory.portrait(b), store.size().mentions)
+    again = memory.undo(gone)
+    assert (again.facts, again.edges) == ((), 0)
+    assert [(one.what, one.id, one.why) for one in again.skipped] == [("fact", a, "it is there already")]
+    assert (memory.facts(), memory.edges(), memory.portrait(a), memory.portrait(b), store.size().mentions) == before
+
+
+def test_edge_to_a_fact_that_is_gone_too_is_told(memory: Memory) -> None:
+    a, b = memory.remember(["Ana likes jazz.", "Water boils."])
+    memory.connect(a, b, kind="supports")
+    gone = memory.forget(a)
+    memory.forget(b)
+    back = memory.undo(gone)
+    assert (back.ids, back.edges) == ((a,), 0)
+    assert [(one.what, one.id, one.why) for one in back.skipped] == [
+        ("edge", f"{a} supports {b}", f"the fact {b} is gone")
+    ]
+
+
+def test_fact_that_was_told_again_is_left_as_it_is_now(memory: Memory) -> None:
+    gone = memory.forget(memory.remember("Tea at four.", tags=["old"]))
+    new = memory.remember("Tea at four.", tags=["new"])
+    back = memory.undo(gone)
+    assert back.facts == ()
+    assert [one.why for one in back.skipped] == [f"the same was told again as {new}"]
+    assert [fact.tags for fact in memory.facts()] == [("new",)]
+
+
+def test_fact_comes_back_without_the_vector_of_another_model(open_memory: Opening) -> None:
+    memory = open_memory()
+    id, _ = memory.remember(["Tea at four.", "Coffee at ten."])
+    gone = memory.forget(id)
+    memory.close()
+    other = open_memory(HashedWords("another", 16), reembedding=True)
+    other.reembed()
+    assert gone.receipt is not None
+    back = other.undo(gone.receipt.path or gone.receipt.id) if gone.receipt.path else None
+    if back is not None:
+        assert [one.what for one in back.skipped] == ["vector"]
+        assert other.reembed() == 1
+        assert other.recall("tea").ids[0] == id
+
+
+def test_receipt_runs_out(memory: Memory, clock: Clock) -> None:
+    gone = memory.forget(memory.remember("Tea at four."))
+    clock.now += timedelta(days=31)
+    with pytest.raises(NotFound, match=r"ran out|has run out"):
+        memory.undo(gone)
+
+
+def test_receipt_that_ran_out_is_removed_by_the_next_forgetting(tmp_path: Path, clock: Clock) -> None:
+    with Memory(tmp_path / "m.db", embedder=None, clock=clock) as memory:
+        first = memory.forget(memory.remember("Tea at four."))
+        clock.now += timedelta(days=31)
+        second = memory.forget(memory.remember("Tea at five."))
+        assert first.receipt and second.receipt
+        assert [path.name for path in (tmp_path / "m.db.receipts").iterdir()] == [Path(second.receipt.path).name]
+        with pytest.raises(NotFound, match="There is no receipt"):
+            memory.undo(first.receipt.id)
+
+
+def test_receipt_that_ran_out_is_removed_when_memory_opens(tmp_path: Path, clock: Clock) -> None:
+    with Memory(tmp_path / "m.db", embedder=None, clock=clock) as memory:
+        memory.forget(memory.remember("Tea at four."))
+    clock.now += timedelta(days=31)
+    with Memory(tmp_path / "m.db", embedder=None, clock=clock):
+        assert list((tmp_path / "m.db.receipts").iterdir()) == []
+
+
+def test_receipt_outlives_the_process(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", embedder=None) as memory:
+        gone = memory.forget(memory.remember("Tea at four."))
+    assert gone.receipt is not None
+    with Memory(tmp_path / "m.db", embedder=None) as memory:
+        assert memory.undo(gone.receipt.id).ids == gone.ids
+        assert memory.recall("tea").ids == gone.ids
+
+
+def test_purge_keeps_no_receipt_and_strikes_the_fact_from_others(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", embedder=None) as memory:
+        secret, plain = memory.remember(["Zanzibar is the word.", "Tea at four."])
+        both = memory.forget([secret, plain])
+        memory.undo(both)
+        gone = memory.forget(secret, purge=True)
+        assert gone.receipt is None
+        with pytest.raises(InvalidInput, match="without a receipt"):
+            memory.undo(gone)
+        memory.forget(plain)
+        assert memory.undo(both).ids == (plain,)
+        memory.forget(plain, purge=True)
+        assert [path for path in (tmp_path / "m.db.receipts").iterdir()] == []
+
+
+def test_with_no_days_no_receipt_is_written(open_memory: Opening) -> None:
+    memory = open_memory(settings={"forget.undo_days": 0})
+    assert memory.forget(memory.remember("Tea.")).receipt is None
+
+
+@pytest.mark.parametrize("given", ["unknown", "no/such/file.json.gz", "../x", "*", "01ABC"])
+def test_unknown_receipt_is_an_error(memory: Memory, given: str) -> None:
+    with pytest.raises(NotFound, match="There is no receipt"):
+        memory.undo(given)
+
+
+@pytest.mark.parametrize("given", [7, None, "", "  ", "a\x00b", b"x", []])
+def test_what_cannot_be_a_receipt_is_refused(memory: Memory, given: Any) -> None:
+    with pytest.raises(InvalidInput):
+        memory.undo(given)
+
+
+@pytest.mark.parametrize("content", [b"", b"not gzip", b"\x1f\x8b\x08\x00broken"])
+def test_file_that_is_no_receipt_is_refused(memory: Memory, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "odd.json.gz").write_bytes(content)
+    with pytest.raises(CofireError, match=r"odd\.json\.gz"):
+        memory.undo(tmp_path / "odd.json.gz")
+
+
+def test_nothing_is_forgotten_when_no_receipt_can_be_kept(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", embedder=None) as memory:
+        id = memory.remember("Tea at four.")
+        (tmp_path / "m.db.receipts").write_text("in the way", encoding="utf-8")
+        with pytest.raises(StoreError, match="receipts"):
+            memory.forget(id)
+        assert memory.facts(id)
+        memory.forget(id, purge=True)
+
+
+def test_receipt_is_for_the_owner_alone(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", embedder=None) as memory:
+        gone = memory.forget(memory.remember("Tea at four."))
+    assert gone.receipt is not None
+    assert Path(gone.receipt.path).stat().st_mode & 0o077 == 0
