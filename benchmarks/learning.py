@@ -3,8 +3,9 @@
     python benchmarks/learning.py DATA_FOLDER… [--sets …] [--taught 500] [--keep FOLDER] [--cache FOLDER] [--output FILE]
 
 Of each set a chance part of the questions is taught: asked, with feedback that the gold facts among the results helped. All others are
-asked before and after. Those that share a gold fact with a taught question are related. Other arms teach by exposure alone: `documented`
-strengthens all that comes back together, `earned` what comes back together in three sessions.
+asked before and after. Those that share a gold fact with a taught question are related, those that share two have the same pair.
+Other arms teach by exposure alone: `documented` strengthens all that comes back together, `earned` what comes back together in three
+sessions.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
+from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -40,27 +41,16 @@ from cofire.embedders.bundled import Bundled
 
 K, CUT = 10, 5
 QUIET: Mapping[str, Any] = {"recall_log.enabled": False, "abstention.rule": "off"}
-SESSIONS = 3
-DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """A set cut into questions to teach by and later ones, related or not."""
+    """A set cut into questions to teach by and later ones: with two gold facts of one taught question, with one at least, with none."""
 
     taught: tuple[Asked, ...]
+    same_pair: tuple[Asked, ...]
     related: tuple[Asked, ...]
     unrelated: tuple[Asked, ...]
-
-
-@dataclass
-class Days:
-    """A clock that stands still until the next day."""
-
-    now: datetime = datetime(2026, 1, 1, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
 
 
 def cut(chosen: EvaluationSet, taught: int) -> Lesson:
@@ -68,10 +58,12 @@ def cut(chosen: EvaluationSet, taught: int) -> Lesson:
     mixed = sorted(chosen.questions, key=lambda one: blake2b(f"{chosen.name} {one.id}".encode()).digest())
     first = mixed[: min(taught, len(mixed) // 2)]
     gold = {(scope_of(one), row) for one in first for row in one.gold}
+    pairs = {(scope_of(one), pair) for one in first for pair in combinations(sorted(one.gold), 2)}
     later = mixed[len(first) :]
     related = [one for one in later if any((scope_of(one), row) in gold for row in one.gold)]
     others = [one for one in later if one not in related]
-    return Lesson(tuple(first), tuple(related), tuple(others))
+    same = [one for one in later if any((scope_of(one), two) in pairs for two in combinations(sorted(one.gold), 2))]
+    return Lesson(tuple(first), tuple(same), tuple(related), tuple(others))
 
 
 def scope_of(question: Asked) -> str:
@@ -89,7 +81,7 @@ def found_in(memory: Memory, questions: Sequence[Asked], fact_of: Mapping[str, s
     )
 
 
-def by_feedback(memory: Memory, questions: Sequence[Asked], fact_of: Mapping[str, str], days: Days) -> None:
+def by_feedback(memory: Memory, questions: Sequence[Asked], fact_of: Mapping[str, str]) -> None:
     """The gold facts that came back helped."""
     for one in questions:
         found, gold = ask(memory, one), {fact_of[row] for row in one.gold}
@@ -97,7 +89,7 @@ def by_feedback(memory: Memory, questions: Sequence[Asked], fact_of: Mapping[str
             memory.feedback(found, helped=helped)
 
 
-def by_blame(memory: Memory, questions: Sequence[Asked], fact_of: Mapping[str, str], days: Days) -> None:
+def by_blame(memory: Memory, questions: Sequence[Asked], fact_of: Mapping[str, str]) -> None:
     """The same, and what stood among the first places without being gold hurt."""
     for one in questions:
         found, gold = ask(memory, one), {fact_of[row] for row in one.gold}
@@ -107,41 +99,46 @@ def by_blame(memory: Memory, questions: Sequence[Asked], fact_of: Mapping[str, s
             memory.feedback(found, helped=helped, hurt=hurt)
 
 
-def exposed(rule: str, sessions: int) -> Callable[..., None]:
+def exposed(rule: str) -> Callable[..., None]:
     """What comes back is strengthened, whether it helped or not."""
 
-    def teach(memory: Memory, questions: Sequence[Asked], fact_of: Mapping[str, str], days: Days) -> None:
-        for _ in range(sessions):
-            for one in questions:
-                ask(memory, one, **{"recall_log.enabled": True, "hebbian.rule": rule})
-            days.now += DAY
+    def teach(memory: Memory, questions: Sequence[Asked], _: Mapping[str, str]) -> None:
+        for one in questions:
+            ask(memory, one, **{"recall_log.enabled": True, "hebbian.rule": rule})
 
     return teach
 
 
-ARMS: Mapping[str, Callable[..., None]] = {
-    "feedback": by_feedback,
-    "feedback and blame": by_blame,
-    "earned": exposed("earned", SESSIONS),
-    "documented": exposed("documented", 1),
+# How each arm teaches, and in how many sessions.
+ARMS: Mapping[str, tuple[Callable[..., None], int]] = {
+    "feedback": (by_feedback, 1),
+    "feedback and blame": (by_blame, 1),
+    "earned": (exposed("earned"), 3),
+    "documented": (exposed("documented"), 1),
 }
 
 
 def measured(chosen: EvaluationSet, place: Path, fact_of: Mapping[str, str], vectors: Path, taught: int) -> Any:
     """Each arm on a copy of the store."""
     lesson = cut(chosen, taught)
-    parts = {"related": lesson.related, "unrelated": lesson.unrelated, "taught": lesson.taught}
+    parts = {
+        "same pair": lesson.same_pair,
+        "related": lesson.related,
+        "unrelated": lesson.unrelated,
+        "taught": lesson.taught,
+    }
     with closing(opened(place, vectors)) as memory:
         before = {name: found_in(memory, questions, fact_of) for name, questions in parts.items()}
     figures: dict[str, Any] = {
         "questions": {name: len(questions) for name, questions in parts.items()},
         "before": {name: share(found) for name, found in before.items()},
     }
-    for arm, teach in ARMS.items():
-        copy, days = place.with_name(f"{place.stem}-{arm.replace(' ', '-')}.db"), Days()
+    for arm, (teach, sessions) in ARMS.items():
+        copy = place.with_name(f"{place.stem}-{arm.replace(' ', '-')}.db")
         shutil.copy(place, copy)
-        with closing(opened(copy, vectors, days)) as memory:
-            teach(memory, lesson.taught, fact_of, days)
+        for session in range(sessions):
+            with closing(opened(copy, vectors, f"session {session}")) as memory:
+                teach(memory, lesson.taught, fact_of)
         with closing(opened(copy, vectors)) as memory:
             after = {name: found_in(memory, questions, fact_of) for name, questions in parts.items()}
             figures[arm] = {name: gained(before[name], found) for name, found in after.items()}
@@ -150,8 +147,8 @@ def measured(chosen: EvaluationSet, place: Path, fact_of: Mapping[str, str], vec
     return figures
 
 
-def opened(place: Path, vectors: Path, clock: Days | None = None) -> Memory:
-    return Memory(place, embedder=KeptVectors(Bundled(), vectors), clock=clock)
+def opened(place: Path, vectors: Path, session: str | None = None) -> Memory:
+    return Memory(place, embedder=KeptVectors(Bundled(), vectors), session=session)
 
 
 def share(found: np.ndarray[Any, Any]) -> float | None:
@@ -167,12 +164,15 @@ def gained(before: np.ndarray[Any, Any], after: np.ndarray[Any, Any]) -> Any:
 
 
 def show(figures: Mapping[str, Any], console: Console) -> None:
-    table = Table("set", "arm", "related", "unrelated", "taught", "edges")
+    table = Table("set", "arm", "same pair", "related", "unrelated", "taught", "edges")
     for name, one in figures.items():
         counts = one["questions"]
         table.add_row(name, "before", *(f"{one['before'][part]} ({counts[part]})" for part in counts), "")
         for arm in ARMS:
-            cells = [f"{g['gain']:+} [{g['interval'][0]}, {g['interval'][1]}]" if (g := one[arm][part]) else "" for part in counts]
+            cells = [
+                f"{g['gain']:+} [{g['interval'][0]}, {g['interval'][1]}]" if (g := one[arm][part]) else ""
+                for part in counts
+            ]
             table.add_row("", arm, *cells, str(one[arm]["edges"]))
     console.print(table)
 

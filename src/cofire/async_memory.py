@@ -13,7 +13,7 @@ from cofire.embedders.base import Embedder
 from cofire.guide import guide
 from cofire.ingesting.gathering import Messages
 from cofire.learned import Use
-from cofire.model import Edge, Fact, Link
+from cofire.model import Edge, Fact, Link, Past
 from cofire.opening import FROM_SETTINGS, Opened, Place
 from cofire.own_channels import OwnChannel, register
 from cofire.reasons import Why
@@ -49,6 +49,7 @@ from cofire.verbs.supersede import supersede, unsupersede
 from cofire.verbs.tending import backup, check
 from cofire.verbs.undo import Given as Undoable
 from cofire.verbs.undo import Restored, undo
+from cofire.verbs.update import Said, history, update
 from cofire.verbs.why import why
 
 T = TypeVar("T")
@@ -138,6 +139,15 @@ class AsyncMemory:
     async def undo(self, receipt: Undoable) -> Restored:
         """Bring back what was forgotten: by what `forget` returned, or by the id or the path of its receipt."""
         return await self._run(lambda settings: undo(receipt))
+
+    @spelled_out
+    async def update(self, id: str, **said: Unpack[Said]) -> Fact:
+        """Change a fact: what is given holds from now on, None takes a value away. Its id stays, the past is its history."""
+        return await self._run(lambda settings: update(id, said, settings))
+
+    async def history(self, id: str) -> list[Past]:
+        """What a fact said before it was changed, the oldest first."""
+        return await self._run(lambda settings: history(id))
 
     async def pin(self, ids: str | Iterable[str]) -> list[Fact]:
         """Let facts never fade nor be archived by themselves; returns those that were not pinned yet."""

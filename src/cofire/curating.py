@@ -79,7 +79,7 @@ class Fading:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How a fact was used. `used_at` is when it was last told, recalled or found helpful; `success` from 0 to 1, 0.5 where nobody said;
+    """How a fact was used. `used_at` is when it was last told, recalled or restored; `success` from 0 to 1, 0.5 where nobody said;
     `bytes` those of its text and vector."""
 
     id: str

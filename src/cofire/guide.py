@@ -69,6 +69,28 @@ _PAGES = (
         "neighbours and edges, to see what was linked.",
     ),
     Page(
+        "curate",
+        "Lets edges fade that nobody strengthens, archives facts by retention and budget, ranks and groups the graph, proposes facts that "
+        "seem to disagree, and checks. Archived facts are out of recall, never deleted.",
+        "Now and then, or on a schedule with curate.every_hours. Try dry_run first. It can be stopped and run again.",
+        "Seconds for a hundred thousand facts; no embedding, no language model.",
+        "review for what was proposed, why_archived about a fact that is gone from recall.",
+    ),
+    Page(
+        "supersede",
+        "Lets a newer fact take the place of an older one: the older is valid no more, and is found only with as_of before.",
+        "When what was true has changed. unsupersede takes it back.",
+        "Milliseconds.",
+        "recall, to see that the newer one answers.",
+    ),
+    Page(
+        "review",
+        "Lists pairs of facts that seem to disagree: the same said of the same thing, with another value. Nothing is applied by itself.",
+        "After curate says that pairs were proposed.",
+        "Milliseconds.",
+        "accept lets the newer fact supersede the older; dismiss keeps both, and the pair does not come back.",
+    ),
+    Page(
         "connect",
         "Makes an edge between two facts: supports, contradicts, causes, or a kind of your own.",
         "When you know a connection that the texts do not show.",
@@ -123,6 +145,13 @@ _PAGES = (
         "When too much was forgotten, within 30 days (forget.undo_days). What has no place any more is told as skipped.",
         "Milliseconds.",
         "recall, to see it again.",
+    ),
+    Page(
+        "update",
+        "Changes a fact under its id: text, subject, tags, times, metadata. Vector, names and links follow; history keeps what it said.",
+        "When a fact was told wrongly. If the world has changed, tell a new fact and let it supersede the old one.",
+        "A few milliseconds and one embedding.",
+        "history, to see what it said before; dream, to connect it more deeply.",
     ),
     Page(
         "pin",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 HEBBIAN = "hebbian"
 BY_USE = "use"
@@ -53,8 +53,7 @@ class Use:
         return Use(self.helped + more.helped, self.hurt + more.hurt)
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(NamedTuple):
     """An edge on the way to a fact: through a name there is none, and then it is the hebbian one that use could make."""
 
     source: str

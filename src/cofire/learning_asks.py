@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from cofire.asks import World
-from cofire.learned import Keeping, Shown
+from cofire.learned import Keeping, Shown, Way
 
 
 @dataclass(frozen=True, slots=True)
 class LogShown:
     """Note what a recall shows, in the session that is going on."""
 
-    shown: Shown
+    id: str
+    at: datetime
+    ids: tuple[str, ...]
+    ways: Mapping[str, tuple[Way, ...]]
     keeping: Keeping
 
     def put(self, world: World) -> None:
-        world.store.log(replace(self.shown, session=world.session), self.keeping)
+        world.store.log(Shown(self.id, self.at, world.session, self.ids, self.ways), self.keeping)
 
 
 @dataclass(frozen=True, slots=True)

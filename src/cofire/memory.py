@@ -12,7 +12,7 @@ from cofire.embedders.base import Embedder
 from cofire.guide import guide
 from cofire.ingesting.gathering import Messages
 from cofire.learned import Use
-from cofire.model import Edge, Fact, Link
+from cofire.model import Edge, Fact, Link, Past
 from cofire.opening import FROM_SETTINGS, Place
 from cofire.own_channels import OwnChannel, register
 from cofire.reasons import Why
@@ -47,6 +47,7 @@ from cofire.verbs.supersede import supersede, unsupersede
 from cofire.verbs.tending import backup, check
 from cofire.verbs.undo import Given as Undoable
 from cofire.verbs.undo import Restored, undo
+from cofire.verbs.update import Said, history, update
 from cofire.verbs.why import why
 
 T = TypeVar("T")
@@ -139,6 +140,15 @@ class Memory:
     def undo(self, receipt: Undoable) -> Restored:
         """Bring back what was forgotten: by what `forget` returned, or by the id or the path of its receipt."""
         return self._run(lambda settings: undo(receipt))
+
+    @spelled_out
+    def update(self, id: str, **said: Unpack[Said]) -> Fact:
+        """Change a fact: what is given holds from now on, None takes a value away. Its id stays, the past is its history."""
+        return self._run(lambda settings: update(id, said, settings))
+
+    def history(self, id: str) -> list[Past]:
+        """What a fact said before it was changed, the oldest first."""
+        return self._run(lambda settings: history(id))
 
     def pin(self, ids: str | Iterable[str]) -> list[Fact]:
         """Let facts never fade nor be archived by themselves; returns those that were not pinned yet."""

@@ -98,6 +98,14 @@ def _unless_past(end: datetime | None, now: datetime) -> datetime | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Past:
+    """A fact as it was until some time, when it was changed."""
+
+    until: datetime
+    fact: Fact
+
+
+@dataclass(frozen=True, slots=True)
 class Edge:
     """A stored connection between two facts. A missing weight or confidence was never said."""
 

@@ -1,4 +1,4 @@
-"""What a verb may ask about forgetting: what would go, and that it be kept in a receipt. Answered like all asks."""
+"""What a verb may ask about forgetting and changing: what would go, receipts, what a fact said before. Answered like all asks."""
 
 from __future__ import annotations
 
@@ -70,3 +70,13 @@ class StrikeFromReceipts:
 
     def put(self, world: World) -> None:
         world.receipts.strike(self.ids)
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryOf:
+    """What did a fact say before?"""
+
+    id: str
+
+    def put(self, world: World) -> Any:
+        return world.store.history(self.id)

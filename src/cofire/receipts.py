@@ -136,8 +136,9 @@ def _decoded(path: Path) -> Kept:
         said = json.loads(gzip.decompress(path.read_bytes()), object_hook=_revived)
         if not isinstance(said, dict) or said.get("is") != FORMAT or said.get("version", VERSION + 1) > VERSION:
             raise ValueError("it was not made by forget, or by a newer cofire")
-        times = (datetime.fromisoformat(said[label]) for label in ("made", "expires"))
-        return Kept(Receipt(said["id"], str(path), *times, tuple(said["facts"])), Taken(rows=said["rows"]))
+        made, expires = (datetime.fromisoformat(said[label]) for label in ("made", "expires"))
+        receipt = Receipt(said["id"], str(path), made, expires, tuple(said["facts"]))
+        return Kept(receipt, Taken(rows=said["rows"]))
 
 
 def _revived(value: dict[str, Any]) -> Any:

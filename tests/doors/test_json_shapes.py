@@ -169,3 +169,22 @@ def test_presets_are_as_described() -> None:
 
 def test_errors_are_as_described() -> None:
     assert shape({"error": call("show", "7", "--json").error}) == shape(EXAMPLES["Errors"])
+
+
+def test_feedback_is_as_described(store: Store) -> None:
+    store.holds("PgBouncer runs in transaction mode.")
+    found = call("recall", "What runs in transaction mode?", "--json").json
+    [hit] = found["hits"]
+    told = call("feedback", found["id"], "--helped", hit["id"], "--json").json
+    assert shape(told) == shape(EXAMPLES["cofire feedback"])
+    assert told["helped"] == [hit["id"]]
+    assert call("show", hit["id"], "--json").json["facts"][0]["use"] == {"helped": 1, "hurt": 0, "success": 2 / 3}
+
+
+def test_communities_are_as_described(store: Store) -> None:
+    assert call("communities").out.startswith("There are no communities yet")
+    store.holds("PgBouncer runs in transaction mode.", "Serverless functions reach PostgreSQL through PgBouncer.")
+    call("dream")
+    told = call("communities", "--json").json
+    assert shape(told) == shape(EXAMPLES["cofire communities"])
+    assert told["communities"][0]["name"] in call("communities").out

@@ -52,10 +52,10 @@ def test_report_without_shadows_says_how_to_begin(store: Store) -> None:
 
 
 def test_a_recall_looks_the_same_and_the_report_tells(questions: str, store: Store) -> None:
-    plain = call("recall", "Who has the kitchen?", "--json").out
+    plain = call("recall", "Who has the kitchen?", "--text").out
     call("config", "set", "shadow.enabled", "true")
     call("config", "set", "shadow.preset", "conservative")
-    assert call("recall", "Who has the kitchen?", "--json").out == plain
+    assert call("recall", "Who has the kitchen?", "--text").out == plain
     shown = call("shadow", "report").out
     assert "Demoted most often" in shown
     assert TEXTS[2] in shown

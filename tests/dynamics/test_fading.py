@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from cofire.dynamics.fading import days_between, faded, lowered
+from cofire.dynamics.fading import days_between, faded, last_day, lowered
 from cofire.dynamics.worth import worth
 
 shares = some.floats(0, 1)
@@ -50,6 +50,14 @@ def test_what_is_left_is_a_share_and_no_more_than_there_was(anchor: float, passe
 @given(some.lists(some.integers(0, 400), unique=True), some.integers(0, 400), some.integers(0, 400))
 def test_days_of_use_are_no_more_than_those_of_the_calendar(used: list[int], since: int, today: int) -> None:
     assert days_between(since, today, in_use=sorted(used)) <= days_between(since, today, in_use=None)
+
+
+@given(some.lists(some.integers(0, 400), unique=True), some.integers(0, 400), some.integers(1, 60))
+def test_the_last_day_is_the_last_from_which_the_grace_is_over(used: list[int], today: int, grace: int) -> None:
+    for in_use in (None, sorted(used)):
+        last = last_day(today, grace, in_use=in_use)
+        over = [day for day in range(today + 1) if days_between(day, today, in_use=in_use) >= grace]
+        assert over == list(range(max(last, -1) + 1))
 
 
 def test_nobody_opened_it_for_a_year() -> None:

@@ -48,9 +48,10 @@ def test_four_hundred_days(memory: Memory, store: Store, clock: Clock) -> None:
     assert archived == {ids["anchor"], ids["zebra"]}
     assert memory.why_archived(ids["zebra"]) == "unused for 40 days; retention.days is 40"
     assert ids["zebra"] not in [hit.id for hit in memory.recall("zebra story")]
-    store.write(Change(now=clock(), archive={ids["zebra"]: False}), {})
+    memory.restore(ids["zebra"])
     assert memory.recall("zebra story")[0].id == ids["zebra"]
     assert memory.why_archived(ids["zebra"]) is None
+    assert ids["zebra"] not in memory.curate().archived
 
 
 def test_a_year_asleep_changes_nothing(memory: Memory, store: Store, clock: Clock) -> None:

@@ -7,13 +7,19 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as some
 
 from cofire import Memory
 from cofire.async_memory import AsyncMemory
+from cofire.dreaming import BackgroundCurator
 from cofire.errors import NotFound
 from cofire.model import Change, Edge, NewEdge
 from cofire.stores.base import Store
-from tests.conftest import Clock, HashedWords, Opening
+from cofire.stores.reference import ReferenceStore
+from tests.conftest import START, Clock, HashedWords, Opening
+
+KINDS = ("hebbian", "auto_link", "co_occurs", "bridge")
 
 
 @pytest.fixture
@@ -261,3 +267,35 @@ def test_the_async_one_curates_too(store: Store, clock: Clock) -> None:
         return (await memory.curate()).communities, await memory.review()
 
     assert asyncio.run(curated()) == (1, [])
+
+
+def test_an_open_memory_curates_when_the_time_has_come(clock: Clock) -> None:
+    runs: list[object] = []
+    curator = BackgroundCurator(curate=lambda: runs.append(1), clock=clock, every_hours=2)
+    assert not curator.look()
+    clock.now += timedelta(hours=2)
+    assert curator.look()
+    assert not curator.look()
+    assert len(runs) == 1
+    curator.close()
+
+
+@given(some.lists(some.tuples(some.floats(0, 1), some.integers(1, 120)), min_size=1, max_size=6))
+def test_whenever_it_is_curated_in_between_the_end_is_the_same(lives: list[tuple[float, int]]) -> None:
+    """Weights stay within 0 and 1, never rise, and depend on the days alone, not on how often somebody curated."""
+    ends = []
+    for often in (True, False):
+        store, clock = ReferenceStore(), Clock()
+        memory = Memory(store, embedder=None, settings={"decay.clock": "calendar"}, clock=clock)
+        edges = [
+            drawn(memory, store, clock, f"{kind}", weight) for kind, (weight, _) in zip(KINDS, lives, strict=False)
+        ]
+        for _, days in lives:
+            clock.now = START + timedelta(days=(clock.now - START).days + days)
+            if often:
+                memory.curate()
+        memory.curate()
+        left = {edge.kind: edge.weight for edge in memory.edges()}
+        assert all(0 <= (left.get(edge.kind) or 0) <= (edge.weight or 0) + 1e-6 for edge in edges)
+        ends.append(left)
+    assert ends[0] == ends[1]

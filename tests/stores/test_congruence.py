@@ -24,6 +24,7 @@ from cofire.dynamics.context import Context
 from cofire.dynamics.likeness import unit
 from cofire.embedders.base import Model, StoredModel
 from cofire.errors import CofireError, Conflict
+from cofire.learned import Keeping, Lesson, Shown, Use, Way
 from cofire.model import (
     About,
     Change,
@@ -103,7 +104,7 @@ namings = some.fixed_dictionaries(
         "places": some.dictionaries(some.sampled_from(STEMS), some.integers(1, 2**32 - 1), max_size=4),
     },
 )
-kinds = some.sampled_from(["similar", "causes", "supports", "contradicts", "auto_link", "my own"])
+kinds = some.sampled_from(["similar", "causes", "supports", "contradicts", "auto_link", "hebbian", "my own"])
 filters = some.fixed_dictionaries(
     {"now": some.integers(-2, 2).map(lambda days: NOW + days * DAY)},
     optional={
@@ -117,6 +118,7 @@ filters = some.fixed_dictionaries(
         "until": moments,
         "as_of": moments,
         "archived": some.booleans(),
+        "community": some.integers(0, 2),
     },
 ).map(lambda conditions: Where(**{"scopes": None, **conditions}))
 
@@ -187,6 +189,13 @@ def assert_same_graph(one: Store, other: Store, ids: list[str]) -> None:
     assert answers.kin(other, known) == answers.kin(one, known)
 
 
+def assert_same_learning(one: Store, other: Store, ids: list[str], recalls: list[str]) -> None:
+    assert other.uses([*ids, "unknown"]) == one.uses([*ids, "unknown"])
+    assert [other.shown(recall) for recall in recalls] == [one.shown(recall) for recall in recalls]
+    for scopes in (None, ["a", "nowhere"]):
+        assert other.groups(scopes, 3, 2) == one.groups(scopes, 3, 2)
+
+
 def assert_same_expansion(one: Store, other: Store, where: Where, k: int, ids: list[str]) -> None:
     asked = [*ids[-3:], "unknown"]
     every = Conducting(where, None, 0.0, 100)
@@ -211,6 +220,7 @@ class TwoStores(RuleBasedStateMachine):
         self.onlooker: Store = sqlite_store(self.folder, "exact")
         self.pen = Pen(self.reference)
         self.ids: list[str] = []
+        self.recalls: list[str] = []
         self.taken: list[tuple[Taken, Taken]] = []
         self.model = MODELS[0]
         self.where, self.k = everywhere(), 5
@@ -255,7 +265,8 @@ class TwoStores(RuleBasedStateMachine):
         assert self.sqlite.taken(change.removals).radius == self.reference.taken(change.removals).radius
         gone, same = (store.write(change, {}) for store in (self.reference, self.sqlite))
         assert same == gone
-        assert gone.taken and same.taken
+        assert gone.taken is not None
+        assert same.taken is not None
         assert same.taken.radius == gone.taken.radius
         self.taken.append((gone.taken, same.taken))
 
@@ -267,6 +278,20 @@ class TwoStores(RuleBasedStateMachine):
         stores = (self.reference, self.sqlite)
         back = [store.write(Change(now=NOW, put_back=one), {}) for store, one in zip(stores, taken, strict=True)]
         assert back[1] == back[0]
+
+    @precondition(lambda self: self.reference.size().facts)
+    @rule(choice=some.integers(0, 1_000), told=tellings, named=namings, same=some.booleans())
+    def update(self, choice: int, told: dict[str, Any], named: dict[str, Any], same: bool) -> None:
+        """A fact says something else, or the same with other marks; what another fact says already is refused by both."""
+        fact = self.known(choice)
+        said = {label: told[label] for label in ("text", "subject", "at") if label in told and not same}
+        marks = {label: told[label] for label in ("tags", "category", "expires", "valid_until") if label in told}
+        changed = replace(fact, **said, **marks)
+        new = NewFact(changed, word_counts(changed), told.get("vector"), **named)
+        change = Change(now=NOW, revisions=(new,))
+        outcomes = [outcome(store, change) for store in (self.reference, self.sqlite)]
+        assert outcomes[1] == outcomes[0]
+        assert self.sqlite.history(fact.id) == self.reference.history(fact.id)
 
     @precondition(lambda self: self.ids)
     @rule(choice=some.integers(0, 1_000), pinned=some.booleans())
@@ -305,7 +330,7 @@ class TwoStores(RuleBasedStateMachine):
         self.write(
             mentions={id: named.get("mentions", ()), "unknown": named.get("mentions", ())},
             descriptions=(Description(id, text, word_counts(Fact(text))), Description("unknown", text, {})),
-            importance=(Importance(id, 0.5, choice), Importance("unknown", 0.1, 1)),
+            importance=(Importance(id, 0.5, choice % 3), Importance("unknown", 0.1, 1)),
             dreamed=(id, "unknown"),
         )
 
@@ -314,6 +339,38 @@ class TwoStores(RuleBasedStateMachine):
         told = self.reference.descriptions(id)
         text = extended(told[-1] if told else "", [gist])
         self.write(descriptions=(Description(id, text, word_counts(Fact(text)), {other: gist, "unknown": gist}),))
+
+    @precondition(lambda self: self.reference.size().facts)
+    @rule(
+        taught=some.lists(
+            some.tuples(some.integers(0, 1_000), some.integers(0, 1_000), kinds, some.sampled_from([0.05, -0.05])),
+            max_size=4,
+        ),
+        helped=some.integers(0, 2),
+    )
+    def learn(self, taught: list[tuple[int, int, str, float]], helped: int) -> None:
+        """Feedback: edges grow and shrink, and facts are counted."""
+        ends = [(self.known(a).id, self.known(b).id, kind, step) for a, b, kind, step in taught]
+        lessons = tuple(Lesson(a, b, kind, step) for a, b, kind, step in ends if a != b)
+        self.write(lessons=lessons, uses={id: Use(helped, 1) for id in (*(one[0] for one in ends), "unknown")})
+
+    @precondition(lambda self: self.reference.size().facts)
+    @rule(
+        choices=some.lists(some.integers(0, 1_000), max_size=4, unique=True),
+        session=some.sampled_from([None, "one", "two", "three"]),
+        rule=some.sampled_from(["earned", "documented", "off"]),
+    )
+    def show(self, choices: list[int], session: str | None, rule: str) -> None:
+        """A recall is logged; the next writing takes the log along."""
+        ids = tuple(dict.fromkeys(self.known(choice).id for choice in choices))
+        ways = {ids[-1]: (Way(ids[0], ids[-1], "hebbian"),)} if len(ids) > 1 else {}
+        shown = Shown(
+            f"recall {len(self.recalls)}", NOW + len(self.recalls) * timedelta(minutes=20), session, ids, ways
+        )
+        for store in (self.reference, self.sqlite):
+            store.log(shown, Keeping(most=5, rule=rule, idle_minutes=30.0))
+        self.recalls.append(shown.id)
+        self.write()
 
     @rule(scopes=some.sets(some.sampled_from([*SCOPES, "empty"]), min_size=1), sample=some.integers(0, 5))
     def recount(self, scopes: set[str], sample: int) -> None:
@@ -368,6 +425,7 @@ class TwoStores(RuleBasedStateMachine):
             assert_same_expansion(self.reference, store, self.where, self.k, self.ids)
             assert_same_counts(self.reference, store)
             assert_same_graph(self.reference, store, self.ids)
+            assert_same_learning(self.reference, store, self.ids, self.recalls)
             assert [store.record(name) for name in RECORDS] == [self.reference.record(name) for name in RECORDS]
 
     def teardown(self) -> None:

@@ -135,6 +135,8 @@ def test_scopes_never_see_each_other(store: Store, pen: Pen) -> None:
 
 
 CALLS: dict[str, Callable[[Store], object]] = {
+    "taken": lambda store: store.taken(["a"]),
+    "history": lambda store: store.history("a"),
     "write": lambda store: store.write(Change(now=NOW), {}),
     "recognise": lambda store: store.recognise([b"hash"]),
     "read": lambda store: store.read(["id"]),

@@ -20,6 +20,7 @@ import apsw
 
 from cofire.errors import CofireError, EmbedderError, StoreBusy
 from cofire.memory import Memory
+from cofire.model import Change, Edge, NewEdge
 from cofire.recollection import Recollection
 from cofire.verbs.remember import Progress
 from tests.conftest import Clock, HashedWords
@@ -376,6 +377,27 @@ def shadowed(values: Values) -> object:
     return report.count, report.overlap, report.tau, files, memory.shadow_clear()
 
 
+def curated(values: Values) -> object:
+    """What fading leaves of two edges and their facts after two hundred days of the calendar."""
+    clock = Clock()
+    memory = opened({"auto_link.enabled": False, **values}, clock)
+    ids = memory.remember([*NOTES[:3], "Ana Lopez lives in Porto by the sea."])
+    drawn = [Edge(ids[0], ids[1], "hebbian", 0.3, 1.0), Edge(ids[1], ids[2], "similar", 0.3, 1.0)]
+    memory._opened.world.store.write(Change(now=clock(), edges=tuple(map(NewEdge, drawn))), {})
+    clock.now += timedelta(days=200)
+    done = memory.curate()
+    left = [(edge.kind, edge.weight, edge.confidence) for edge in memory.edges()]
+    return left, len(done.archived), sorted(fact.text for fact in memory.facts())
+
+
+def reviewed(values: Values) -> object:
+    memory = opened(values)
+    for place in ("Porto", "Lisbon"):
+        memory.remember(f"Ana Lopez lives in {place} by the river.", subject="Ana Lopez")
+    memory.dream()
+    return memory.curate().proposed
+
+
 CLOCK = "Was the clock repaired?"
 KETTLE = "Who bought the kettles?"
 SEVERAL_HOPS = "What relates to the red kettle?"
@@ -386,12 +408,52 @@ DIFFUSION = {"activation.dynamics": "diffusion"}
 WEIGHED = {"abstention.threshold": 0.5}
 RRF = {"fusion.method": "rrf"}
 FEW = {"dream.neighbours": 1}
+CALENDAR = {"decay.clock": "calendar"}
+UNUSED = {**CALENDAR, "retention.days": 100}
 ALIKE = {"edge_score_threshold": 0.1, "edge_score.minimum_cosine": 0.05, "edge_degree_cap": 100}
 
 SHADOWED = {"shadow.enabled": True}
 BRIDGED = {"bridges.enabled": True}
 
+
+def forgotten(values: Values) -> object:
+    """How long a receipt lasts."""
+    memory = Memory(":memory:", embedder=None, settings=values, clock=Clock())
+    receipt = memory.forget(memory.remember("Tea at four.")).receipt
+    return receipt and receipt.expires - receipt.made
+
+
+def recall_is_named(values: Values) -> object:
+    return bool(told(values).recall("kettle").id)
+
+
+def recalls_kept(values: Values) -> object:
+    """How many of three recalls can still be told what helped."""
+    memory = told(values)
+    found = [memory.recall("kettle") for _ in range(3)]
+    memory.remember("A writing takes the log along.")
+    return sum(memory._opened.world.store.shown(one.id) is not None for one in found)
+
+
+def strengthened(values: Values) -> object:
+    memory = told(values)
+    memory.recall("kettle")
+    return len(memory.edges(kind="hebbian"))
+
+
+def dreamed_scores(values: Values) -> object:
+    return [(hit.text, hit.score) for hit in filled(values).recall("red kettle")]
+
+
+def fared_scores(values: Values) -> object:
+    memory = told(values)
+    found = memory.recall("red kettle")
+    memory.feedback(found, helped=found.ids[-1])
+    return [(hit.text, hit.score) for hit in memory.recall("red kettle")]
+
+
 PROOFS: dict[str, Proof] = {
+    "forget.undo_days": Proof(7, forgotten),
     "preset": Proof("documented-rrf", scores),
     "embedder.name": Proof("none", mode),
     "remember.max_characters": Proof(10, outcome),
@@ -501,8 +563,28 @@ PROOFS: dict[str, Proof] = {
     "energy.tag_floor": Proof(0.9, energy_paths),
     "energy.branches": Proof(1, energy_paths),
     "energy.seeds": Proof(1, energy_paths),
+    "recall_log.enabled": Proof(False, recall_is_named),
+    "recall_log.most": Proof(1, recalls_kept),
+    "hebbian.rule": Proof("documented", strengthened),
+    "prior.pagerank": Proof(1.0, dreamed_scores),
+    "prior.success": Proof(1.0, fared_scores),
     "reading.tags": Proof(True, proposed_tags),
     "reading.reader": Proof("llm:tiny@http://127.0.0.1:9/v1", reader_at_work),
+    "decay.clock": Proof("calendar", curated),
+    "decay.grace_days": Proof(300, curated, CALENDAR),
+    "decay.rate": Proof(0.002, curated, CALENDAR),
+    "decay.end_below": Proof(0.01, curated, CALENDAR),
+    "decay.confidence_grace_days": Proof(300, curated, CALENDAR),
+    "decay.confidence_days": Proof(50, curated, CALENDAR),
+    "decay.confidence_step": Proof(0.3, curated, CALENDAR),
+    "decay.confidence_floor": Proof(0.95, curated, CALENDAR),
+    "edge_prune_threshold": Proof(0.5, curated),
+    "retention.days": Proof(100, curated, CALENDAR),
+    "retention.keep": Proof("knowledge", curated, UNUSED),
+    "budget.facts": Proof(2, curated),
+    "budget.bytes": Proof(300, curated),
+    "review.enabled": Proof(False, reviewed),
+    "curate.every_hours": Proof(5.0, dreamers),
 }
 
 # Knobs that are known not to act, and why. A gap that is closed fails its test and is taken out here.

@@ -22,6 +22,9 @@ from cofire.stores.base import Store
 # What is done, how much of it, and of how much.
 Watch = Callable[[str, int, int], None]
 
+# A run must leave a kept store as it found it.
+UNLOGGED = {"recall_log.enabled": False}
+
 _BESIDES = ("", "-wal", "-shm", ".rows.json")
 
 
@@ -56,7 +59,7 @@ def stocked(
         if ids is None:
             _remove(place)
         store = open_store(place, gather(record=None, call=manner.settings))
-        with Memory(store, embedder=embedder, settings=manner.settings) as memory:
+        with Memory(store, embedder=embedder, settings={**manner.settings, **UNLOGGED}) as memory:
             if ids is None:
                 ids = _remember(memory, sets, manner, watch)
                 _beside(place).write_text(json.dumps(ids), encoding="utf-8")

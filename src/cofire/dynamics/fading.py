@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime
+from math import ceil
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -81,3 +82,16 @@ def days_between(since: ArrayLike, today: int, *, in_use: Sequence[int] | None) 
     used = np.asarray(in_use, np.int64)
     passed = np.searchsorted(used, today, side="right") - np.searchsorted(used, first, side="right")
     return np.asarray(np.maximum(passed, 0), np.int64)
+
+
+def last_day(today: int, grace: float, *, in_use: Sequence[int] | None) -> int:
+    """The last day from which so many days have passed by today: whatever came later is still within its grace.
+
+    >>> last_day(365, 30, in_use=None), last_day(365, 2, in_use=[5, 10, 364]), last_day(365, 4, in_use=[5, 10, 364])
+    (335, 9, -1)
+    """
+    whole = ceil(grace)
+    if in_use is None or whole <= 0:
+        return today - max(whole, 0)
+    used = [day for day in in_use if day <= today]
+    return used[-whole] - 1 if len(used) >= whole else -1

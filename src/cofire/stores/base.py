@@ -14,7 +14,7 @@ from cofire.curating import Curable
 from cofire.dynamics.context import Context
 from cofire.embedders.base import Vectors
 from cofire.learned import Learnable
-from cofire.model import Change, Edge, Fact, Importance, Link, Record, Where, Written
+from cofire.model import Change, Edge, Fact, Importance, Link, Past, Record, Where, Written
 from cofire.revising import Taken
 
 Floats = NDArray[np.float32]
@@ -217,6 +217,9 @@ class Store(Curable, Learnable, Protocol):
 
     def taken(self, ids: Sequence[str]) -> Taken:
         """All that would go with these facts; unknown ids have nothing."""
+
+    def history(self, id: str) -> list[Past]:
+        """What a fact said before it was changed, the oldest first."""
 
     def recognise(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
         """The ids of the facts that have these content hashes."""

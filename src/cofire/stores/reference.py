@@ -23,6 +23,7 @@ from cofire.model import (
     Importance,
     Link,
     NewFact,
+    Past,
     Record,
     ScopeSize,
     Stored,
@@ -75,6 +76,9 @@ class ReferenceStore(caring.Curating, Lessons):
 
     def taken(self, ids: Sequence[str]) -> Taken:
         return revising.taken(self._open(), ids)
+
+    def history(self, id: str) -> list[Past]:
+        return list(self._open().web.history.get(id, []))
 
     def recognise(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
         ids = self._open().ids
@@ -243,6 +247,8 @@ def _written(shelf: Shelf, change: Change) -> Written:
     put_back = revising.put_back(shelf, given)
     revived = list(given.get(revising.FACTS, {}).values())
     shelf.facts.update({id: replace(shelf.facts[id], pinned=on) for id, on in change.pins.items() if id in shelf.facts})
+    for revised in change.revisions:
+        revising.revise(shelf, revised, change.now)
     before = shelf.model(MODEL_RECORD)
     _record(shelf, change.records)
     shelf.incoming |= {id: vector for id, vector in change.vectors.items() if id in shelf.facts}

@@ -33,14 +33,18 @@ class Care:
 
     lives: dict[Key, Life] = field(default_factory=dict)
     because: dict[str, str] = field(default_factory=dict)
+    restored: dict[str, datetime] = field(default_factory=dict)
     superseded: dict[tuple[str, str], datetime | None] = field(default_factory=dict)
     reviews: dict[tuple[str, str], Review] = field(default_factory=dict)
 
     def copy(self) -> Care:
-        return Care(dict(self.lives), dict(self.because), dict(self.superseded), dict(self.reviews))
+        return Care(
+            dict(self.lives), dict(self.because), dict(self.restored), dict(self.superseded), dict(self.reviews)
+        )
 
     def forget(self, id: str) -> None:
         self.because.pop(id, None)
+        self.restored.pop(id, None)
         self.lives = {key: life for key, life in self.lives.items() if id not in key[:2]}
         self.superseded = {pair: until for pair, until in self.superseded.items() if id not in pair}
         self.reviews = {pair: review for pair, review in self.reviews.items() if id not in pair}
@@ -88,6 +92,7 @@ def _archive(care: Care, facts: dict[str, Fact], change: Change) -> None:
         if id in facts:
             facts[id] = replace(facts[id], archived=out)
             care.because.pop(id, None)
+            care.restored[id] = change.now
     care.because |= {id: why for id, why in change.curation.because.items() if id in facts and facts[id].archived}
 
 
@@ -189,6 +194,7 @@ def summed(aged: Sequence[FadedEdge], examples: int) -> Fading:
 
 def _usage(shelf: Any) -> list[Usage]:
     facts: Facts = shelf.facts
+    restored = shelf.web.care.restored
     shown = {id: one.at for one in sorted(shelf.learning.shown.values(), key=lambda one: one.at) for id in one.ids}
     return [
         Usage(
@@ -196,7 +202,7 @@ def _usage(shelf: Any) -> list[Usage]:
             fact.category,
             fact.pinned,
             _stored(fact),
-            max(_stored(fact), fact.reinforced_at or _stored(fact), shown.get(fact.id, _stored(fact))),
+            max([_stored(fact), *_uses(fact, shown, restored)]),
             shelf.web.importance[fact.id].pagerank if fact.id in shelf.web.importance else 0.0,
             shelf.learning.uses.get(fact.id, Use()).success,
             len(fact.text.encode()) + len(shelf.vectors.get(fact.id, b"")),
@@ -204,6 +210,11 @@ def _usage(shelf: Any) -> list[Usage]:
         for fact in sorted(facts.values(), key=lambda fact: fact.id)
         if not fact.archived
     ]
+
+
+def _uses(fact: Fact, *moments: Mapping[str, datetime]) -> list[datetime]:
+    told = [fact.reinforced_at] if fact.reinforced_at else []
+    return told + [some[fact.id] for some in moments if fact.id in some]
 
 
 def _health(

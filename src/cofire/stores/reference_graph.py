@@ -11,7 +11,7 @@ import numpy as np
 
 from cofire.errors import InvalidInput, NotFound
 from cofire.kinds import kind_of
-from cofire.model import Change, Edge, EdgeCounts, Fact, Importance, Link, Mentioned, NewEdge, NewFact
+from cofire.model import Change, Edge, EdgeCounts, Fact, Importance, Link, Mentioned, NewEdge, NewFact, Past
 from cofire.stores.base import EdgeFilter, Network, Profile
 from cofire.stores.linking import MOST_LINKED, MOST_NAMED, Held, content_order, through_names
 from cofire.stores.reference_curating import Care
@@ -36,6 +36,7 @@ class Web:
     spans: list[tuple[datetime, datetime]] = field(default_factory=list)
     care: Care = field(default_factory=Care)
     citations: dict[Key, None] = field(default_factory=dict)
+    history: dict[str, list[Past]] = field(default_factory=dict)
 
     def copy(self) -> Web:
         return Web(
@@ -50,6 +51,7 @@ class Web:
             list(self.spans),
             care=self.care.copy(),
             citations=dict(self.citations),
+            history={id: list(past) for id, past in self.history.items()},
         )
 
     def forget(self, id: str) -> None:
@@ -65,6 +67,7 @@ class Web:
             kept.pop(id, None)
         self.edges = {key: edge for key, edge in self.edges.items() if id not in key[:2]}
         self.care.forget(id)
+        self.history.pop(id, None)
         self.citations = {key: None for key in self.citations if id not in key[:2]}
 
     def active_hours(self) -> float:
@@ -83,8 +86,7 @@ def wire_fact(web: Web, facts: Facts, new: NewFact, reach: int) -> int:
     """A new fact with its names, and the turns it follows. Returns how many edges that made."""
     fact = new.fact
     web.inbox[fact.id] = None
-    web.mentions[fact.id] = {one.name: one for one in reversed(new.mentions)}
-    web.subjects[fact.id] = {one.name: one.strength for one in reversed(new.subjects)}
+    name_fact(web, new)
     made = 0
     for before in _turns_before(facts, fact, reach):
         distance = (fact.position or 0) - (before.position or 0)
@@ -93,6 +95,12 @@ def wire_fact(web: Web, facts: Facts, new: NewFact, reach: int) -> int:
         web.edges[(before.id, fact.id, "follows")] = edge
         made += 1
     return made
+
+
+def name_fact(web: Web, new: NewFact) -> None:
+    """What a fact mentions and is about."""
+    web.mentions[new.fact.id] = {one.name: one for one in reversed(new.mentions)}
+    web.subjects[new.fact.id] = {one.name: one.strength for one in reversed(new.subjects)}
 
 
 def suppose_names(web: Web, facts: Facts, fresh: Sequence[NewFact]) -> None:

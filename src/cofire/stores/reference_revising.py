@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
+from datetime import datetime
 from typing import Any
 
-from cofire.model import Fact
+from cofire.model import Fact, NewFact, Past
 from cofire.reading.descriptions import hints_after, left
 from cofire.revising import PutBack, Radius, Skipped, Taken, other_model
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD
-from cofire.stores.reference_graph import Web
+from cofire.stores.linking import refuse_twin
+from cofire.stores.reference_graph import Web, name_fact, suppose_names
 
+CHANGEABLE = ("text", "tags", "category", "subject", "at", "metadata", "valid_from", "valid_until", "expires")
 FACTS, CITED, HANGING, MODELS = "facts", "cited", "hanging", "models"
 
 
@@ -154,3 +157,32 @@ def _radius(shelf: Any, doomed: Mapping[str, Fact], cited: tuple[str, ...]) -> R
         descriptions=sum(len(web.descriptions.get(id, ())) for id in doomed),
         cited=cited,
     )
+
+
+def revise(shelf: Any, new: NewFact, now: datetime) -> None:
+    """Put a fact in the place of the one with its id, which becomes its past. One that is gone meanwhile stays so."""
+    id, web = new.fact.id, shelf.web
+    before = shelf.facts.get(id)
+    if before is None:
+        return
+    refuse_twin(shelf.ids.get(new.fact.hash), id)
+    del shelf.ids[before.hash]
+    shelf.ids[new.fact.hash] = id
+    shelf.facts[id] = replace(before, **{label: getattr(new.fact, label) for label in CHANGEABLE})
+    shelf.counts[id], shelf.places[id] = dict(new.counts), dict(new.places)
+    web.history.setdefault(id, []).append(Past(now, before))
+    web.inbox[id] = None
+    if before.reading != new.fact.reading:
+        _begin_anew(shelf, new)
+
+
+def _begin_anew(shelf: Any, new: NewFact) -> None:
+    """What hung on the old text goes, the words it gave to descriptions of others included."""
+    id, web = new.fact.id, shelf.web
+    scrub(web, _cited(web, {id: new.fact}))
+    for held in (shelf.vectors, shelf.incoming, web.descriptions, web.hints):
+        held.pop(id, None)
+    web.citations = {key: None for key in web.citations if id not in key[:2]}
+    name_fact(web, new)
+    suppose_names(web, shelf.facts, [new])
+    shelf.vectors |= {} if new.vector is None else {id: new.vector}

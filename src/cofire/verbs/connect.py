@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from cofire.asks import Asking, Now, Write
+from cofire.curate_asks import WhyArchived
 from cofire.errors import InvalidInput, InvalidQuestion
 from cofire.graph_asks import Described, Edges, Links, Rated
 from cofire.graph_settings import IDLE_MINUTES
 from cofire.kinds import is_symmetric
 from cofire.learned import Use
 from cofire.learning_asks import Uses
-from cofire.model import Change, Edge, Fact, Importance, Link, NewEdge
+from cofire.model import Change, Edge, Fact, Importance, Link, NewEdge, Past
+from cofire.receipt_asks import HistoryOf
 from cofire.settings import Settings
 from cofire.stores.base import EdgeFilter
 from cofire.verbs import accepting
@@ -33,6 +35,8 @@ class Portrait:
     descriptions: tuple[str, ...]
     importance: Importance | None
     use: Use
+    history: tuple[Past, ...]
+    archived_because: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +96,16 @@ def neighbours(id: str, limit: int) -> Asking[list[Link]]:
 
 
 def portrait(id: str, limit: int) -> Asking[Portrait]:
-    """A fact with its links, descriptions and importance, and how it fared."""
+    """A fact with its links, descriptions and importance, how it fared, what it said before, and why curation archived it."""
     (fact,) = yield from facts_by_id(id)
     links = yield from neighbours(id, limit)
     descriptions: list[str] = yield Described(id)
     rated: dict[str, Importance] = yield Rated([id])
     fared: dict[str, Use] = yield Uses([id])
-    return Portrait(fact, tuple(links), tuple(descriptions), rated.get(id), fared.get(id, Use()))
+    past: list[Past] = yield HistoryOf(id)
+    reasons: Mapping[str, str] = yield WhyArchived([id])
+    parts = (tuple(links), tuple(descriptions), rated.get(id), fared.get(id, Use()), tuple(past))
+    return Portrait(fact, *parts, reasons.get(id))
 
 
 def oriented(edge: Edge) -> Edge:

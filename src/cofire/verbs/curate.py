@@ -9,6 +9,8 @@ from datetime import datetime
 from cofire.asks import Asking, Emit, Now, Size, WhichModel, Write
 from cofire.curate_asks import ActiveDays, HowHealthy, HowUsed, WhatFades, WhatIsWeak, WhyArchived
 from cofire.curate_settings import (
+    BUDGET_BYTES,
+    BUDGET_FACTS,
     CONFIDENCE_FLOOR,
     CONFIDENCE_GRACE,
     CONFIDENCE_PERIOD,
@@ -18,6 +20,7 @@ from cofire.curate_settings import (
     DECAY_GRACE,
     DECAY_RATE,
     PRUNE_THRESHOLD,
+    RETENTION_DAYS,
 )
 from cofire.curating import Curation, Fade, FadedEdge, Fading, Health, Usage
 from cofire.embedders.base import Resident
@@ -25,7 +28,7 @@ from cofire.graph_asks import TheNetwork
 from cofire.model import Change, Written
 from cofire.settings import Settings
 from cofire.stores.base import Network, StoreSize
-from cofire.verbs.dream import rate_scope
+from cofire.verbs.dream import rank_scope
 from cofire.verbs.keeping import to_archive
 from cofire.verbs.listing import facts_by_id
 from cofire.verbs.model_of_store import stored_model
@@ -119,6 +122,8 @@ def _prune(done: Curated, settings: Settings) -> Asking[Curated]:
 
 
 def _archive(done: Curated, settings: Settings) -> Asking[Curated]:
+    if not any(settings[limit] for limit in (RETENTION_DAYS, BUDGET_FACTS, BUDGET_BYTES)):
+        return done
     usage: list[Usage] = yield HowUsed()
     days: list[int] = yield ActiveDays()
     now: datetime = yield Now()
@@ -136,7 +141,7 @@ def _rate(done: Curated, settings: Settings) -> Asking[Curated]:
     total = 0
     for scope in size.scopes:
         network: Network = yield TheNetwork(scope)
-        total += yield from rate_scope(scope, network, (), settings)
+        total += yield from rank_scope(scope, network, (), settings)
     return replace(done, communities=total)
 
 

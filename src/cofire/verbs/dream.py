@@ -179,7 +179,15 @@ def _rate(scopes: tuple[str, ...] | None, near: Mapping[str, list[Kin]], setting
 
 
 def rate_scope(scope: str, network: Network, near: Sequence[Kin], settings: Settings) -> Asking[int]:
-    """PageRank, communities, and a few bridges between communities."""
+    """Rank and group a scope, and count its words anew."""
+    count = yield from rank_scope(scope, network, near, settings)
+    now: datetime = yield Now()
+    yield Write(Change(now=now, recount=(scope,), sample=settings[SAMPLE]))
+    return count
+
+
+def rank_scope(scope: str, network: Network, near: Sequence[Kin], settings: Settings) -> Asking[int]:
+    """PageRank, communities, and a few bridges between communities. Returns how many communities there are."""
     graph = (network.source, network.target, network.weight.astype(np.float64), len(network.ids))
     ranks = pagerank(*graph, damping=settings[DAMPING], tolerance=TOLERANCE, rounds=ROUNDS)
     groups = communities(*graph, seed=SEED, rounds=LABEL_ROUNDS)
@@ -191,7 +199,6 @@ def rate_scope(scope: str, network: Network, near: Sequence[Kin], settings: Sett
     now: datetime = yield Now()
     laid = bridge_edges(network, near, groups, settings)
     yield Write(Change(now=now, importance=rated, edges=laid, records=(Record(_rating(scope), noted),)))
-    yield Write(Change(now=now, recount=(scope,), sample=settings[SAMPLE]))
     return count
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from cofire.asks import Asking, Mint, Now
 from cofire.graph_settings import IDLE_MINUTES
-from cofire.learned import HEBBIAN, Keeping, Shown, Way
+from cofire.learned import HEBBIAN, Keeping, Way
 from cofire.learning_asks import LogShown
 from cofire.learning_settings import HEBBIAN_RULE, RECALL_LOG, RECALL_LOG_MOST
 from cofire.recollection import Hit, Recollection
@@ -27,7 +27,7 @@ def recall_shown(text: object, asked: Asked, settings: Settings) -> Asking[Recol
     now: datetime = yield Now()
     [id] = yield Mint(now, 1)
     keeping = Keeping(held[RECALL_LOG_MOST], held[HEBBIAN_RULE], held[IDLE_MINUTES])
-    yield LogShown(Shown(id, now, None, found.ids, ways_to(found.hits)), keeping)
+    yield LogShown(id, now, found.ids, ways_to(found.hits), keeping)
     return replace(found, id=id)
 
 

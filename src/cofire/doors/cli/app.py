@@ -32,6 +32,7 @@ from cofire.doors.cli.remembering import remember
 from cofire.doors.cli.reviewing import supersede
 from cofire.doors.cli.screen import show, show_json
 from cofire.doors.cli.tending import backup, reembed, restore
+from cofire.doors.cli.updating import update
 
 CARE = "Settings and care"
 
@@ -52,6 +53,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "ingest": ingest,
         "list": list_facts,
         "show": show_facts,
+        "update": update,
         "forget": forget,
         "undo": undo,
         "pin": pin,

@@ -12,7 +12,7 @@ from cofire.doors.cli.calling import Call
 from cofire.doors.cli.filters import Filters
 from cofire.doors.cli.layout import counted, show_listed, show_pairs
 from cofire.doors.cli.listing import facts_json
-from cofire.doors.cli.screen import err, note, show, show_json, styled
+from cofire.doors.cli.screen import err, show, show_json, styled
 from cofire.errors import InvalidInput
 from cofire.model import Fact
 from cofire.revising import Radius, Receipt
@@ -107,7 +107,7 @@ def _tell(call: Call, told: Forgotten, *, dry_run: bool) -> None:
         return show_pairs(_in_words(told.radius), indent=2) if told.facts else None
     show(f"Forgot {counted(len(told.facts), 'fact')}." if gone else "Nothing was forgotten.")
     if told.receipt is not None:
-        note(f"Until {told.receipt.expires:%Y-%m-%d} it can be brought back: cofire undo {told.receipt.id}")
+        show(f"Until {told.receipt.expires:%Y-%m-%d} it comes back with: cofire undo {told.receipt.id}")
     return None
 
 

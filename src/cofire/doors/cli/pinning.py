@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cofire import Memory
+import cofire
 from cofire.doors.cli.calling import Call
 from cofire.doors.cli.layout import counted
 from cofire.doors.cli.listing import facts_json
@@ -37,7 +37,7 @@ def unarchive(*, ids: Ids, call: Call) -> None:
     _do(call, lambda memory: memory.restore(ids), "Brought back")
 
 
-def _do(call: Call, verb: Callable[[Memory], list[Fact]], done: str) -> None:
+def _do(call: Call, verb: Callable[[cofire.Memory], list[Fact]], done: str) -> None:
     with call.shelf() as memory:
         changed = verb(memory)
     if call.as_json:

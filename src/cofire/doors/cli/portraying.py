@@ -13,7 +13,7 @@ from cofire.doors.cli.graph_layout import other_end, show_links, texts_of
 from cofire.doors.cli.layout import counted, show_whole
 from cofire.doors.cli.screen import note, show, show_json, styled
 from cofire.learned import Use
-from cofire.model import Fact, Importance, Link
+from cofire.model import Fact, Importance, Link, Past
 
 Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Ids as remember, recall and list print them.")]
 LimitOption = Annotated[
@@ -33,7 +33,11 @@ class Portrait(Protocol):
     @property
     def importance(self) -> Importance | None: ...
     @property
+    def history(self) -> Sequence[Past]: ...
+    @property
     def use(self) -> Use: ...
+    @property
+    def archived_because(self) -> str | None: ...
 
 
 def show_facts(*, ids: Ids, limit: LimitOption = 20, call: Call) -> None:
@@ -62,7 +66,14 @@ def portrait_json(portrait: Portrait, texts: dict[str, str]) -> dict[str, Any]:
         "descriptions": list(portrait.descriptions),
         "importance": {"pagerank": rated.pagerank, "community": rated.community} if rated else None,
         "use": use_json(portrait.use),
+        "history": [past_json(past) for past in portrait.history],
+        "archived_because": portrait.archived_because,
     }
+
+
+def past_json(past: Past) -> dict[str, Any]:
+    """What a fact said before, as plain values."""
+    return {"until": past.until.isoformat(), **xray.fact_json(past.fact)}
 
 
 def use_json(use: Use) -> dict[str, Any]:
@@ -84,4 +95,6 @@ def _standing(portrait: Portrait) -> dict[str, str]:
     described = {"described": "\n".join(portrait.descriptions)} if portrait.descriptions else {}
     use = portrait.use
     fared = {"fared": f"helped {use.helped:,}×, hurt {use.hurt:,}×"} if use.helped or use.hurt else {}
-    return described | {"importance": importance} | fared
+    said = "\n".join(f"until {past.until:%Y-%m-%d %H:%M}: {past.fact.text}" for past in portrait.history)
+    archived = {"archived because": portrait.archived_because} if portrait.archived_because else {}
+    return described | {"importance": importance} | fared | ({"history": said} if said else {}) | archived

@@ -61,7 +61,7 @@ def kept_numbers(used: Numbers, known: Numbered, always: int) -> Numbers:
     needed = np.zeros(len(known.words), np.bool_)
     needed[:always] = True
     needed[used] = True
-    return np.flatnonzero(needed)
+    return np.flatnonzero(needed).astype(np.int32)
 
 
 @dataclass(frozen=True, slots=True)

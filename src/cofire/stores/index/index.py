@@ -82,6 +82,7 @@ class Index:
         self.spelled: dict[int, str] = {}
         self.warm: WarmVectors | None = None
         self.asked = 0
+        self._forgotten = False
 
     @property
     def dimension(self) -> int:
@@ -91,6 +92,7 @@ class Index:
     def change(self, rows: Sequence[Row], gone: Sequence[int], mentions: HeldNames, subjects: HeldNames) -> None:
         """Take in facts that are new or changed, with the names they hold, and let go of those that are gone."""
         self.crowds.clear()
+        self._forgotten |= bool(gone)
         dying = self.columns.kill(np.array([*gone, *(row.key for row in rows)], dtype=np.int64))
         self.voices.leave(self.columns["scope"][dying], self.columns["speaker"][dying])
         touched = set(self.columns["session"][dying].tolist())
@@ -205,6 +207,11 @@ class Index:
         )
         known = holding > 0
         return int(inside.sum()), int(self.columns["length"][inside].sum()), whole.terms[known], holding[known]
+
+    @property
+    def keeps_the_dead(self) -> bool:
+        """Whether it holds facts that are gone and cannot let go of them: those in a graph, which knows facts by position."""
+        return self.graph is not None and self._forgotten
 
     def compact(self) -> None:
         """Let the dead go, and move the living together. A graph knows facts by position, so there it is left to a new loading."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 import apsw
@@ -64,8 +65,8 @@ def _archive(connection: apsw.Connection, change: Change, version: int) -> None:
         [(int(out), version, id) for id, out in change.archive.items()],
     )
     connection.executemany(
-        "DELETE FROM archived_because WHERE fact = (SELECT key FROM facts WHERE id = ?)",
-        [(id,) for id in change.archive],
+        "INSERT OR REPLACE INTO archived_because(fact, reason, at) SELECT key, '', ? FROM facts WHERE id = ?",
+        [(stamp(change.now), id) for id in change.archive],
     )
     connection.executemany(
         "INSERT OR REPLACE INTO archived_because(fact, reason, at) SELECT key, ?, ? FROM facts WHERE id = ? AND archived",
@@ -135,12 +136,13 @@ def _aging(connection: apsw.Connection, fade: Fade, now: datetime) -> Iterator[A
     days = active_days(connection) if fade.clock == "use" else None
     sql, last = _STANDING.format(table=table, column=column, since=f"coalesce({seen}, created)"), 0
     unsaid = 1.0 if fade.by == "confidence" else None
-    while rows := connection.execute(
-        sql, (last, apsw.carray(kinds), apsw.carray(_pinned(connection)), unsaid, PORTION)
-    ).fetchall():
+    before = DAY * (1 + fading.last_day(fading.day_of(now), fade.grace, in_use=days))
+    pinned = apsw.carray(_pinned(connection))
+    while rows := connection.execute(sql, (last, apsw.carray(kinds), pinned, unsaid, PORTION, before)).fetchall():
         last = int(rows[-1][0])  # type: ignore[arg-type]
-        keys, before, anchors, since = (np.array(column) for column in zip(*rows, strict=True))
-        aged = _aged(table, (keys, before, anchors, since), fade, now, days)
+        written = np.fromiter(chain.from_iterable(rows), np.float64).reshape(-1, 4)
+        keys, since = written[:, 0].astype(np.int64), written[:, 3].astype(np.int64)
+        aged = _aged(table, (keys, written[:, 1], written[:, 2], since), fade, now, days)
         if len(aged.keys):
             yield aged
 
@@ -149,7 +151,7 @@ def _aging(connection: apsw.Connection, fade: Fade, now: datetime) -> Iterator[A
 _STANDING = """
 SELECT key, coalesce({column}, ?4), CASE WHEN anchored = {since} THEN anchor ELSE coalesce({column}, ?4) END, {since}
 FROM {table}
-WHERE key > ?1 AND ended IS NULL AND origin <> 'user' AND coalesce({column}, ?4) IS NOT NULL
+WHERE key > ?1 AND ended IS NULL AND {since} < ?6 AND origin <> 'user' AND coalesce({column}, ?4) IS NOT NULL
   AND kind IN (SELECT value FROM carray(?2))
   AND source NOT IN (SELECT value FROM carray(?3)) AND target NOT IN (SELECT value FROM carray(?3))
 ORDER BY key LIMIT ?5
@@ -231,9 +233,16 @@ class Curating:
 
     def health(self) -> Health:
         with self._reading() as connection:
-            orphans = connection.execute(_ORPHANS).get
-            dangling = sum(connection.execute(_DANGLING.format(*place)).get for place in _REFERENCES)
-        return Health(orphans, dangling)
+            facts = _column(connection, "SELECT key FROM facts INDEXED BY facts_by_version")
+            hidden = _column(connection, "SELECT key FROM facts WHERE archived")
+            names = _column(connection, "SELECT key FROM names")
+            edges = [_pairs(connection, _ENDS.format(table)) for table in (STRUCTURAL, BEHAVIOURAL)]
+            held = _pairs(connection, "SELECT fact, name FROM mentions UNION SELECT fact, name FROM subjects")
+        linked = np.concatenate([*(ends.ravel() for ends in edges), _sharing(held)])
+        lost = [~np.isin(ends, facts) for ends in (*edges, held[:, :1])] + [~np.isin(held[:, 1], names)]
+        return Health(
+            int((~np.isin(facts, np.concatenate([linked, hidden]))).sum()), sum(int(one.sum()) for one in lost)
+        )
 
     def rivals(self, since: datetime | None) -> list[tuple[str, str]]:
         with self._reading() as connection:
@@ -247,10 +256,25 @@ class Curating:
             return [Review(*row) for row in connection.execute(f"{sql} {clause} ORDER BY a.id, b.id")]
 
     def archived_because(self, ids: Sequence[str]) -> Mapping[str, str]:
-        sql = "SELECT f.id, b.reason FROM carray(?) c CROSS JOIN facts f ON f.id = c.value JOIN archived_because b ON b.fact = f.key"
         with self._reading() as connection:
-            found: Any = connection.execute(sql, (apsw.carray(tuple(ids)),)) if ids else ()
+            found: Any = connection.execute(_BECAUSE, (apsw.carray(tuple(ids)),)) if ids else ()
             return dict(found)
+
+
+def _column(connection: apsw.Connection, sql: str) -> Keys:
+    found: Any = connection.execute(sql)
+    return np.fromiter((key for (key,) in found), np.int64)
+
+
+def _pairs(connection: apsw.Connection, sql: str) -> Keys:
+    found: Any = connection.execute(sql)
+    return np.fromiter(chain.from_iterable(found), np.int64).reshape(-1, 2)
+
+
+def _sharing(held: Keys) -> Keys:
+    """The facts that hold a name which another holds too."""
+    _, which, counts = np.unique(held[:, 1], return_inverse=True, return_counts=True)
+    return np.asarray(held[counts[which] > 1, 0], np.int64)
 
 
 def _shown(connection: apsw.Connection, aged: Aged, most: int) -> list[FadedEdge]:
@@ -276,43 +300,29 @@ def _moment(number: int) -> datetime:
     return found
 
 
+# A reason that is empty says that somebody archived the fact by hand, or brought it back then.
+_BECAUSE = """
+SELECT f.id, b.reason FROM carray(?) c CROSS JOIN facts f ON f.id = c.value JOIN archived_because b ON b.fact = f.key
+WHERE f.archived AND b.reason <> ''
+"""
 _USAGE = """
 SELECT f.id, f.category, f.pinned, f.stored_at,
-  max(f.stored_at, coalesce(f.reinforced_at, 0), coalesce(
+  max(f.stored_at, coalesce(f.reinforced_at, 0), coalesce(b.at, 0), coalesce(
     (SELECT max(r.at) FROM recall_log_facts l JOIN recall_log r ON r.key = l.recall WHERE l.fact = f.key), 0)),
   coalesce(i.pagerank, 0.0),
   (1.0 + coalesce(u.helped, 0)) / (2.0 + coalesce(u.helped, 0) + coalesce(u.hurt, 0)),
   octet_length(f.text) + coalesce(octet_length(v.vector), 0)
 FROM facts f LEFT JOIN fact_importance i ON i.fact = f.key LEFT JOIN vectors v ON v.fact = f.key
-LEFT JOIN fact_use u ON u.fact = f.key WHERE NOT f.archived ORDER BY f.id
+LEFT JOIN fact_use u ON u.fact = f.key LEFT JOIN archived_because b ON b.fact = f.key WHERE NOT f.archived ORDER BY f.id
 """
-_ORPHANS = """
-SELECT count(*) FROM facts f WHERE NOT f.archived
-AND NOT EXISTS (SELECT 1 FROM graph_edges WHERE source = f.key AND ended IS NULL)
-AND NOT EXISTS (SELECT 1 FROM graph_edges WHERE target = f.key AND ended IS NULL)
-AND NOT EXISTS (SELECT 1 FROM association_edges WHERE source = f.key AND ended IS NULL)
-AND NOT EXISTS (SELECT 1 FROM association_edges WHERE target = f.key AND ended IS NULL)
-AND NOT EXISTS (SELECT 1 FROM (SELECT name FROM mentions WHERE fact = f.key UNION SELECT name FROM subjects WHERE fact = f.key) n
-  WHERE EXISTS (SELECT 1 FROM mentions o WHERE o.name = n.name AND o.fact <> f.key)
-     OR EXISTS (SELECT 1 FROM subjects o WHERE o.name = n.name AND o.fact <> f.key))
-"""
-_DANGLING = "SELECT count(*) FROM {0} r WHERE NOT EXISTS (SELECT 1 FROM {2} p WHERE p.key = r.{1})"
-_REFERENCES = [
-    *[(table, end, "facts") for table in (STRUCTURAL, BEHAVIOURAL) for end in ("source", "target")],
-    *[
-        (table, "fact", "facts")
-        for table in ("vectors", "tags", "mentions", "subjects", "fact_importance", "descriptions")
-    ],
-    *[(table, "name", "names") for table in ("mentions", "subjects")],
-    ("facts", "scope", "scopes"),
-]
+_ENDS = "SELECT source, target FROM {} WHERE ended IS NULL"
 _RIVALS = """
 SELECT DISTINCT min(a.id, b.id), max(a.id, b.id) FROM
   (SELECT source, target FROM graph_edges
-     WHERE ended IS NULL AND kind IN ('semantic', 'similar') AND coalesce(observed, created) >= ?1 UNION
+     WHERE ended IS NULL AND kind IN ('semantic', 'similar') AND coalesce(observed, created) >= ?1 UNION ALL
    SELECT source, target FROM association_edges
      WHERE ended IS NULL AND kind = 'auto_link' AND coalesce(strengthened, created) >= ?1) e
-JOIN subjects s ON s.fact = e.source JOIN subjects t ON t.fact = e.target AND t.name = s.name
+CROSS JOIN subjects s ON s.fact = e.source CROSS JOIN subjects t ON t.fact = e.target AND t.name = s.name
 JOIN facts a ON a.key = e.source JOIN facts b ON b.key = e.target
 WHERE NOT a.archived AND NOT b.archived
 ORDER BY 1, 2

@@ -33,7 +33,7 @@ def write_learning(connection: apsw.Connection, change: Change, version: int) ->
 
 def ends_of(connection: apsw.Connection, ids: Iterable[str]) -> dict[str, tuple[int, int]]:
     """Key and scope of facts; unknown ones are left out."""
-    wanted = tuple(dict.fromkeys(ids))
+    wanted = tuple(sorted(set(ids)))
     if not wanted:
         return {}
     sql = "SELECT f.id, f.key, f.scope FROM carray(?) c CROSS JOIN facts f ON f.id = c.value"

@@ -215,6 +215,8 @@ def save_snapshot(connection: apsw.Connection, index: Index, edges: Adjacency) -
     """Keep the index, which must be of this very transaction's moment, in place of the older snapshot."""
     epoch, version = connection.execute("SELECT epoch, version FROM state").get
     drop_snapshot(connection)
+    if index.keeps_the_dead:
+        return
     parts = 0
     for number, part in chain(enumerate(snapshot.parts(index.arrays())), edge_feed.parts(edges, index.columns)):
         connection.execute("INSERT INTO snapshot_parts(part, bytes) VALUES (?, ?)", (number, part))

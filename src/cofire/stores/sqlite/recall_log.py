@@ -6,7 +6,6 @@ import json
 import logging
 from array import array
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from threading import Lock
 from typing import Any
 
@@ -14,7 +13,7 @@ import apsw
 
 from cofire.dynamics import hebbian
 from cofire.learned import HEBBIAN, Keeping, Lesson, Shown, Way
-from cofire.stores.index.moments import moment, stamp
+from cofire.stores.index.moments import LONG_AGO, moment, stamp
 from cofire.stores.sqlite import learning
 
 # Recalls that are written together, and that wait at most while others keep the store busy.
@@ -60,11 +59,12 @@ def write(connection: apsw.Connection, waiting: Sequence[Shown], keeping: Keepin
     """Log recalls, let the oldest go, and learn from what was shown together."""
     ids = (id for one in waiting for id in (*one.ids, *_on_ways(one)))
     keys = {id: key for id, (key, _) in learning.ends_of(connection, ids).items()}
-    newest = 0
-    for one in waiting:
-        row = (one.id, stamp(one.at), one.session, _packed(one.ways, keys))
-        newest = connection.execute(_RECALL, row).get
-        connection.executemany(_FACT, [(newest, keys[id], at) for at, id in enumerate(one.ids) if id in keys])
+    rows = [(one.id, stamp(one.at), one.session, _packed(one.ways, keys)) for one in waiting]
+    recalls = [int(connection.execute(_RECALL, row).get) for row in rows]
+    connection.executemany(
+        _FACT, [row for one, recall in zip(waiting, recalls, strict=True) for row in _places(one, recall, keys)]
+    )
+    newest = recalls[-1]
     connection.execute("DELETE FROM recall_log WHERE key <= ?", (newest - keeping.most,))
     lessons = _lessons(connection, waiting, keeping, keys)
     if lessons:
@@ -72,6 +72,10 @@ def write(connection: apsw.Connection, waiting: Sequence[Shown], keeping: Keepin
         learning.teach(connection, lessons, version, waiting[-1].at)
     if newest // TIDIED != (newest - len(waiting)) // TIDIED:
         tidy(connection)
+
+
+def _places(shown: Shown, recall: int, keys: Mapping[str, int]) -> list[tuple[int, int, int]]:
+    return [(recall, keys[id], place) for place, id in enumerate(shown.ids) if id in keys]
 
 
 def _on_ways(shown: Shown) -> set[str]:
@@ -139,8 +143,7 @@ def _earned(
 ) -> list[Lesson]:
     """Count in how many sessions pairs were shown; those that have been in enough of them earn a step, and begin anew."""
     seen: list[tuple[int, int, int]] = []
-    for one in waiting:
-        session = _session(connection, one.session, one.at, idle_minutes)
+    for one, session in zip(waiting, _sessions(connection, waiting, idle_minutes), strict=True):
         shown = [id for id in one.ids[: hebbian.PLACES_COUNT] if id in keys]
         seen += [(keys[a], keys[b], session) for a, b in hebbian.pairs(shown)]
     connection.executemany(_SEEN, sorted(set(seen)))
@@ -156,17 +159,23 @@ ON CONFLICT(a, b) DO UPDATE SET sessions = sessions + 1, last = excluded.last WH
 _TAKE = "DELETE FROM exposures WHERE sessions >= 3 AND sessions >= ? RETURNING a, b"
 
 
-def _session(connection: apsw.Connection, name: str | None, at: datetime, idle_minutes: float) -> int:
-    """The session that is going on under this name, or without one; after a pause it is another."""
-    last = connection.execute(_LAST_SESSION, (name,)).get
-    if last is None or stamp(at) - last[1] > idle_minutes * 60_000_000:
-        sql = "INSERT INTO recall_sessions(name, ended) VALUES (?, ?) RETURNING key"
-        return int(connection.execute(sql, (name, stamp(at))).get)
-    if stamp(at) > last[1]:
-        connection.execute("UPDATE recall_sessions SET ended = ? WHERE key = ?", (stamp(at), last[0]))
-    return int(last[0])
+def _sessions(connection: apsw.Connection, waiting: Sequence[Shown], idle_minutes: float) -> list[int]:
+    """The session that each recall was of, by name or without one; after a pause it is another."""
+    idle, last, found = idle_minutes * 60_000_000, dict[str | None, tuple[int, int]](), list[int]()
+    for one in waiting:
+        at = stamp(one.at)
+        if one.session not in last:
+            last[one.session] = connection.execute(_LAST_SESSION, (one.session,)).get or (0, LONG_AGO)
+        key, ended = last[one.session]
+        if at - ended > idle:
+            key = int(connection.execute(_NEW_SESSION, (one.session, at)).get)
+        last[one.session] = key, max(at, ended)
+        found.append(key)
+    connection.executemany("UPDATE recall_sessions SET ended = ?2 WHERE key = ?1", list(last.values()))
+    return found
 
 
+_NEW_SESSION = "INSERT INTO recall_sessions(name, ended) VALUES (?, ?) RETURNING key"
 _LAST_SESSION = "SELECT key, ended FROM recall_sessions WHERE name IS ? ORDER BY key DESC LIMIT 1"
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from cofire.dynamics.likeness import centred, centred_cosines
 from cofire.embedders.base import StoredModel, Vectors
 from cofire.errors import StoreClosed, StoreNotOpened
-from cofire.model import Change, Edge, Fact, Importance, Link, Record, Where, Written
+from cofire.model import Change, Edge, Fact, Importance, Link, Past, Record, Where, Written
 from cofire.revising import Taken
 from cofire.stores.base import (
     INCOMING_RECORD,
@@ -39,7 +39,7 @@ from cofire.stores.index import looking
 from cofire.stores.index.index import Index, Proposed
 from cofire.stores.index.links import Asked, Expander
 from cofire.stores.index.warm_vectors import ASKED_BEFORE, MOST, WarmVectors
-from cofire.stores.sqlite import counting, graph_reading, kinship, name_reading, rows, schema, taking, writing
+from cofire.stores.sqlite import counting, graph_reading, kinship, name_reading, revising, rows, schema, taking, writing
 from cofire.stores.sqlite.connecting import IN_MEMORY, Lines, SqliteOptions, connect
 from cofire.stores.sqlite.curating import Curating
 from cofire.stores.sqlite.faults import translated
@@ -78,7 +78,7 @@ class SqliteStore(Curating, Learning):
             written = self._write_and_count(change, expects)
             self._open_lines().settle()
             return written
-        if change.recount or change.importance is not None:
+        if change.recount:
             return self._write_and_count(change, expects)
         with self._writing() as connection:
             return writing.apply(connection, change, expects)
@@ -86,6 +86,10 @@ class SqliteStore(Curating, Learning):
     def taken(self, ids: Sequence[str]) -> Taken:
         with self._reading() as connection:
             return taking.taken(connection, ids)
+
+    def history(self, id: str) -> list[Past]:
+        with self._reading() as connection:
+            return revising.history(connection, id)
 
     def recognise(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
         with self._glancing() as connection:

@@ -165,7 +165,7 @@ def _tables(connection: apsw.Connection) -> list[Table]:
     named = connection.execute(
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name <> 'facts', name"
     ).fetchall()
-    tables = [_table(connection, name) for (name,) in named]
+    tables = [_table(connection, str(name)) for (name,) in named]
     return [table for table in tables if table.name == FACTS or table.of_facts]
 
 

@@ -18,7 +18,7 @@ from cofire.revising import PutBack
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD
 from cofire.stores.index.moments import stamp_or_none
 from cofire.stores.index.terms import Held, joined, marks
-from cofire.stores.sqlite import citing, curating, learning, rows, taking
+from cofire.stores.sqlite import citing, curating, learning, revising, rows, taking
 from cofire.stores.sqlite import graph_writing as graph
 
 # How many versions back it is still told which facts were removed; an index that is older than that is loaded anew.
@@ -50,6 +50,8 @@ def apply(connection: apsw.Connection, change: Change, expects: Mapping[str, int
     citing.scrub(connection, taken.rows.get(taking.CITED, ()) if taken else (), version)
     put_back = _put_back(connection, change, ledger)
     _pin(connection, change.pins, ledger)
+    for revised in change.revisions:
+        revising.revise(connection, revised, change.now, version)
     if change.vectors:
         _write_incoming(connection, change)
     if change.adopt_vectors:
