@@ -88,6 +88,8 @@ def _walk(known: Slate, cue: Cue, asked: Question, plan: Plan) -> Asking[Activat
     walked = yield from first_pass(known, cue, asked, bounds)
     passes = [walked]
     for _ in range(plan.passes - 1):
+        if not walked.carried.any():
+            break  # Nothing was reached, so that the best are the same and lead nowhere again.
         walked = yield from next_pass(walked, cue, asked, bounds)
         passes.append(walked)
     reached = int(np.count_nonzero(walked.carried))
