@@ -26,9 +26,9 @@ from rich.table import Table
 if not __package__:  # run by its path
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from cofire.benching import provenance
 from benchmarks.speed import Figure, of_rounds, shown, yardstick
 from cofire.asks import Asking
+from cofire.benching import provenance
 from cofire.dynamics import diffusion, energy, synapse
 from cofire.energy_settings import BRANCHES, MAX_DEPTH, MIN_ACTIVATION, TAG_FLOOR
 from cofire.model import About, Change, Edge, Fact, Mentioned, NewEdge, NewFact, Where
