@@ -17,7 +17,6 @@ from cofire.dynamics.abstention import (
     feeling_of_knowing,
     judged,
     quantile_threshold,
-    unknown_share,
 )
 
 GRANITE = Weighing(
@@ -167,11 +166,6 @@ def test_no_higher_threshold_would_do(evidences: list[float], false_silence: flo
 def test_no_evidence_gives_no_threshold() -> None:
     with pytest.raises(ValueError, match="measure some questions"):
         quantile_threshold([], false_silence=0.02)
-
-
-def test_names_are_unknown_by_share() -> None:
-    assert unknown_share(["Ana", "Xyzzy", "Plugh", "Tom"], seen=frozenset({"Ana", "Tom"})) == 0.5
-    assert unknown_share([], seen=frozenset()) == 0.0
 
 
 @given(st.floats(0, 1), st.floats(0, 1))

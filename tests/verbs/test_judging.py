@@ -9,7 +9,7 @@ import pytest
 from cofire import Memory
 from cofire.embedders.choosing import embedder_for
 from cofire.stores.base import Store
-from tests.conftest import Clock, Lent
+from tests.conftest import Clock, Lent, Opening
 
 NONSENSE = "xyzzy quantum banana telescope"
 FACTS = [
@@ -107,3 +107,11 @@ def test_an_empty_memory_is_not_judged_to_know(memory: Memory) -> None:
     assert found.judgement is not None
     assert not found.judgement.known
     assert found.reason == "Nothing stored passes the filters and is like the question."
+
+
+def test_who_asks_for_a_rare_word_finds_it_at_once(open_memory: Opening) -> None:
+    memory = open_memory(embedder=None)
+    memory.remember([f"Note {number} about the harvest." for number in range(30)])
+    told = memory.remember("The ticket is w1n143z.")
+    found = memory.recall("w1n143z")
+    assert (found.known, found.ids[0]) == (True, told)

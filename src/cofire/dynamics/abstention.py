@@ -8,7 +8,7 @@ was never told.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,15 +113,6 @@ def evidence(cosines: Floats, lexical_shares: Floats, *, facts: int, met: Acquai
     """
     best = float(np.max(cosines + weighing.lexical_weight * lexical_shares))
     return best - (weighing.size_penalty + weighing.unknown_penalty * met.strangeness) * _bulk(facts)
-
-
-def unknown_share(words: Collection[str], *, seen: Container[str]) -> float:
-    """The share of a question's words that memory never saw; 0 where it has none.
-
-    >>> unknown_share(["ana", "xyzzy"], seen={"ana", "tom"}), unknown_share([], seen=())
-    (0.5, 0.0)
-    """
-    return sum(word not in seen for word in words) / len(words) if words else 0.0
 
 
 def quantile_threshold(evidences: Sequence[float], *, false_silence: float) -> float:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from cofire.asks import Asking, Embed, Failure, Statistics, Together, WhichModel
 from cofire.dynamics import bm25, likeness
-from cofire.dynamics.abstention import unknown_share
 from cofire.embedders.base import StoredModel, Vectors
 from cofire.errors import EmbedderError
 from cofire.graph_asks import KnownNames, Voices
@@ -48,7 +47,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 class Cue:
     """The question as the channels hear it. A part that is missing comes with the report that says why.
 
-    `facts` is how many facts the scopes hold, as last counted. `sample` are vectors of some of them.
+    `facts` is how many facts the scopes hold, and `holding` how many hold each word, as last counted. `sample` are vectors of some of them.
     """
 
     words: WordCue
@@ -60,7 +59,7 @@ class Cue:
     speakers: tuple[str, ...]
     together: bool
     times: tuple[AskedSpan, ...]
-    unknown: float
+    holding: tuple[int, ...]
     capitals: frozenset[str]
     reports: Mapping[str, ChannelReport]
 
@@ -105,7 +104,7 @@ def read_cue(asked: Question, plan: Plan) -> Asking[Cue]:
         speakers=speakers,
         together=bool(re.search(r"\bboth\b| and ", asked.text)),
         times=times,
-        unknown=_unknown(often, speakers, statistics),
+        holding=statistics.holding,
         capitals=frozenset(one.casefold() for one in _large(asked.text)),
         reports=_silences(asked, plan, silence, unnamed),
     )
@@ -154,12 +153,6 @@ def _place(text: str, speaker: str) -> int:
     """Where a question names a speaker, by any word of the name, written large as names are."""
     found = (re.search(rf"\b{re.escape(word)}\b", text) for word in speaker.split() if word[:1].isupper())
     return min((match.start() for match in found if match), default=-1)
-
-
-def _unknown(often: Mapping[str, int], speakers: Sequence[str], statistics: WordStatistics) -> float:
-    """The share of the question's words that no fact holds. Of speakers memory has heard."""
-    seen = {word for word, holding in zip(often, statistics.holding, strict=True) if holding}
-    return unknown_share([*often, *speakers], seen=seen.union(speakers))
 
 
 def _large(text: str) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,6 +19,9 @@ from cofire.verbs.cueing import Cue
 # Deviations above chance that are never chance, however few facts there are.
 LEAST_STANDING = 2.0
 
+# A word that no more facts hold than these names something.
+RARELY_HELD = 3
+
 ALWAYS = Judgement(True, math.inf, -math.inf, "")
 
 
@@ -30,7 +34,23 @@ def judge(active: Activation, cue: Cue, asked: Question) -> Judgement:
         return Judgement(False, 0.0, settings[LEXICAL_THRESHOLD], "")
     if settings[RULE] == "gate":
         return _gated(active, settings)
-    return _weighed(active, cue, settings)
+    weighed = _weighed(active, cue, settings)
+    if not weighed.known and not settings[THRESHOLD] and says_it_all(active, cue):
+        return replace(weighed, known=True, reason="")
+    return weighed
+
+
+def says_it_all(active: Activation, cue: Cue) -> bool:
+    """Whether one fact holds every word of the question, a rare one among them: who asks for a number or a name finds it."""
+    holds = active.slate.holds
+    return bool(holds.shape[1] and min(cue.holding) <= RARELY_HELD and holds.all(axis=1).any())
+
+
+def unknown(active: Activation, cue: Cue) -> float:
+    """The share of the question's words, speakers among them, that memory never met. What was told since words were last counted
+    is met in the candidates."""
+    met = (np.array(cue.holding, np.int64) > 0) | active.slate.holds.any(axis=0)
+    return float(np.count_nonzero(~met)) / max(1, len(met) + len(cue.speakers))
 
 
 def _weighed(active: Activation, cue: Cue, settings: Settings) -> Judgement:
@@ -40,7 +60,7 @@ def _weighed(active: Activation, cue: Cue, settings: Settings) -> Judgement:
         cosines=active.slate.raw if cue.vector is not None and threshold is not None else None,
         lexical_shares=active.slate.scores["keyword"],
         facts=max(1, cue.facts),
-        met=Acquaintance(cue.unknown, speaker=bool(cue.speakers)),
+        met=Acquaintance(unknown(active, cue), speaker=bool(cue.speakers)),
         weighing=Weighing(
             lexical_weight=settings[LEXICAL_WEIGHT],
             size_penalty=settings[SIZE_PENALTY],
