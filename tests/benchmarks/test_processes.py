@@ -17,7 +17,7 @@ TOLD = Entry("remember", True, ("tea",), ("1",))
 @pytest.mark.parametrize("manner", [[], ["--kill"]], ids=["in peace", "with kills"])
 def test_processes_share_a_file(tmp_path: Path, manner: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "figures.json"
-    few = ["--seconds", "2", "--writers", "2", "--readers", "2"]
+    few = ["--seconds", "4" if manner else "2", "--writers", "2", "--readers", "2"]
     code = processes.main([*few, "--out", str(out), *manner])
     figures = json.loads(out.read_text(encoding="utf-8"))
     assert figures["violations"] == []

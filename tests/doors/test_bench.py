@@ -82,7 +82,7 @@ def test_it_ends_with_1_when_the_graph_does_harm(sets: Path, monkeypatch: pytest
 
 
 def test_it_ends_with_1_when_a_channel_alone_is_better(sets: Path) -> None:
-    silent = ["--set", "abstention.rule=evidence", "--set", "abstention.lexical_threshold=1"]
+    silent = ["--set", "abstention.threshold=2", "--set", "abstention.lexical_threshold=1"]
     ran = call("bench", "quality", str(sets), "--arms", "bm25,default", *silent)
     assert ran.code == 1
     assert "below its better channel: R@5 0.0 < 100.0 of bm25" in ran.err
