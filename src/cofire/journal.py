@@ -134,16 +134,27 @@ def _read(lines: Sequence[bytes]) -> list[dict[str, Any]]:
 def _alone(folder: Path) -> Iterator[None]:
     """While no other process writes there. The lock file may have been removed while it was waited for; then once more."""
     while True:
-        folder.mkdir(parents=True, exist_ok=True)
-        try:
-            file = (folder / LOCK).open("ab")
-        except FileNotFoundError:
+        file = _lock_file(folder)
+        if file is None:
             continue
         with file:
             _hold(file)
             if _is_there(folder / LOCK, file):
                 yield
                 return
+
+
+def _lock_file(folder: Path) -> IO[bytes] | None:
+    """The lock file, made with its folder if need be; None where somebody took the folder away in between."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return (folder / LOCK).open("ab")
+    except FileNotFoundError:
+        return None
+    except FileExistsError:
+        if folder.exists() and not folder.is_dir():
+            raise
+        return None
 
 
 def _is_there(path: Path, file: IO[bytes]) -> bool:
