@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import select
 import signal
 import subprocess
 import sys
@@ -104,10 +105,15 @@ def call_at_terminal(*arguments: str, typed: str = "", **environment: str) -> Ra
 
 
 def interrupt_at_terminal(*arguments: str, when: str) -> Ran:
-    """The same, stopped by SIGINT as soon as it says something."""
+    """The same, stopped by SIGINT as soon as it says something.
+
+    A signal that comes in the moment before a read begins is noted, and the read waits all the same; so it is sent again.
+    """
     process, terminal = _start_at_terminal(arguments, {})
     seen = _read(terminal, until=when)
     process.send_signal(signal.SIGINT)
+    while not select.select([terminal], [], [], 2.0)[0] and process.poll() is None:
+        process.send_signal(signal.SIGINT)
     return _ended(process, terminal, seen + _read(terminal))
 
 
