@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 # Facts of one round that are kept for a replay.
-MOST_STEPS = 64
+RECORDED = 64
 
 End = Literal["max_depth", "below_threshold", "dead_end", "claimed", "seed_alone"]
 Status = Literal["complete", "seed_not_found", "failed"]
@@ -111,20 +111,6 @@ class Exploration:
         }
 
 
-def path_to(spread: Spread, id: str) -> tuple[Hop, ...]:
-    """The links from a seed to a fact, in order; none for a seed itself, or for what was not reached.
-
-    >>> here, there = (Hop(s, t, "similar", 1.0, None, None, 0.5) for s, t in (("a", "b"), ("b", "c")))
-    >>> [hop.source for hop in path_to(Spread({}, (), {"c": there, "b": here}), "c")]
-    ['a', 'b']
-    """
-    path: list[Hop] = []
-    while id in spread.hops:
-        path.append(spread.hops[id])
-        id = path[-1].source
-    return tuple(reversed(path))
-
-
 def path_back(id: str, hops: Sequence[Mapping[str, Hop]], seeds: Sequence[Mapping[str, float]]) -> tuple[Hop, ...]:
     """The hops to a fact over several passes, in order: back along the best ones, as long as they lead to a stronger seed.
 
@@ -148,7 +134,7 @@ def path_back(id: str, hops: Sequence[Mapping[str, Hop]], seeds: Sequence[Mappin
 def rounds_of(hops: Sequence[Mapping[str, Hop]], seeds: Sequence[Mapping[str, float]]) -> tuple[Round, ...]:
     """Passes as rounds of a replay: the seeds of each, and the strongest facts that it reached."""
     return tuple(
-        Round(number, (*_as_steps(started), *_as_steps({id: hop.energy for id, hop in led.items()}))[:MOST_STEPS])
+        Round(number, (*_as_steps(started), *_as_steps({id: hop.energy for id, hop in led.items()}))[:RECORDED])
         for number, (led, started) in enumerate(zip(hops, seeds, strict=True))
     )
 
@@ -161,15 +147,6 @@ def _as_steps(active: Mapping[str, float]) -> tuple[Step, ...]:
 def _is_led(seeds: Mapping[str, float], hop: Hop) -> bool:
     """Whether a hop leads from the stronger to the weaker: a seed is explained only by one that counts more."""
     return hop.target not in seeds or seeds.get(hop.source, 0.0) > seeds[hop.target]
-
-
-def spread_json(spread: Spread) -> dict[str, Any]:
-    """A spread as plain values."""
-    return {
-        "activation": dict(spread.activation),
-        "rounds": [{"round": one.number, "facts": [_step_json(step) for step in one.steps]} for one in spread.rounds],
-        "hops": {id: hop_json(hop) for id, hop in spread.hops.items()},
-    }
 
 
 def seed_json(seed: SeedExploration) -> dict[str, Any]:
@@ -204,5 +181,6 @@ def hop_json(hop: Hop) -> dict[str, Any]:
     }
 
 
-def _step_json(step: Step) -> dict[str, Any]:
+def step_json(step: Step) -> dict[str, Any]:
+    """A fact in a round, as plain values."""
     return {"id": step.id, "activation": step.activation, "inhibited": step.inhibited, "gated": step.gated}

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from cofire.dynamics import diffusion, energy
 from cofire.dynamics.synapse import Rule, spread_plainly
 from cofire.graph_asks import Expand
-from cofire.spreads import Spread, path_to, spread_json
-from cofire.verbs.spreading import RECORDED, diffuse, energise, follow, synapse
+from cofire.spreads import RECORDED, Spread
+from cofire.verbs.spreading import diffuse, energise, follow, synapse
 from tests.dynamics.wiring import CHAIN, HALVES, Graph, seeded
-from tests.verbs.wandering import EVERYWHERE, knowing, shared
+from tests.verbs.wandering import EVERYWHERE, knowing, path_to, shared, spread_json
 
 DOCUMENTED = Rule(retention=0.5, spread=0.8, threshold=0.5, slope=1.0, top_m=7, inhibition=None)
 PAPER = replace(DOCUMENTED, slope=5.0, inhibition=0.15)

@@ -12,8 +12,8 @@ from cofire.memory import Memory
 from cofire.ranking import ranking
 from cofire.recollection import Hit, Recollection
 from cofire.settings import FUSION, recall_settings
+from cofire.spreads import RECORDED
 from cofire.stores.sqlite.store import SqliteOptions, SqliteStore
-from cofire.xray import RECORDED
 from tests.verbs.unrelated import UNRELATED
 
 USES = "We use PostgreSQL 15 for the production database."

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from cofire.graph_asks import Expand
 from cofire.model import Where
+from cofire.spreads import Hop, Spread, hop_json, step_json
 from cofire.stores.base import Conducting, Expansion
 from tests.conftest import START
 from tests.dynamics.wiring import Graph
@@ -40,4 +43,22 @@ def shared(graph: Graph, power: float) -> dict[str, dict[str, float]]:
     return {
         source: {target: weight / len(targets) ** power for target, weight in targets.items()}
         for source, targets in graph.items()
+    }
+
+
+def path_to(spread: Spread, id: str) -> tuple[Hop, ...]:
+    """The links from a seed to a fact, in order; none for a seed itself, or for what was not reached."""
+    path: list[Hop] = []
+    while id in spread.hops:
+        path.append(spread.hops[id])
+        id = path[-1].source
+    return tuple(reversed(path))
+
+
+def spread_json(spread: Spread) -> dict[str, Any]:
+    """A spread as plain values."""
+    return {
+        "activation": dict(spread.activation),
+        "rounds": [{"round": one.number, "facts": [step_json(step) for step in one.steps]} for one in spread.rounds],
+        "hops": {id: hop_json(hop) for id, hop in spread.hops.items()},
     }

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.dynamics.fusion import DECIMALS
+
 Floats = NDArray[np.float64]
 Holds = NDArray[np.bool_]
-
-DECIMALS = 6
 
 
 def share(holds: Holds, but: Holds, weights: Floats) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -58,11 +58,7 @@ class Activation:
     report: ChannelReport
     hops: tuple[Mapping[str, Hop], ...] = ()
     seeds: tuple[Mapping[str, float], ...] = ()
-    rounds: tuple[Round, ...] = field(default=())
-
-    @property
-    def total(self) -> Numbers:
-        return np.asarray(sum(self.gives.values(), np.zeros(len(self.slate.ids))))
+    rounds: tuple[Round, ...] = ()
 
 
 def activate(known: Slate, cue: Cue, asked: Question, plan: Plan) -> Asking[Activation]:

@@ -14,7 +14,6 @@ from cofire.recollection import ChannelReport
 from cofire.settings import CANDIDATES
 from cofire.verbs.asking import Question
 from cofire.verbs.cueing import Cue, silenced
-from cofire.verbs.direct import longest
 from cofire.verbs.planning import Plan
 
 
@@ -48,7 +47,7 @@ def _keyword(cue: Cue, asked: Question) -> Ask | None:
 
 def _entity(cue: Cue, asked: Question) -> Ask | None:
     """The facts about the names of the question are known from reading it."""
-    about = {id: strength for name in longest(cue) for id, strength in name.about.items()}
+    about = {id: strength for name in cue.named for id, strength in name.about.items()}
     best = sorted(about, key=lambda id: (-about[id], id))[: asked.headroom]
     return Admitted(best, asked.where) if best else None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -76,6 +76,18 @@ class Cue:
         return likeness.centred_cosines(self.sample, self.question, self.model.mean)
 
     @cached_property
+    def named(self) -> list[Known]:
+        """Names of the question that lead to facts about them, without those that are part of a longer one."""
+        spelled = [f" {one.name} " for one in self.names]
+        return [
+            one
+            for one, name in zip(self.names, spelled, strict=True)
+            if one.about
+            and (" " in one.name or one.mentioned or one.name in self.capitals)
+            and not any(name != other and name in other for other in spelled)
+        ]
+
+    @cached_property
     def word_shares(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         """What each word counts of the whole question."""
         weights = np.asarray(self.words.weights, np.float64)
@@ -87,8 +99,8 @@ def read_cue(asked: Question, plan: Plan) -> Asking[Cue]:
     settings = asked.settings
     speakers: tuple[str, ...] = yield from _speakers(asked)
     plain = nameless(asked.text, speakers)
-    said = words.counts(plain if speakers else asked.text)
-    often = {word: count for word, count in said.items() if not speakers or word not in _own_words(speakers)}
+    own = {word for speaker in speakers for word in words.words(speaker)}
+    often = {word: count for word, count in words.counts(plain).items() if word not in own}
     statistics: WordStatistics = yield Statistics(asked.scopes, tuple(often))
     vector, model, silence = yield from _vector(asked, plan, plain)
     names, unnamed = yield from _names(asked, plan)
@@ -158,10 +170,6 @@ def _place(text: str, speaker: str) -> int:
 def _large(text: str) -> set[str]:
     """Words written large, though they do not begin the text."""
     return {found.group() for found in _WORD.finditer(text) if found.group()[0].isupper() and found.start()}
-
-
-def _own_words(speakers: Sequence[str]) -> set[str]:
-    return {word for speaker in speakers for word in words.words(speaker)}
 
 
 def silenced(names: Iterable[str]) -> dict[str, ChannelReport]:

@@ -20,14 +20,21 @@ from cofire.settings import (
     NEIGHBOURS,
     SEMANTIC_WEIGHT,
     TEMPORAL_WEIGHT,
+    Knob,
     Settings,
 )
-from cofire.stores.base import Evidence, Known
+from cofire.stores.base import Evidence
 from cofire.verbs.cueing import Cue
 
 Numbers = NDArray[np.float64]
 
 LEAST_SAMPLE = 8
+WEIGHTS: Mapping[str, Knob[float]] = {
+    "semantic": SEMANTIC_WEIGHT,
+    "keyword": KEYWORD_WEIGHT,
+    "entity": ENTITY_WEIGHT,
+    "temporal": TEMPORAL_WEIGHT,
+}
 
 
 @dataclass(frozen=True)
@@ -84,14 +91,8 @@ def slate(evidence: Evidence, cue: Cue, settings: Settings) -> Slate:
         "entity": scores["entity"] > 0,
         "temporal": scores["temporal"] > 0,
     }
-    weights = {
-        "semantic": SEMANTIC_WEIGHT,
-        "keyword": KEYWORD_WEIGHT,
-        "entity": ENTITY_WEIGHT,
-        "temporal": TEMPORAL_WEIGHT,
-    }
     gives = {
-        name: np.where(heard[name], settings[weights[name]] * scores[name], 0.0)
+        name: np.where(heard[name], settings[WEIGHTS[name]] * scores[name], 0.0)
         for name in scores
         if name not in cue.reports
     }
@@ -172,23 +173,11 @@ def named(evidence: Evidence, cue: Cue) -> Numbers:
     """How strongly the question names what a fact is about: of names inside one another only the longest counts."""
     row = {id: at for at, id in enumerate(evidence.ids)}
     found = np.zeros(len(row))
-    for name in longest(cue):
+    for name in cue.named:
         for id, strength in name.about.items():
             if id in row:
                 found[row[id]] += strength / len(name.about) ** 0.5
     return found
-
-
-def longest(cue: Cue) -> list[Known]:
-    """Names of the question that lead to facts about them, without those that are part of a longer one."""
-    spelled = [f" {one.name} " for one in cue.names]
-    return [
-        one
-        for one, name in zip(cue.names, spelled, strict=True)
-        if one.about
-        and (" " in one.name or one.mentioned or one.name in cue.capitals)
-        and not any(name != other and name in other for other in spelled)
-    ]
 
 
 def timely(evidence: Evidence, cue: Cue) -> Numbers:

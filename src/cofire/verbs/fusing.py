@@ -13,15 +13,8 @@ from cofire.graph_asks import Rated
 from cofire.model import Importance
 from cofire.recall_settings import ACTIVATION_WEIGHT, COVERAGE
 from cofire.recollection import Ranking
-from cofire.settings import (
-    ENTITY_WEIGHT,
-    FUSION,
-    KEYWORD_WEIGHT,
-    RRF_K,
-    SEMANTIC_WEIGHT,
-    TEMPORAL_WEIGHT,
-    Knob,
-)
+from cofire.settings import FUSION, RRF_K, Knob
+from cofire.verbs import direct
 from cofire.verbs.activating import Activation
 from cofire.verbs.asking import Question
 from cofire.verbs.channels import Heard
@@ -30,13 +23,7 @@ from cofire.verbs.direct import Numbers
 from cofire.verbs.planning import Plan
 from cofire.verbs.priors import priors
 
-WEIGHTS: Mapping[str, Knob[float]] = {
-    "semantic": SEMANTIC_WEIGHT,
-    "keyword": KEYWORD_WEIGHT,
-    "entity": ENTITY_WEIGHT,
-    "temporal": TEMPORAL_WEIGHT,
-    "activation": ACTIVATION_WEIGHT,
-}
+WEIGHTS: Mapping[str, Knob[float]] = {**direct.WEIGHTS, "activation": ACTIVATION_WEIGHT}
 HYBRID = (0.5, 0.3, 0.2)
 
 # Facts that the last pick looks at, however many are wanted, so that places do not depend on k.
@@ -56,12 +43,13 @@ def fuse(active: Activation, heard: Heard, cue: Cue, asked: Question, plan: Plan
         scores["activation"], hears["activation"] = active.scores, active.scores > 0
     places = {name: fusion.ranks(scores[name], hears[name], known.ties) for name in scores}
     method = asked.settings[FUSION]
+    parts = _parts(active, plan) if method == "calibrated" else {}
     if method == "rrf":
         gives = _reciprocal(places, heard, asked, plan)
     elif method == "hybrid":
         gives = (yield from _hybrid(active)) | _own(own, heard)
     else:
-        gives = _calibrated(active, own, heard, plan)
+        gives = _calibrated(active, parts, plan) | _own(own, heard)
     if method == "calibrated":
         gives |= yield from priors(known.ids, asked.settings)
     if method == "calibrated" and asked.settings[COVERAGE]:
@@ -74,19 +62,18 @@ def fuse(active: Activation, heard: Heard, cue: Cue, asked: Question, plan: Plan
         scores,
         places,
         gives,
-        _parts(active, plan) if method == "calibrated" else {},
+        parts,
         active.hops,
         active.seeds,
         active.rounds,
     )
 
 
-def _calibrated(active: Activation, own: Mapping[str, Numbers], heard: Heard, plan: Plan) -> dict[str, Numbers]:
+def _calibrated(active: Activation, parts: Mapping[str, Numbers], plan: Plan) -> dict[str, Numbers]:
     """Scores on known scales are simply added."""
     gives = {name: plan.weights.get(name, 1.0) * values for name, values in active.slate.gives.items()}
-    gives |= _own(own, heard)
     if plan.activates:
-        gives["activation"] = np.asarray(sum(_parts(active, plan).values(), np.zeros(len(active.slate.ids))))
+        gives["activation"] = np.asarray(sum(parts.values(), np.zeros(len(active.slate.ids))))
     return gives
 
 

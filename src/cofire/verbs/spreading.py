@@ -22,11 +22,10 @@ from cofire.dynamics.conductance import (
 )
 from cofire.dynamics.energy import Rule as EnergyRule
 from cofire.dynamics.energy import branched, summed
-from cofire.spreads import End, Hop, Path, Round, Spread, Step, Trail
+from cofire.spreads import RECORDED, End, Hop, Path, Round, Spread, Step, Trail
 from cofire.stores.base import Conducting
 from cofire.verbs.terrain import UNSEEN, Terrain, further, mapped
 
-RECORDED = 64
 Mask = NDArray[np.bool_]
 Trails = Mapping[str, Mapping[str, float]]
 

@@ -145,8 +145,7 @@ def seeds_of(known: Slate, scores: Numbers, softness: float, bounds: Bounds) -> 
 
 def widened(known: Slate, ids: Sequence[str], cue: Cue, asked: Question) -> Asking[Slate]:
     """The slate with facts that were not weighed yet."""
-    weighed = set(known.ids)
-    new = [id for id in dict.fromkeys(ids) if id not in weighed]
+    new = [id for id in dict.fromkeys(ids) if id not in known.rows]
     if not new:
         return known
     evidence: Evidence = yield weigh(new, cue)

@@ -140,7 +140,7 @@ def _held(index: Index, seeds: Positions) -> tuple[Any, Any, Any, Any, Any]:
     pairs = _distinct(np.concatenate([told, meant]))
     sentences, own, sure = np.zeros(len(pairs), np.int64), np.zeros(len(pairs)), np.zeros(len(pairs))
     at = np.searchsorted(pairs, told)
-    sentences[at], sure[at] = index.mentions.sentences_held_by(seeds), confidences
+    sentences[at], sure[at] = index.mentions.sentences(seeds[teller], mentioned), confidences
     own[np.searchsorted(pairs, meant)] = strengths
     return pairs >> 32, pairs & 0xFFFFFFFF, sentences, own, np.maximum(sure, own)
 

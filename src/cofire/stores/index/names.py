@@ -46,15 +46,6 @@ class Names:
         self._sentences.add(held.sentences.astype(np.uint32)[order])
         self._postings.add(held.name[order], positions[held.owner][order], strengths)
 
-    def of(self, position: int) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
-        """The names that a fact holds, how strongly, and in which sentences."""
-        pairs = self._pairs.array
-        inside = slice(
-            *np.searchsorted(pairs, np.array([position << SHIFT, (position + 1) << SHIFT], np.int64)).tolist()
-        )
-        names = pairs[inside] & ((1 << SHIFT) - 1)
-        return names, self._strengths.array[inside] / THOUSANDTHS, self._sentences.array[inside].astype(np.int64)
-
     def held_by(
         self, positions: NDArray[np.integer]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
@@ -65,14 +56,6 @@ class Names:
         owner = np.repeat(np.arange(len(positions)), last - first)
         at = np.arange(len(owner)) + (last - np.cumsum(last - first))[owner]
         return owner, pairs[at] & ((1 << SHIFT) - 1), self._strengths.array[at] / THOUSANDTHS
-
-    def sentences_held_by(self, positions: NDArray[np.integer]) -> NDArray[np.int64]:
-        """The sentences of these names, in the same order."""
-        pairs = self._pairs.array
-        low = positions.astype(np.int64) << SHIFT
-        first, last = np.searchsorted(pairs, np.concatenate([low, low + (1 << SHIFT)])).reshape(2, -1)
-        parts = [self._sentences.array[a:b] for a, b in zip(first.tolist(), last.tolist(), strict=True)]
-        return np.concatenate(parts).astype(np.int64) if parts else np.zeros(0, np.int64)
 
     def holders(self, name: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Who holds a name, and how strongly."""
