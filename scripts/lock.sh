@@ -14,7 +14,7 @@ pin() {
         --no-emit-index-url --no-emit-find-links --output-file "requirements/$lock" "$@"
 }
 
-pin dev.txt pyproject.toml --extra remote --extra usearch --group dev "$@"
+pin dev.txt pyproject.toml --extra remote --extra usearch --extra neo4j --extra mcp --extra serve --group dev "$@"
 pin core.txt pyproject.toml --constraint requirements/dev.txt "$@"
 pin build.txt --group build --constraint requirements/dev.txt "$@"
 pin tools.txt --group tools "$@"
