@@ -53,10 +53,12 @@ Weights = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Sample:
-    """A set of which the tuning half can be asked; without titles it has another name, and the same set behind it."""
+    """A set of which the tuning half can be asked; without titles it has another name, and the same set behind it. The other half
+    is asked only with what was learned without the set."""
 
     name: str
     of: EvaluationSet
+    other: EvaluationSet
     stock: Stock
 
 
@@ -69,7 +71,7 @@ def main(arguments: Sequence[str] | None = None, make_embedder: Callable[[], Emb
         reached = {
             "shipped": reach(samples, shipped(), watch),
             "found": reach(samples, weights, watch),
-            **({"left out": left_out(samples, examples, watch)} if given.leave_one_out else {}),
+            **({"left out, other half": left_out(samples, examples, watch)} if given.leave_one_out else {}),
         }
     console.print(table_of_weights(weights))
     console.print(table_of_reach(reached))
@@ -96,15 +98,14 @@ def read_arguments(arguments: Sequence[str] | None) -> Namespace:
 
 
 def variants(given: Namespace) -> Iterator[tuple[str, EvaluationSet]]:
-    """Each tuning half, and where there are titles once more without them."""
+    """Each set, and where there are titles once more without them."""
     for folder in evaluation_sets.find_sets(given.folders):
         if given.sets and folder.name not in given.sets:
             continue
-        half = evaluation_sets.half_of(evaluation_sets.load(folder, limit=None), "tuning")
-        half = evaluation_sets.first_questions(half, given.limit)
-        yield half.name, half
-        if any("subject" in fact for fact in half.facts):
-            yield f"{half.name}, no titles", evaluation_sets.untitled(half)
+        whole = evaluation_sets.load(folder, limit=None)
+        yield whole.name, whole
+        if any("subject" in fact for fact in whole.facts):
+            yield f"{whole.name}, no titles", evaluation_sets.untitled(whole)
 
 
 @contextmanager
@@ -113,7 +114,13 @@ def opened(
 ) -> Iterator[Sample]:
     embedder = KeptVectors(make_embedder(), given.cache)
     with stocked(of.name, [of], embedder, Manner({}, dream=False, keep=given.keep), watch) as stock:
-        yield Sample(name, of, stock)
+        yield Sample(name, *halves(of, given.limit), stock)
+
+
+def halves(of: EvaluationSet, limit: int | None) -> tuple[EvaluationSet, EvaluationSet]:
+    """The half to tune on and the other one."""
+    tuning, other = (evaluation_sets.half_of(of, half) for half in ("tuning", "other"))
+    return evaluation_sets.first_questions(tuning, limit), evaluation_sets.first_questions(other, limit)
 
 
 def shipped() -> dict[str, float]:
@@ -177,23 +184,23 @@ def example_of(sample: Sample, question: Asked, weights: Weights, constants: Ran
 
 def reach(samples: Sequence[Sample], weights: Weights, watch: Watch) -> dict[str, Any]:
     """What these weights reach on each sample."""
-    return {sample.name: reached_on(sample, weights, watch) for sample in samples}
+    return {sample.name: reached_on(sample, sample.of, weights, watch) for sample in samples}
 
 
-def reached_on(sample: Sample, weights: Weights, watch: Watch) -> dict[str, Any]:
+def reached_on(sample: Sample, half: EvaluationSet, weights: Weights, watch: Watch) -> dict[str, Any]:
     arm = Arm("", {**UNJUDGED, NAMED: weights[NAMED]}, changed(weights))
-    answers = Asker(sample.stock).answers(sample.of.questions, arm, f"measuring {sample.name}", watch)
+    answers = Asker(sample.stock).answers(half.questions, arm, f"measuring {sample.name}", watch)
     return scoring.recalls(answers, sample.stock.fact_of[sample.of.name])
 
 
 def left_out(samples: Sequence[Sample], examples: Sequence[Example], watch: Watch) -> dict[str, Any]:
-    """What each set reaches by the weights that all other sets teach; without titles it is the same set."""
+    """What the other half of each set reaches by the weights that all other sets teach; without titles it is the same set."""
     set_of = {sample.name: sample.of.name for sample in samples}
     found = {}
     for sample in samples:
         others = [one for one in examples if set_of[one.set] != sample.of.name]
         if others:
-            found[sample.name] = reached_on(sample, fitted(others, list(shipped())), watch)
+            found[sample.name] = reached_on(sample, sample.other, fitted(others, list(shipped())), watch)
     return found
 
 

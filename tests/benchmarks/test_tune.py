@@ -60,10 +60,12 @@ def tuned(tmp_path: Path) -> list[str]:
 
 
 def test_tuning_looks_at_the_tuning_half_alone_with_titles_and_without(tuned: list[str]) -> None:
-    asked = {name: {one.id for one in half.questions} for name, half in tune.variants(tune.read_arguments(tuned))}
+    halves = {name: tune.halves(of, None) for name, of in tune.variants(tune.read_arguments(tuned))}
+    asked = {name: {one.id for one in tuning.questions} for name, (tuning, _) in halves.items()}
     assert list(asked) == ["isles", "isles, no titles", "locomo"]
     assert asked["locomo"] == {"x"}
     assert asked["isles"] == asked["isles, no titles"] < {"i0", "i1", "i2", "i3", "i4"}
+    assert not any(asked[name] & {one.id for one in other.questions} for name, (_, other) in halves.items())
 
 
 def test_tuning_prints_weights_and_changes_nothing(
@@ -73,7 +75,7 @@ def test_tuning_prints_weights_and_changes_nothing(
     assert tune.main([*tuned, "--rounds", "1", "--leave-one-out"], HashedWords) == 0
     said = capsys.readouterr().out
     assert "[features]\nabout = " in said
-    assert "left out" in said
+    assert "left out, other half" in said
     assert (tmp_path / "ranking.toml").read_bytes() == before
 
 
