@@ -31,6 +31,8 @@ class Direct:
     asks: float
     timed: float
     length: float
+    assistant: float
+    assistant_asked: float
 
 
 @dataclass(frozen=True, slots=True)

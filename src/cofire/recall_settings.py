@@ -108,7 +108,7 @@ SEEDS = declare(
 EXPANDED = declare(
     Knob(
         "graph_recall.expanded",
-        20,
+        40,
         "Facts that activation keeps of those it reaches (documented: 30).",
         "001; measured",
         low=1,

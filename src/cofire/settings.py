@@ -151,7 +151,7 @@ ENTITY = declare(Knob("entity.enabled", True, "Whether names in the question lea
 ENTITY_WEIGHT = declare(
     Knob(
         "entity.weight",
-        0.676,
+        0.635,
         "Weight of the entity channel in fusion.",
         "measured on the tuning halves",
         low=0,
@@ -216,6 +216,17 @@ BUSY_SECONDS = declare(
         "How long to wait while another process writes.",
         "cofire",
         low=0,
+        high=3_600,
+        opens=True,
+    )
+)
+ANSWER_SECONDS = declare(
+    Knob(
+        "store.answer_seconds",
+        30.0,
+        "How long a server may take for one transaction, and for a connection.",
+        "cofire",
+        low=0.1,
         high=3_600,
         opens=True,
     )

@@ -17,6 +17,7 @@ from cofire.errors import EmbedderError
 from cofire.graph_asks import KnownNames, Voices
 from cofire.ranking import Ranking, ranking
 from cofire.reading import words
+from cofire.reading.addressing import asks_of_assistant
 from cofire.reading.asked_times import AskedSpan, asked_spans
 from cofire.reading.ngrams import ngrams
 from cofire.recollection import ChannelReport
@@ -48,6 +49,7 @@ class Cue:
     """The question as the channels hear it. A part that is missing comes with the report that says why.
 
     `facts` is how many facts the scopes hold, and `holding` how many hold each word, as last counted. `sample` are vectors of some of them.
+    `of_assistant` tells whether it asks for what an assistant said.
     """
 
     words: WordCue
@@ -61,6 +63,7 @@ class Cue:
     times: tuple[AskedSpan, ...]
     holding: tuple[int, ...]
     capitals: frozenset[str]
+    of_assistant: bool
     reports: Mapping[str, ChannelReport]
 
     @cached_property
@@ -118,6 +121,7 @@ def read_cue(asked: Question, plan: Plan) -> Asking[Cue]:
         times=times,
         holding=statistics.holding,
         capitals=frozenset(one.casefold() for one in _large(asked.text)),
+        of_assistant=asks_of_assistant(asked.text),
         reports=_silences(asked, plan, silence, unnamed),
     )
 

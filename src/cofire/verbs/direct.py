@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from cofire.dynamics import bm25, likeness
 from cofire.dynamics.context import Context, borrowed, openness
 from cofire.ranking import ranking
+from cofire.reading.addressing import ASSISTANTS
 from cofire.reading.asked_times import closeness
 from cofire.settings import (
     ENTITY_WEIGHT,
@@ -194,7 +195,7 @@ def prior(evidence: Evidence, cue: Cue) -> Numbers:
     short = ranking().words.short
     says = constants.length * (np.log1p(np.minimum(lengths, short)) / np.log1p(short) - 1.0)
     shape = constants.asks * evidence.asks + constants.timed * evidence.timed
-    return np.asarray(says + shape * openness(lengths, short=short) + said_by(evidence, cue))
+    return np.asarray(says + shape * openness(lengths, short=short) + said_by(evidence, cue) + by_role(evidence, cue))
 
 
 def said_by(evidence: Evidence, cue: Cue) -> Numbers:
@@ -204,3 +205,11 @@ def said_by(evidence: Evidence, cue: Cue) -> Numbers:
         return np.zeros(len(evidence.ids))
     worth = constants.speaker if len(cue.speakers) == 1 else constants.first_speaker
     return np.array([worth * (one == cue.speakers[0]) for one in evidence.speakers], np.float64)
+
+
+def by_role(evidence: Evidence, cue: Cue) -> Numbers:
+    """What it counts that an assistant said it: the person tells, the assistant answers at length in the person's words. What it
+    said counts more only if the question asks for that."""
+    constants = ranking().direct
+    worth = constants.assistant_asked if cue.of_assistant else constants.assistant
+    return np.array([worth * (one in ASSISTANTS) for one in evidence.speakers], np.float64)
