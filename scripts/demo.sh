@@ -4,4 +4,5 @@ set -eu
 . "$(dirname "$0")/setup.sh"
 
 environment core
+if command -v npm >/dev/null; then page; fi
 exec "$venv/bin/cofire" demo "$@"

@@ -18,3 +18,16 @@ pin dev.txt pyproject.toml --extra remote --extra usearch --extra neo4j --extra 
 pin core.txt pyproject.toml --constraint requirements/dev.txt "$@"
 pin build.txt --group build --constraint requirements/dev.txt "$@"
 pin tools.txt --group tools "$@"
+
+# Every platform's packages are to stand in the lock, but no address: npm leaves some out when it is told to leave addresses out.
+say "web/package-lock.json"
+cd web
+rm -rf node_modules
+[ "${1:-}" != --upgrade ] || rm -f package-lock.json
+quietly npm install --package-lock-only --omit-lockfile-registry-resolved=false --no-audit --no-fund
+node --eval '
+    const fs = require("node:fs");
+    const lock = JSON.parse(fs.readFileSync("package-lock.json", "utf8"));
+    for (const part of Object.values(lock.packages)) delete part.resolved;
+    fs.writeFileSync("package-lock.json", JSON.stringify(lock, null, 2) + "\n");
+'

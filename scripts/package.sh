@@ -5,6 +5,7 @@ set -eu
 
 environment dev
 get_uv
+if command -v npm >/dev/null; then page; fi
 cd "$root"
 
 say "building the wheel and the sdist"

@@ -1,4 +1,4 @@
-"""Write docs/reference from the code: the commands, the settings and the errors. docs/reference/json.md is written by hand.
+"""Write docs/reference from the code: the commands, the settings, the errors and the HTTP API. docs/reference/json.md is written by hand.
 
 python -m scripts.reference    writes the pages anew; a test fails when they are out of date
 """
@@ -21,6 +21,7 @@ from cofire.errors import CofireError
 from cofire.presets import PRESETS
 from cofire.settings import KNOBS, LAYERS, Knob
 from scripts.house import ROOT
+from scripts.http_reference import http_parts
 
 REFERENCE = ROOT / "docs" / "reference"
 MADE_BY_SCRIPT = "<!-- Written by scripts/reference.py; change the code and run it again. -->"
@@ -47,6 +48,7 @@ def pages() -> dict[Path, str]:
         REFERENCE / "cli.md": page("The command line", commands_page()),
         REFERENCE / "settings.md": page("Settings", settings_page()),
         REFERENCE / "errors.md": page("Errors and exit codes", errors_page()),
+        REFERENCE / "http.md": page("The HTTP API", http_parts()),
     }
 
 

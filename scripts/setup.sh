@@ -1,5 +1,5 @@
-# Sourced by the other scripts: a uv of our own in .tools, and the packages of a lock in .venv.
-# Both are made again only when a lock, the interpreter or the place of this folder has changed.
+# Sourced by the other scripts: a uv of our own in .tools, the packages of a lock in .venv, and the page built into the package.
+# Each is made again only when what it is made from, the interpreter or the place of this folder has changed.
 # PYTHON chooses the interpreter (python3 unless told).
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -79,4 +79,29 @@ environment() {
         quietly "$uv" pip install --quiet --python "$venv" --no-deps --no-build-isolation --editable .
     )
     printf '%s\n' "$wanted" >"$venv/fingerprint"
+}
+
+# The page that `cofire serve` shows, built into the package; it needs Node.
+page() {
+    built=$root/src/cofire/doors/http/page
+    wanted=$(cd "$root/web" && find . -type f -not -path './node_modules/*' -not -path './build/*' -exec cksum {} + | sort -k 3 | cksum)
+    [ "$(cat "$root/.tools/page" 2>/dev/null || true)" != "$wanted" ] || [ ! -f "$built/index.html" ] || return 0
+    say "building the page"
+    (
+        cd "$root/web"
+        quietly npm ci --no-audit --no-fund --loglevel=error
+        quietly npm run --silent build
+    )
+    mkdir -p "$root/.tools"
+    printf '%s\n' "$wanted" >"$root/.tools/page"
+}
+
+# Debian's Chromium, for the tests of the page. Without the right to install it, those tests are skipped.
+browser() {
+    ! command -v chromium >/dev/null || return 0
+    command -v apt-get >/dev/null || return 0
+    [ "$(id -u)" = 0 ] || return 0
+    say "installing Chromium"
+    quietly apt-get update --quiet --quiet
+    quietly env DEBIAN_FRONTEND=noninteractive apt-get install --quiet --quiet --yes --no-install-recommends chromium
 }

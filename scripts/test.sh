@@ -5,6 +5,8 @@ set -eu
 . "$(dirname "$0")/setup.sh"
 
 environment dev
+if command -v npm >/dev/null; then page; fi
+browser
 cd "$root"
 if [ $# -gt 0 ]; then
     exec "$venv/bin/python" -m pytest "$@"

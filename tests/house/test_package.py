@@ -46,7 +46,7 @@ def test_sdist_holds_sources_and_no_litter(built: Path) -> None:
     assert {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "src/cofire/py.typed"} <= inside
     places = {name.partition("/")[0] for name in inside}
     assert places <= {
-        *("src", "tests", "scripts", "requirements", "docs", "benchmarks", "PKG-INFO", ".gitignore"),
+        *("src", "tests", "scripts", "requirements", "docs", "benchmarks", "web", "plugins", "PKG-INFO", ".gitignore"),
         *("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md"),
     }
     assert [name for name in inside if name.endswith((".pyc", ".db", ".db-wal")) or "node_modules" in name] == []
