@@ -37,7 +37,8 @@ def run(given: Sequence[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return _stopped()
     except typer.TyperException as error:
-        return _fail(given, "UsageError", error.format_message(), _usage(error), code=error.exit_code)
+        code = OK if _is_hook(given) else error.exit_code
+        return _fail(given, "UsageError", error.format_message(), _usage(error), code=code)
     except CofireError as error:
         return _fail(given, type(error).__name__, error.problem, error.way_out, code=error.exit_code)
     except OSError as error:
@@ -95,6 +96,16 @@ def _unexpected(given: Sequence[str], error: Exception) -> int:
         f"Please report it, with the traceback that {DEBUG_VARIABLE}=1 in the environment shows.",
     )
     return UNEXPECTED
+
+
+def _is_hook(given: Sequence[str]) -> bool:
+    """Whether a coding agent calls: to it a code that is not 0 may mean that it must not go on.
+
+    >>> _is_hook(["--store", "team.db", "hook", "stop", "--wrong"]), _is_hook(["remember", "hook"])
+    (True, False)
+    """
+    said = list(given[2:] if given[:1] == ["--store"] else given)
+    return next((one for one in said if not one.startswith("-")), "") == "hook"
 
 
 def _usage(error: typer.TyperException) -> str:

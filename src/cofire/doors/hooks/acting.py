@@ -1,0 +1,98 @@
+"""Acting: what memory does at each event, and what the agent is told. Recalls or remembers; waits for nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import cofire
+from cofire.doors.hooks import transcripts
+from cofire.doors.hooks.events import Moment
+from cofire.model import Fact
+from cofire.xray import prompt_text
+
+LATEST = 20
+LONGEST_QUESTION = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """Whose memory is used, how many facts at most, in how many tokens, and where it is noted how far transcripts were read."""
+
+    scope: str
+    k: int
+    budget: int
+    notes: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What came of an event: a fenced block for the agent, or none, and a word to the person."""
+
+    said: str
+    context: str = ""
+
+
+def act(memory: cofire.Memory, moment: Moment, manner: Manner) -> Done:
+    """Do what belongs to the event."""
+    return ACTS[moment.event](memory, moment, manner)
+
+
+def begin(memory: cofire.Memory, moment: Moment, manner: Manner) -> Done:
+    """What is pinned, what is known about the folder, and what was told last."""
+    known = _distinct(_worth_knowing(memory, moment, manner))
+    return _told(list(known)[: manner.k], manner, "Memory has nothing to begin with.")
+
+
+def recall(memory: cofire.Memory, moment: Moment, manner: Manner) -> Done:
+    """What memory knows about the prompt, besides what this session said itself."""
+    question = moment.prompt.strip()[:LONGEST_QUESTION]
+    if not question or question.startswith("/"):
+        return Done("There was nothing to look up.")
+    found = memory.recall(question, k=2 * manner.k, scope=manner.scope)
+    others = [hit.fact for hit in found if moment.session is None or hit.fact.session != moment.session]
+    return _told(others[: manner.k], manner, found.reason or "All that memory knows about it was said in this session.")
+
+
+def remember(memory: cofire.Memory, moment: Moment, manner: Manner) -> Done:
+    """What was said since the last time."""
+    if moment.transcript is None or not moment.transcript.exists():
+        return Done("There is no transcript to remember.")
+    reading = transcripts.unread(moment.transcript, manner.notes)
+    kept = memory.ingest(reading.items, scope=manner.scope, session=moment.session, source=_place(moment))
+    transcripts.note(moment.transcript, manner.notes, reading.end)
+    return Done(f"{kept.fresh} new {'turn' if kept.fresh == 1 else 'turns'} remembered.")
+
+
+ACTS: Mapping[str, Callable[[cofire.Memory, Moment, Manner], Done]] = {
+    "session-start": begin,
+    "prompt-submit": recall,
+    "stop": remember,
+    "pre-compact": remember,
+}
+
+
+def _worth_knowing(memory: cofire.Memory, moment: Moment, manner: Manner) -> Iterator[Fact]:
+    latest = memory.facts(limit=LATEST, scope=manner.scope)
+    yield from (fact for fact in latest if fact.pinned)
+    if moment.folder is not None and moment.folder.name:
+        about = memory.recall(moment.folder.name, k=manner.k, scope=manner.scope)
+        yield from (hit.fact for hit in about)
+    place = _place(moment)
+    yield from sorted(latest, key=lambda fact: fact.source != place)
+
+
+def _told(facts: list[Fact], manner: Manner, otherwise: str) -> Done:
+    block = prompt_text(facts, manner.budget)
+    if not block:
+        return Done(otherwise)
+    return Done(f"{block.count(chr(10)) - 1} of {len(facts)} facts recalled.", block)
+
+
+def _distinct(facts: Iterable[Fact]) -> Iterable[Fact]:
+    return {fact.id: fact for fact in facts}.values()
+
+
+def _place(moment: Moment) -> str | None:
+    return str(moment.folder) if moment.folder else None

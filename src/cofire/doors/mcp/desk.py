@@ -1,0 +1,87 @@
+"""The desk behind the door: the memory that is served, the scope it keeps to, and what was shown, so that it is known again."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import cofire
+from cofire.errors import NotFound
+from cofire.fencing import harmless
+from cofire.model import DEFAULT_SCOPE, Fact
+
+# Texts that are kept in mind as shown, and sessions that are kept apart; the oldest make room.
+SHOWN = 10_000
+SESSIONS = 1_000
+
+_NUMBERED = re.compile(r"^\[\d+\]\s*(?:\([^)]*\)\s*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a tool says: text for whoever reads text, the same as values, and a word besides where there is one."""
+
+    text: str
+    structured: dict[str, Any]
+    besides: str = ""
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A memory that one or many clients use, all in one scope."""
+
+    memory: cofire.AsyncMemory
+    scope: str = DEFAULT_SCOPE
+    _shown: OrderedDict[str, str] = field(default_factory=OrderedDict)
+    _sessions: OrderedDict[str, cofire.AsyncMemory] = field(default_factory=OrderedDict)
+
+    async def for_session(self, session: str | None) -> Desk:
+        """The desk as one client sees it; without a session of its own, as it is."""
+        if session is None:
+            return self
+        if session not in self._sessions:
+            self._sessions[session] = await self.memory.in_session(session)
+            _keep_newest(self._sessions, SESSIONS)
+        return Desk(self._sessions[session], self.scope, self._shown, self._sessions)
+
+    async def facts(self, ids: str | Sequence[str]) -> list[Fact]:
+        """Facts by id, in this scope alone: an id of another scope is no id here."""
+        try:
+            return await self.memory.facts(ids, scope=self.scope)
+        except NotFound as error:
+            raise NotFound(error.problem, way_out="Use an id that recall or remember gave.") from error
+
+    def show(self, facts: Iterable[Fact]) -> None:
+        """Keep in mind that these were shown."""
+        for fact in facts:
+            self._shown[_plain(fact.text)] = fact.id
+            self._shown.move_to_end(_plain(fact.text))
+        _keep_newest(self._shown, SHOWN)
+
+    async def shown(self, text: str) -> str | None:
+        """The id of the fact that was shown with this text, however it was numbered and dressed, if it still says so."""
+        id = self._shown.get(_plain(text))
+        if id is None:
+            return None
+        try:
+            [fact] = await self.memory.facts(id, scope=self.scope)
+        except NotFound:
+            return None
+        return id if _plain(fact.text) == _plain(text) and not fact.archived else None
+
+
+def _plain(text: str) -> str:
+    """A text as it is known again: without number, marks, case and the signs that a fence takes away.
+
+    >>> _plain("[2] (2026-05-08, Ana)  Tea at  four.") == _plain("tea at four.")
+    True
+    """
+    return harmless(" ".join(_NUMBERED.sub("", text.strip()).split())).casefold()
+
+
+def _keep_newest(kept: OrderedDict[str, Any], most: int) -> None:
+    while len(kept) > most:
+        kept.popitem(last=False)

@@ -1,0 +1,173 @@
+"""Hooks as a coding agent calls them: a process, JSON in, JSON out, and never in the way."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cofire.memory import Memory
+
+Hook = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> dict[str, str]:
+    """An environment with a memory of its own, without a model, and with a home of its own."""
+    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "LANG") if name in os.environ}
+    return {
+        **kept,
+        "HOME": str(tmp_path / "home"),
+        "XDG_STATE_HOME": str(tmp_path / "state"),
+        "COFIRE_STORE": str(tmp_path / "memory.db"),
+        "COFIRE_EMBEDDER_NAME": "none",
+    }
+
+
+def called(place: dict[str, str], event: str, told: str, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "cofire", "hook", event, *options]
+    return subprocess.run(command, input=told, capture_output=True, text=True, env=place, check=False)
+
+
+@pytest.fixture
+def hook(place: dict[str, str]) -> Hook:
+    def answered(event: str, *options: str, **told: Any) -> dict[str, Any]:
+        ended = called(place, event, json.dumps(told), *options)
+        assert ended.returncode == 0, ended.stderr
+        answer: dict[str, Any] = json.loads(ended.stdout)
+        return answer
+
+    return answered
+
+
+def memory_at(place: dict[str, str]) -> Memory:
+    return Memory(place["COFIRE_STORE"], embedder=None)
+
+
+def line(role: str, text: str, session: str = "s1") -> str:
+    at = "2026-05-08T13:56:00Z"
+    message = {"role": role, "content": [{"type": "text", "text": text}]}
+    return (
+        json.dumps({"type": role, "sessionId": session, "uuid": text[:8], "timestamp": at, "message": message}) + "\n"
+    )
+
+
+def context(answer: dict[str, Any]) -> str:
+    return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+
+def test_a_prompt_gets_what_memory_knows_about_it_fenced_as_data(place: dict[str, str], hook: Hook) -> None:
+    with memory_at(place) as memory:
+        memory.remember(["Deployments go through the Harbour pipeline.", "Ana keeps bees on the roof."])
+    answer = hook("prompt-submit", prompt="How do our deployments go through the pipeline?", session_id="s9")
+    assert answer["hookSpecificOutput"]["hookEventName"] == "UserPromptSubmit"
+    assert context(answer).startswith("<memory note=")
+    assert "Harbour" in context(answer)
+    assert "recalled" in answer["systemMessage"]
+
+
+def test_what_the_session_said_itself_is_not_told_again(place: dict[str, str], hook: Hook) -> None:
+    with memory_at(place) as memory:
+        memory.remember("Deployments go through the Harbour pipeline.", session="s1")
+    assert context(hook("prompt-submit", prompt="How do deployments go through the pipeline?", session_id="s1")) == ""
+    assert context(hook("prompt-submit", prompt="How do deployments go through the pipeline?", session_id="s2"))
+
+
+def test_what_is_unknown_adds_nothing_to_a_prompt_and_is_said(hook: Hook) -> None:
+    answer = hook("prompt-submit", prompt="xyzzy quantum banana telescope")
+    assert "hookSpecificOutput" not in answer
+    assert answer["systemMessage"].startswith("cofire: ")
+
+
+def test_a_block_stays_within_the_budget_of_tokens(place: dict[str, str], hook: Hook) -> None:
+    with memory_at(place) as memory:
+        memory.remember([f"The harbour pipeline of team {number} deploys at night." for number in range(20)])
+    wide, narrow = (
+        context(hook("prompt-submit", "--k", "20", "--budget", budget, prompt="When does the harbour pipeline deploy?"))
+        for budget in ("800", "120")
+    )
+    assert 0 < narrow.count("\n") < wide.count("\n")
+
+
+def test_a_session_begins_with_what_is_pinned_and_what_was_told_last(place: dict[str, str], hook: Hook) -> None:
+    with memory_at(place) as memory:
+        pinned, _ = memory.remember(["Never push on Fridays.", "The build server was moved."])
+        memory.pin(pinned)
+    lines = context(hook("session-start", cwd="/somewhere/harbour", source="startup")).splitlines()
+    assert "Never push on Fridays." in lines[1]
+    assert any("build server" in line for line in lines)
+
+
+def test_a_turn_is_remembered_once_and_is_not_told_again_after_it_was_forgotten(
+    place: dict[str, str], hook: Hook, tmp_path: Path
+) -> None:
+    transcript = tmp_path / "session.jsonl"
+    transcript.write_text(line("user", "We moved the build server to Lyon.") + line("assistant", "Noted: Lyon it is."))
+    told = {"session_id": "s1", "transcript_path": str(transcript), "cwd": "/somewhere/harbour"}
+    assert "2 new turns" in hook("stop", **told)["systemMessage"]
+    with memory_at(place) as memory:
+        [fact] = [one for one in memory.facts() if one.speaker == "user"]
+        assert (fact.session, fact.source) == ("s1", "/somewhere/harbour")
+        memory.forget(fact.id)
+    with transcript.open("a") as more:
+        more.write(line("user", "The old one is switched off in June."))
+    assert "1 new turn " in hook("pre-compact", **told)["systemMessage"]
+    with memory_at(place) as memory:
+        texts = {one.text for one in memory.facts()}
+    assert texts == {"Noted: Lyon it is.", "The old one is switched off in June."}
+
+
+def test_recalled_text_in_a_transcript_is_never_remembered(place: dict[str, str], hook: Hook, tmp_path: Path) -> None:
+    transcript = tmp_path / "session.jsonl"
+    fenced = '<memory note="Recalled facts.">[1] Tea is at four.</memory>'
+    transcript.write_text(line("user", f"{fenced} Coffee is at five.") + line("assistant", fenced))
+    hook("stop", session_id="s1", transcript_path=str(transcript))
+    with memory_at(place) as memory:
+        assert [one.text for one in memory.facts()] == ["Coffee is at five."]
+
+
+def test_a_line_that_is_still_being_written_waits_for_the_next_time(
+    place: dict[str, str], hook: Hook, tmp_path: Path
+) -> None:
+    transcript, whole = tmp_path / "session.jsonl", line("user", "The lighthouse lost its lamp.")
+    transcript.write_text(whole[:40])
+    told = {"session_id": "s1", "transcript_path": str(transcript)}
+    assert "0 new turns" in hook("stop", **told)["systemMessage"]
+    transcript.write_text(whole)
+    assert "1 new turn " in hook("stop", **told)["systemMessage"]
+
+
+@pytest.mark.parametrize(
+    ("event", "told", "options", "said"),
+    [
+        ("bogus", "{}", (), "There is no hook 'bogus'"),
+        ("prompt-submit", "no json", (), "is no JSON"),
+        ("prompt-submit", "[]", (), "is no JSON object"),
+        ("stop", json.dumps({"transcript_path": "/no/such/file"}), (), "no transcript"),
+        ("prompt-submit", json.dumps({"prompt": "Why?"}), ("--deadline", "0.001"), "not waited for"),
+    ],
+)
+def test_whatever_goes_wrong_the_agent_goes_on_and_is_told(
+    place: dict[str, str], event: str, told: str, options: tuple[str, ...], said: str
+) -> None:
+    ended = called(place, event, told, *options)
+    assert ended.returncode == 0
+    assert said in json.loads(ended.stdout)["systemMessage"]
+
+
+def test_a_broken_store_is_told_and_does_not_stop_the_agent(place: dict[str, str]) -> None:
+    Path(place["COFIRE_STORE"]).write_bytes(b"this is no database, though it is long enough to look at" * 50)
+    ended = called(place, "prompt-submit", json.dumps({"prompt": "How do we deploy?"}))
+    assert ended.returncode == 0
+    assert "cofire: " in json.loads(ended.stdout)["systemMessage"]
+    assert "hookSpecificOutput" not in json.loads(ended.stdout)
+
+
+def test_a_wrong_option_does_not_stop_the_agent(place: dict[str, str]) -> None:
+    ended = called(place, "stop", "{}", "--wrong")
+    assert ended.returncode == 0
+    assert "--wrong" in ended.stderr

@@ -1,0 +1,73 @@
+"""Ready configurations: each client gets the file it reads, and what stands in it starts cofire."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cofire
+from cofire.doors.mcp.clients import CLIENTS, LAUNCH
+from scripts.house import ROOT
+from tests.doors.calling import call
+from tests.doors.test_json_shapes import EXAMPLES, shape
+
+SERVERS = {"vscode": "servers", "codex": "mcp_servers"}
+
+
+def read(name: str, text: str) -> dict[str, Any]:
+    return tomllib.loads(text) if name == "codex" else json.loads(text)
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_configuration_starts_cofire(name: str) -> None:
+    printed = read(name, call("mcp", "--config", name).out)
+    server = printed[SERVERS.get(name, "mcpServers")]["cofire"]
+    assert [server["command"], *server["args"]] == ["uvx", "--from", "cofire[mcp]", "cofire", "mcp"]
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_configuration_as_json_says_where_it_belongs(name: str) -> None:
+    told = call("mcp", "--config", name, "--json").json
+    assert told.keys() == {"client", "file", "configuration", "text"}
+    assert read(name, told["text"]) == told["configuration"]
+    assert told["file"]
+
+
+def test_configuration_as_json_is_as_described() -> None:
+    assert shape(call("mcp", "--config", "cursor", "--json").json) == shape(EXAMPLES["cofire mcp"])
+
+
+def test_configuration_has_the_options_that_were_given(tmp_path: Path) -> None:
+    options = ("--store", str(tmp_path / "team.db"), "--scope", "team", "--compat")
+    told = call("mcp", "--config", "cursor", *options, "--json").json
+    assert told["configuration"]["mcpServers"]["cofire"]["args"] == [*LAUNCH[1:], *options]
+
+
+def test_the_address_of_a_store_is_kept_as_it_is() -> None:
+    told = call("mcp", "--config", "cursor", "--store", "neo4j://localhost:7687", "--json").json
+    assert told["configuration"]["mcpServers"]["cofire"]["args"][-1] == "neo4j://localhost:7687"
+
+
+def test_an_unknown_client_is_told_which_there_are() -> None:
+    ran = call("mcp", "--config", "emacs")
+    assert ran.code == 2
+    assert all(name in ran.err for name in CLIENTS)
+
+
+def test_the_registry_is_told_the_same_launch_line() -> None:
+    server = json.loads((ROOT / "server.json").read_text(encoding="utf-8"))
+    [package] = server["packages"]
+    runtime = [part for one in package["runtimeArguments"] for part in (one["name"], one["value"])]
+    line = [
+        package["runtimeHint"],
+        *runtime,
+        package["identifier"],
+        *(one["value"] for one in package["packageArguments"]),
+    ]
+    assert line == [LAUNCH[0], LAUNCH[1], f"{LAUNCH[2]}=={cofire.__version__}", *LAUNCH[3:]]
+    assert server["version"] == package["version"] == cofire.__version__
+    assert len(server["description"]) <= 100
