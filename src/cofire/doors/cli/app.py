@@ -21,6 +21,7 @@ from cofire.doors.cli.explaining import why
 from cofire.doors.cli.exploring import explore
 from cofire.doors.cli.forgetting import forget, undo
 from cofire.doors.cli.guiding import show_guide
+from cofire.doors.cli.hooking import hook
 from cofire.doors.cli.ingesting import ingest
 from cofire.doors.cli.learning import communities, feedback
 from cofire.doors.cli.listing import list_facts, stats
@@ -31,6 +32,8 @@ from cofire.doors.cli.recalling import recall
 from cofire.doors.cli.remembering import remember
 from cofire.doors.cli.reviewing import supersede
 from cofire.doors.cli.screen import show, show_json
+from cofire.doors.cli.serving import serve
+from cofire.doors.cli.serving_mcp import serve_mcp
 from cofire.doors.cli.tending import backup, reembed, restore
 from cofire.doors.cli.updating import update
 
@@ -70,6 +73,11 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "edges": list_edges,
         "explore": explore,
         "communities": communities,
+    },
+    "For other programs": {
+        "mcp": serve_mcp,
+        "serve": serve,
+        "hook": hook,
     },
     CARE: {
         "doctor": doctor,

@@ -49,7 +49,11 @@ def facts_json(facts: list[Fact]) -> list[dict[str, Any]]:
 
 def stats_json(memory: cofire.Memory) -> dict[str, Any]:
     """What memory holds, as plain values."""
-    held = memory.stats()
+    return held_json(memory.stats())
+
+
+def held_json(held: Any) -> dict[str, Any]:
+    """What stats returned, as plain values."""
     return {
         "store": held.size.place,
         "bytes": held.size.bytes,

@@ -1,0 +1,103 @@
+"""`cofire serve`: the memory over HTTP, with the page to look at it."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Annotated, Any
+
+import typer
+
+from cofire.doors.cli.calling import Call
+from cofire.doors.cli.screen import show, show_json, warn
+from cofire.errors import InvalidInput
+
+# Loaded when the server starts: no other command needs the packages of the extra.
+SERVING = "cofire.doors.http.serving"
+TOKENS = "cofire.doors.http.tokens"
+EXTRA = ("fastapi", "sse_starlette", "uvicorn")
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where to listen, and who may come in."""
+
+    host: Annotated[
+        str, typer.Option("--host", metavar="ADDRESS", help="Listen at this address.", show_default=True)
+    ] = "127.0.0.1"
+    port: Annotated[
+        int,
+        typer.Option(
+            "--port", metavar="N", min=0, max=65535, help="Listen at this port; 0 takes a free one.", show_default=True
+        ),
+    ] = 8765
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", metavar="NAME", help="Be called by this name too, as behind a proxy. Repeatable."),
+    ] = None
+    rate: Annotated[
+        float,
+        typer.Option(
+            "--rate", metavar="N", min=0.1, max=100_000, help="Requests of one client in a second.", show_default=True
+        ),
+    ] = 50.0
+    no_token: Annotated[
+        bool, typer.Option("--no-token", help="Let every program on this machine in. Only with a loopback address.")
+    ] = False
+
+
+def serve(*, place: Place, call: Call) -> None:
+    """Serve the memory over HTTP: the API under /api/v1, and the page that shows the graph.
+
+    It listens on this machine only, and asks for a token, which is made at the first start and kept in your data folder.
+    The address that is printed holds it: open it in a browser. Stop it with Ctrl-C.
+
+    cofire serve --port 8765
+    """
+    _refuse_without_extra()
+    if place.no_token and place.host not in LOOPBACK:
+        raise InvalidInput(
+            f"Without a token everybody who reaches {place.host} could read and change the memory.",
+            way_out="Leave out --no-token, or listen at 127.0.0.1.",
+        )
+    if place.host not in LOOPBACK:
+        warn("What is sent is not encrypted. Put a proxy with TLS before it, or use a tunnel.")
+    token, kept = (None, None) if place.no_token else _token()
+    serving: Any = import_module(SERVING)
+    address = serving.Address(place.host, place.port, tuple(place.allow_host or ()), place.rate)
+    serving.serve(call.store, address, token, lambda url: _tell(call, url, token, kept))
+
+
+def _token() -> tuple[str, str]:
+    """The token, and where it is kept."""
+    tokens: Any = import_module(TOKENS)
+    path = tokens.token_path()
+    return tokens.kept_token(path), str(path)
+
+
+def _tell(call: Call, url: str, token: str | None, kept: str | None) -> None:
+    """Say where it listens at once: a program may be waiting for it at the other end of a pipe."""
+    _say(call, url, token, kept)
+    sys.stdout.flush()
+
+
+def _say(call: Call, url: str, token: str | None, kept: str | None) -> None:
+    opened = f"{url}/#token={token}" if token else f"{url}/"
+    if call.as_json:
+        return show_json({"url": url, "open": opened, "token_file": kept, "store": call.place})
+    show(f"Serving {call.place} at {url}; stop with Ctrl-C.")
+    show(f"Open {opened}")
+    if kept:
+        show(f"The token is kept in {kept}.")
+
+
+def _refuse_without_extra() -> None:
+    missing = [name for name in EXTRA if find_spec(name) is None]
+    if missing:
+        raise InvalidInput(
+            f"The server needs {', '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed.",
+            way_out="Install the extra: pip install 'cofire[serve]'",
+        )

@@ -1,0 +1,300 @@
+"""What requests may say: one model a body, and the questions in an address. What is not named here is refused."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+
+from cofire.doors.http.words import (
+    Budget,
+    Community,
+    Count,
+    Depth,
+    Id,
+    Ids,
+    Mode,
+    Moment,
+    Name,
+    Names,
+    Overrides,
+    Preset,
+    QuestionText,
+    Share,
+    SomeIds,
+    SomeNames,
+    Strategy,
+    Tags,
+    Text,
+)
+
+MOST_AT_ONCE = 1_000
+
+
+def _which(label: str) -> Discriminator:
+    """Of two shapes of a body, that which has a field; so that an error speaks of one shape and not of both."""
+    return Discriminator(lambda given: label if _has(given, label) else "else")
+
+
+def _has(given: Any, label: str) -> bool:
+    return label in given if isinstance(given, dict) else hasattr(given, label)
+
+
+EDGE_MODES = r"^(reinforce|update|skip|error)$"
+
+
+class Said(BaseModel):
+    """A body. Numbers are numbers and texts are texts, nothing is guessed."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    def keywords(self, *besides: str) -> dict[str, Any]:
+        """What was said, in the keywords of Memory."""
+        return {name: value for name, value in self if name not in besides and value is not None}
+
+
+class Asked(BaseModel):
+    """What stands in an address after the question mark, where everything is text at first."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class NewFact(Said):
+    """A fact to remember."""
+
+    text: Text
+    tags: Tags | None = None
+    category: Name | None = None
+    subject: Name | None = None
+    at: Moment | None = None
+    session: Name | None = None
+    speaker: Name | None = None
+    scope: Name | None = None
+    source: Name | None = None
+    metadata: dict[str, Any] | None = None
+    valid_from: Moment | None = None
+    valid_until: Moment | None = None
+    expires: Moment | None = None
+
+
+class NewFacts(Said):
+    """Several facts to remember."""
+
+    facts: Annotated[list[NewFact], Field(min_length=1, max_length=MOST_AT_ONCE)]
+
+
+Facts = Annotated[Annotated[NewFacts, Tag("facts")] | Annotated[NewFact, Tag("else")], _which("facts")]
+
+
+class Changes(Said):
+    """What a fact says from now on. What is left out stays, null takes a value away."""
+
+    text: Text = ""
+    tags: Tags | None = None
+    category: Name | None = None
+    subject: Name | None = None
+    at: Moment | None = None
+    metadata: dict[str, Any] | None = None
+    valid_from: Moment | None = None
+    valid_until: Moment | None = None
+    expires: Moment | None = None
+
+
+class Filter(Said):
+    """Which facts are meant. Of several values any holds; of tags, a fact must have all."""
+
+    scope: Names | None = None
+    session: Names | None = None
+    tags: Names | None = None
+    category: Names | None = None
+    speaker: Names | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+    as_of: Moment | None = None
+    community: Community | None = None
+
+
+class Question(Filter):
+    """A question to memory. `settings` hold for this question only."""
+
+    query: QuestionText
+    k: Count | None = None
+    budget: Budget | None = None
+    mode: Mode | None = None
+    strategy: Strategy | None = None
+    preset: Preset | None = None
+    settings: Overrides | None = None
+
+
+class WhyQuestion(Question):
+    """A question, and the fact that should come back for it."""
+
+    id: Id
+
+
+class FromIds(Said):
+    """Facts to explore from."""
+
+    ids: Ids
+    tags: Names | None = None
+    scope: Names | None = None
+
+
+class FromQuery(Said):
+    """A question whose answers to explore from."""
+
+    query: QuestionText
+    tags: Names | None = None
+    scope: Names | None = None
+
+
+Start = Annotated[Annotated[FromIds, Tag("ids")] | Annotated[FromQuery, Tag("else")], _which("ids")]
+
+
+class NewEdge(Said):
+    """An edge to make between two facts of one scope."""
+
+    source: Id
+    target: Id
+    kind: Name
+    weight: Share | None = None
+    confidence: Share | None = None
+    tags: Tags | None = None
+    mode: Annotated[str, Field(pattern=EDGE_MODES)] | None = None
+
+
+class Feedback(Said):
+    """Which facts of a recall helped and which hurt."""
+
+    id: Id
+    helped: Ids | None = None
+    hurt: Ids | None = None
+
+
+class ForgetIds(Said):
+    """Facts to forget. With `dry_run` it is only told what would go."""
+
+    ids: Ids
+    dry_run: bool = False
+
+
+class ForgetMatching(Said):
+    """A filter of facts to forget."""
+
+    filter: Annotated[Filter, Field(json_schema_extra={"minProperties": 1})]
+    dry_run: bool = False
+
+
+Doomed = Annotated[Annotated[ForgetIds, Tag("ids")] | Annotated[ForgetMatching, Tag("else")], _which("ids")]
+
+
+class Undo(Said):
+    """The id of a receipt that forget gave. Files are found by id only, never by path."""
+
+    receipt: Id
+
+
+class Pair(Said):
+    """An older fact, and the newer one that says otherwise."""
+
+    old: Id
+    new: Id
+
+
+class Dream(Said):
+    """What to dream of: all that waits, or that of some scopes."""
+
+    scope: Names | None = None
+
+
+class Curate(Said):
+    """With `dry_run` it is only told what would change."""
+
+    dry_run: bool = False
+
+
+class Value(Said):
+    """What a setting shall be."""
+
+    value: bool | int | float | str
+
+
+class FactsAsked(Asked):
+    """Which facts to list, newest first; with `text` those that say it, best first."""
+
+    scope: SomeNames = []
+    tag: SomeNames = []
+    category: SomeNames = []
+    session: SomeNames = []
+    speaker: SomeNames = []
+    since: Moment | None = None
+    until: Moment | None = None
+    as_of: Moment | None = None
+    community: Community | None = None
+    text: QuestionText | None = None
+    limit: Count = 50
+    before: Id | None = None
+
+    @property
+    def filters(self) -> dict[str, Any]:
+        """The filters, in the keywords of Memory."""
+        renamed = {"tag": "tags"}
+        said = {renamed.get(name, name): value for name, value in self if name not in {"text", "limit", "before"}}
+        return {name: value for name, value in said.items() if value not in (None, [])}
+
+
+class EdgesAsked(Asked):
+    """Which stored edges to list, the strongest first."""
+
+    ids: SomeIds = []
+    kind: SomeNames = []
+    scope: SomeNames = []
+    limit: Annotated[int, Field(ge=1, le=100_000)] = 1_000
+
+
+class GraphAsked(Asked):
+    """What of the graph to draw. Above `limit` facts there are clusters instead."""
+
+    scope: SomeNames = []
+    kinds: SomeNames = []
+    limit: Annotated[int, Field(ge=1, le=100_000)] = 10_000
+
+
+class AroundAsked(Asked):
+    """Facts to draw with what lies around them, separated by commas or repeated."""
+
+    ids: Annotated[
+        list[Annotated[str, Field(pattern=r"^[0-9A-HJKMNP-TV-Z]{26}(,[0-9A-HJKMNP-TV-Z]{26})*$")]], Field(min_length=1)
+    ]
+    depth: Depth = 1
+    kinds: SomeNames = []
+    limit: Annotated[int, Field(ge=1, le=10_000)] = 1_000
+
+    @property
+    def listed(self) -> list[str]:
+        return [id for several in self.ids for id in several.split(",")]
+
+
+class CommunitiesAsked(Asked):
+    """Which communities to list, the largest first."""
+
+    scope: SomeNames = []
+    limit: Count = 100
+
+
+class ReviewAsked(Asked):
+    """With `everything` also the pairs that were decided."""
+
+    everything: bool = False
+
+
+class LinksAsked(Asked):
+    """At most so many links of the fact."""
+
+    limit: Count = 100
+
+
+class ShadowAsked(Asked):
+    """Only shadow recalls of this kind."""
+
+    kind: Annotated[str, Field(pattern=r"^(recall|assist)$")] | None = None

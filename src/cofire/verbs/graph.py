@@ -1,0 +1,179 @@
+"""Graph: the memory as a picture. All facts with their edges, the surroundings of some, or communities where there are too many."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofire.asks import Asking, Now, Read, Scan, Size
+from cofire.errors import InvalidQuestion
+from cofire.graph_asks import Edges, Expand, Rated, TheNetwork
+from cofire.model import Edge, Fact, Importance, Where
+from cofire.pictures import Cluster, Line, Node, Picture
+from cofire.stores.base import Conducting, EdgeFilter, Expansion, Network, StoreSize
+from cofire.verbs import accepting
+from cofire.verbs.asking import Names
+from cofire.verbs.communities import Community, communities
+from cofire.verbs.listing import checked_ids, facts_by_id
+
+MANY = 1_000_000
+# More lines than these nobody can tell apart; the strongest are drawn.
+MOST_LINES = 30_000
+MOST_CLUSTERS = 100
+BRANCHES = 25
+ABOUT, BETWEEN = "about", "between"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What of the graph is drawn: scopes and kinds, all where none is named, and at most so many facts."""
+
+    scope: Names
+    kind: Names
+    limit: int
+    depth: int
+
+    @property
+    def scopes(self) -> tuple[str, ...] | None:
+        return tuple(sorted(accepting.names(self.scope, "scope", InvalidQuestion))) or None
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        return accepting.names(self.kind, "kind", InvalidQuestion)
+
+
+def graph(ids: str | Iterable[str] | None, frame: Frame) -> Asking[Picture]:
+    """Everything, or with ids what lies around them."""
+    accepting.count(frame.limit, "limit", low=1, high=MANY)
+    accepting.count(frame.depth, "depth", low=1, high=10)
+    if ids is not None:
+        return (yield from _around(checked_ids(ids), frame))
+    size: StoreSize = yield Size()
+    scopes = [name for name in size.scopes if frame.scopes is None or name in frame.scopes]
+    total = sum(size.scopes[name] for name in scopes)
+    if total > frame.limit:
+        return (yield from _clustered(scopes, total))
+    return (yield from _whole(scopes, frame))
+
+
+def _whole(scopes: Sequence[str], frame: Frame) -> Asking[Picture]:
+    facts = yield from _all_facts(scopes, frame.limit)
+    stored: list[Edge] = yield Edges(EdgeFilter(scopes=tuple(scopes)), MANY)
+    lines = [_line(edge) for edge in stored if not frame.kinds or edge.kind in frame.kinds]
+    if not frame.kinds or ABOUT in frame.kinds:
+        drawn = {frozenset((edge.source, edge.target)) for edge in stored}
+        for scope in scopes:
+            network: Network = yield TheNetwork(scope)
+            lines += [line for line in through_names(network) if frozenset((line.source, line.target)) not in drawn]
+    return (yield from _picture(facts, lines, len(facts)))
+
+
+def _all_facts(scopes: Sequence[str], limit: int) -> Asking[list[Fact]]:
+    """The archived and outdated ones too: a picture may show them in another colour."""
+    if not scopes:
+        return []
+    now: datetime = yield Now()
+    found: list[Fact] = yield Scan(Where(now, tuple(scopes), archived=True, whenever=True), limit)
+    return found
+
+
+def through_names(network: Network) -> list[Line]:
+    """What joins facts in a network, each pair once, with the strongest of its weights."""
+    low, high = np.minimum(network.source, network.target), np.maximum(network.source, network.target)
+    pairs, place = np.unique(low * len(network.ids) + high, return_inverse=True)
+    weights = np.zeros(len(pairs))
+    np.maximum.at(weights, place, network.weight)
+    first, second = np.divmod(pairs, max(1, len(network.ids)))
+    rows = zip(first.tolist(), second.tolist(), weights.tolist(), strict=True)
+    return [Line(network.ids[a], network.ids[b], ABOUT, round(weight, 6)) for a, b, weight in rows if a != b]
+
+
+def _around(ids: list[str], frame: Frame) -> Asking[Picture]:
+    """Outward from some facts, step by step, along the strongest links of each."""
+    yield from facts_by_id(ids)
+    now: datetime = yield Now()
+    conducting = Conducting(Where(now, frame.scopes, whenever=True), frame.kinds or None, 0.0, BRANCHES)
+    reached, frontier, led = dict.fromkeys(ids), ids, list[Line]()
+    for _ in range(frame.depth):
+        found: Expansion = yield Expand(frontier, conducting)
+        led += _links(found)
+        frontier = [id for id in found.ids if id not in reached][: max(0, frame.limit - len(reached))]
+        reached |= dict.fromkeys(frontier)
+        if not frontier:
+            break
+    stored: list[Edge] = yield Edges(EdgeFilter(kinds=frame.kinds, ids=frozenset(reached)), MANY)
+    read: list[Fact | None] = yield Read(list(reached))
+    return (yield from _picture([fact for fact in read if fact], _merged(map(_line, stored), led), len(reached)))
+
+
+def _links(found: Expansion) -> list[Line]:
+    ends = zip(found.source.tolist(), found.target.tolist(), found.kind, found.weight.tolist(), strict=True)
+    return [
+        Line(found.ids[source], found.ids[target], kind, None if np.isnan(weight) else weight)
+        for source, target, kind, weight in ends
+    ]
+
+
+def _merged(stored: Iterable[Line], led: Iterable[Line]) -> list[Line]:
+    """Each link once: as it is stored or, through a name, as it was first met."""
+    seen: dict[tuple[frozenset[str], str], Line] = {}
+    for line in (*stored, *led):
+        seen.setdefault((frozenset((line.source, line.target)), line.kind), line)
+    return list(seen.values())
+
+
+def _picture(facts: Sequence[Fact], lines: Iterable[Line], total: int) -> Asking[Picture]:
+    """Nodes and the strongest lines that have both ends among them."""
+    shown = {fact.id for fact in facts}
+    inside = [line for line in lines if line.source in shown and line.target in shown]
+    drawn = sorted(inside, key=lambda line: -(line.weight or 0.0))[:MOST_LINES]
+    degrees = Counter(end for line in drawn for end in (line.source, line.target))
+    rated: Mapping[str, Importance] = yield Rated(sorted(shown))
+    nodes = tuple(Node(fact, rated.get(fact.id), degrees[fact.id]) for fact in facts)
+    return Picture(nodes, tuple(drawn), (), total)
+
+
+def _clustered(scopes: Sequence[str], total: int) -> Asking[Picture]:
+    named: list[Community] = yield from communities(tuple(scopes), MOST_CLUSTERS)
+    clusters, lines = list[Cluster](), list[Line]()
+    for scope in scopes:
+        inside = [one for one in named if one.scope == scope]
+        network: Network = yield TheNetwork(scope)
+        rated: Mapping[str, Importance] = yield Rated(network.ids)
+        places = _places(network, rated, inside)
+        own = _clusters(scope, inside, places)
+        clusters += [cluster for cluster in own if cluster.size]
+        lines += between(network, places, [cluster.id for cluster in own])
+    return Picture((), tuple(lines), tuple(clusters), total)
+
+
+def _places(network: Network, rated: Mapping[str, Importance], named: Sequence[Community]) -> NDArray[np.int64]:
+    """For each fact the row of its cluster; those of no community shown share the last."""
+    row = {one.number: at for at, one in enumerate(named)}
+    last = len(named)
+    return np.array([row.get(rated[id].community, last) if id in rated else last for id in network.ids], np.int64)
+
+
+def _clusters(scope: str, named: Sequence[Community], places: NDArray[np.int64]) -> list[Cluster]:
+    sizes = np.bincount(places, minlength=len(named) + 1).tolist()
+    shown = [Cluster(scope, one.number, one.name, size) for one, size in zip(named, sizes, strict=False)]
+    return [*shown, Cluster(scope, None, "", sizes[-1])]
+
+
+def between(network: Network, places: NDArray[np.int64], names: Sequence[str]) -> list[Line]:
+    """The weights of all links between two clusters, summed."""
+    ends = np.sort(np.stack([places[network.source], places[network.target]]), axis=0)
+    apart = ends[0] != ends[1]
+    pairs, place = np.unique(ends[0][apart] * len(names) + ends[1][apart], return_inverse=True)
+    sums = np.bincount(place, weights=network.weight[apart], minlength=len(pairs))
+    rows = zip(*(part.tolist() for part in (*np.divmod(pairs, len(names)), sums)), strict=True)
+    return [Line(names[a], names[b], BETWEEN, round(weight, 6)) for a, b, weight in rows]
+
+
+def _line(edge: Edge) -> Line:
+    return Line(edge.source, edge.target, edge.kind, edge.weight)

@@ -1,0 +1,120 @@
+"""Facts over HTTP: remembered, listed, found, changed, pinned, forgotten and brought back."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.doors.http.conftest import TEXTS, Served
+from tests.doors.http.serving import error
+
+
+def test_a_fact_is_remembered(served: Served) -> None:
+    said = {"text": "Tea is at four.", "tags": ["habit"], "at": "2026-05-08T16:00+02:00", "metadata": {"page": 3}}
+    [id] = served.api.post("/facts", json=said).json()["ids"]
+    fact = served.api.get(f"/facts/{id}").json()["fact"]
+    assert (fact["text"], fact["tags"], fact["at"]) == ("Tea is at four.", ["habit"], "2026-05-08T14:00:00+00:00")
+    assert fact["metadata"] == {"page": 3}
+
+
+def test_several_facts_are_remembered_in_their_order(served: Served) -> None:
+    ids = served.api.post("/facts", json={"facts": [{"text": "Tea."}, {"text": TEXTS[0]}]}).json()["ids"]
+    assert ids[1] == served.ids[0]
+    assert served.api.get(f"/facts/{ids[0]}").json()["fact"]["text"] == "Tea."
+
+
+def test_a_page_tells_how_to_get_the_next(served: Served) -> None:
+    first = served.api.get("/facts", params={"limit": 2}).json()
+    assert [fact["id"] for fact in first["facts"]] == [served.ids[2], served.ids[1]]
+    second = served.api.get("/facts", params={"limit": 2, "before": first["next"]}).json()
+    assert ([fact["id"] for fact in second["facts"]], second["next"]) == ([served.ids[0]], None)
+
+
+def test_filters_hold(served: Served) -> None:
+    served.api.post("/facts", json={"text": "Ben likes tea.", "scope": "home", "speaker": "Ben", "session": "one"})
+    for filters in ({"scope": "home"}, {"speaker": "Ben"}, {"session": ["one", "two"]}):
+        [fact] = served.api.get("/facts", params=filters).json()["facts"]
+        assert fact["text"] == "Ben likes tea."
+    assert len(served.api.get("/facts", params={"tag": "db"}).json()["facts"]) == 3
+    assert served.api.get("/facts", params={"until": "2020-01-01"}).json()["facts"] == []
+
+
+@pytest.mark.parametrize("text", ["transaction", "transac", "TRANSACTION mo"])
+def test_a_fact_is_found_by_a_word_or_a_piece_of_it(served: Served, text: str) -> None:
+    found = served.api.get("/facts", params={"text": text}).json()["facts"]
+    assert [fact["id"] for fact in found] == [served.ids[0]]
+
+
+def test_a_fact_is_found_by_its_id_and_in_every_scope(served: Served) -> None:
+    served.api.post("/facts", json={"text": "Ben likes tea.", "scope": "home"})
+    [by_id] = served.api.get("/facts", params={"text": served.ids[2].lower()}).json()["facts"]
+    [elsewhere] = served.api.get("/facts", params={"text": "tea"}).json()["facts"]
+    assert (by_id["id"], elsewhere["scope"]) == (served.ids[2], "home")
+
+
+def test_searching_for_a_picker_is_no_recall(served: Served) -> None:
+    served.api.get("/facts", params={"text": "transaction"})
+    answer = served.api.post("/recall", json={"query": "What runs in transaction mode?"}).json()
+    assert served.api.get(f"/facts/{answer['hits'][0]['id']}").json()["use"] == {"helped": 0, "hurt": 0, "success": 0.5}
+
+
+def test_a_fact_comes_with_all_that_hangs_on_it(served: Served) -> None:
+    served.api.patch(f"/facts/{served.ids[0]}", json={"category": "ops"})
+    whole = served.api.get(f"/facts/{served.ids[0]}").json()
+    [link] = [link for link in whole["links"] if link["via"] == "pgbouncer"]
+    assert link["text"] == TEXTS[1]
+    assert (whole["fact"]["category"], whole["history"][0]["category"]) == ("ops", "knowledge")
+    assert (whole["importance"], whole["archived_because"], whole["descriptions"]) == (None, None, [])
+
+
+def test_null_takes_a_value_away_and_what_is_left_out_stays(served: Served) -> None:
+    changed = served.api.patch(f"/facts/{served.ids[0]}", json={"tags": None, "text": "PgBouncer pools."}).json()[
+        "fact"
+    ]
+    assert (changed["id"], changed["text"], changed["tags"]) == (served.ids[0], "PgBouncer pools.", [])
+    assert changed["category"] == "knowledge"
+
+
+def test_a_fact_is_pinned_and_unpinned(served: Served) -> None:
+    [pinned] = served.api.post(f"/facts/{served.ids[0]}/pin").json()["facts"]
+    again = served.api.post(f"/facts/{served.ids[0]}/pin").json()["facts"]
+    [unpinned] = served.api.post(f"/facts/{served.ids[0]}/unpin").json()["facts"]
+    assert (pinned["pinned"], again, unpinned["pinned"]) == (True, [], False)
+
+
+def test_an_archived_fact_is_out_of_recall_until_it_is_restored(served: Served) -> None:
+    question = {"query": "Who leads the Berlin office?"}
+    served.api.post(f"/facts/{served.ids[2]}/archive")
+    without = served.api.post("/recall", json=question).json()
+    served.api.post(f"/facts/{served.ids[2]}/restore")
+    with_it = served.api.post("/recall", json=question).json()
+    assert served.ids[2] not in [hit["id"] for hit in without["hits"]]
+    assert with_it["hits"][0]["id"] == served.ids[2]
+
+
+def test_forgetting_can_be_looked_at_done_and_undone(served: Served) -> None:
+    would = served.api.post("/forget", json={"ids": served.ids[:1], "dry_run": True}).json()
+    assert (would["forgotten"], would["radius"]["facts"], would["receipt"]) == (False, 1, None)
+    gone = served.api.post("/forget", json={"ids": served.ids[:1]}).json()
+    assert gone["forgotten"]
+    assert served.api.get(f"/facts/{served.ids[0]}").status_code == 404
+    back = served.api.post("/undo", json={"receipt": gone["receipt"]["id"]}).json()
+    assert ([fact["id"] for fact in back["facts"]], back["skipped"]) == (served.ids[:1], [])
+    assert served.api.get(f"/facts/{served.ids[0]}").status_code == 200
+
+
+def test_facts_are_forgotten_by_filter(served: Served) -> None:
+    gone = served.api.post("/forget", json={"filter": {"tags": "db"}}).json()
+    assert {fact["id"] for fact in gone["facts"]} == set(served.ids)
+    assert served.api.get("/facts").json()["facts"] == []
+
+
+@pytest.mark.parametrize("body", [{}, {"filter": {}}, {"ids": []}, {"dry_run": False}])
+def test_nothing_is_forgotten_where_nothing_is_named(served: Served, body: dict[str, object]) -> None:
+    assert served.api.post("/forget", json=body).status_code in {400, 422}
+    assert len(served.api.get("/facts").json()["facts"]) == 3
+
+
+def test_an_unknown_fact_is_not_found(served: Served) -> None:
+    missing = "01M7GRXZ72ER9HC7SM0EVVJFVW"
+    for answer in (served.api.get(f"/facts/{missing}"), served.api.post(f"/facts/{missing}/pin")):
+        assert (answer.status_code, error(answer)["kind"]) == (404, "NotFound")

@@ -1,0 +1,48 @@
+"""The OpenAPI file is true: schemathesis compares it with the running server, in all its phases and with all its checks."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cofire.doors.http.app import described
+from cofire.doors.http.routing import REFUSED
+from tests.doors.http.conftest import Served
+from tests.doors.http.serving import TOKEN
+
+SETTINGS = Path(__file__).with_name("schemathesis.toml")
+SCHEMATHESIS = "import sys; from schemathesis.cli import schemathesis; sys.exit(schemathesis())"
+
+
+@pytest.mark.slow
+def test_schemathesis_finds_nothing(served: Served, tmp_path: Path) -> None:
+    address = f"{served.url}/api/v1/openapi.json"
+    told = ["-H", f"Authorization: Bearer {TOKEN}", "--no-color"]
+    ran = subprocess.run(
+        [sys.executable, "-c", SCHEMATHESIS, "--config-file", str(SETTINGS), "run", address, *told],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout[-20_000:] + ran.stderr
+    assert "34 selected / 34 total" in ran.stdout, ran.stdout
+
+
+def test_every_operation_says_what_it_does_and_how_it_may_be_refused() -> None:
+    for path, ways in described(guarded=True).openapi()["paths"].items():
+        for method, one in ways.items():
+            assert one["description"], f"{method} {path}"
+            assert set(one["responses"]) == {"200", *map(str, REFUSED)}, f"{method} {path}"
+
+
+def test_every_operation_but_health_asks_for_the_token() -> None:
+    paths = described(guarded=True).openapi()["paths"]
+    unguarded = [path for path, ways in paths.items() for one in ways.values() if "security" not in one]
+    assert unguarded == ["/api/v1/health"]
+    assert all(
+        "security" not in one for ways in described(guarded=False).openapi()["paths"].values() for one in ways.values()
+    )
