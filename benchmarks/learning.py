@@ -1,11 +1,12 @@
 """Learning: whether feedback on earlier questions helps later ones that are related, and leaves the others alone.
 
-    python benchmarks/learning.py DATA_FOLDER… [--sets …] [--taught 500] [--keep FOLDER] [--cache FOLDER] [--output FILE]
+    python benchmarks/learning.py DATA_FOLDER… [--sets …] [--taught 500] [--arms …] [--keep FOLDER] [--cache FOLDER] [--out FILE]
 
-Of each set a chance part of the questions is taught: asked, with feedback that the gold facts among the results helped. All others are
-asked before and after. Those that share a gold fact with a taught question are related, those that share two have the same pair.
-Other arms teach by exposure alone: `documented` strengthens all that comes back together, `earned` what comes back together in three
-sessions.
+The questions of each set are cut by chance into two parts. One is taught: asked, with feedback that the gold facts among the results
+helped; the other is asked before and after. Then the parts change places, so that each question is a later one once. A later question
+that shares a gold fact with a taught one is related, one that shares two has the same pair. Other arms teach by exposure alone:
+`documented` strengthens all that comes back together, `earned` what comes back together in three sessions. Constants were chosen on
+the tuning halves; the other half is the figure that counts.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import combinations
+from itertools import chain, combinations, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -40,30 +41,44 @@ from cofire.benching.stocking import Manner, stocked
 from cofire.embedders.bundled import Bundled
 
 K, CUT = 10, 5
+Found = dict[str, float]
+PARTS = ("same pair", "related", "unrelated", "taught")
 QUIET: Mapping[str, Any] = {"recall_log.enabled": False, "abstention.rule": "off"}
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """A set cut into questions to teach by and later ones: with two gold facts of one taught question, with one at least, with none."""
+    """Questions to teach by and later ones: with two gold facts of one taught question, with one at least, with none."""
 
     taught: tuple[Asked, ...]
     same_pair: tuple[Asked, ...]
     related: tuple[Asked, ...]
     unrelated: tuple[Asked, ...]
 
+    @property
+    def parts(self) -> Mapping[str, Sequence[Asked]]:
+        return {
+            "same pair": self.same_pair,
+            "related": self.related,
+            "unrelated": self.unrelated,
+            "taught": self.taught,
+        }
 
-def cut(chosen: EvaluationSet, taught: int) -> Lesson:
-    """By chance, but each time the same; at most half of the questions are taught."""
+
+def lessons(chosen: EvaluationSet, taught: int) -> tuple[Lesson, Lesson]:
+    """Two parts by chance, but each time the same; either teaches for the other."""
     mixed = sorted(chosen.questions, key=lambda one: blake2b(f"{chosen.name} {one.id}".encode()).digest())
-    first = mixed[: min(taught, len(mixed) // 2)]
-    gold = {(scope_of(one), row) for one in first for row in one.gold}
-    pairs = {(scope_of(one), pair) for one in first for pair in combinations(sorted(one.gold), 2)}
-    later = mixed[len(first) :]
+    one, other = mixed[: len(mixed) // 2], mixed[len(mixed) // 2 :]
+    return lesson(one[:taught], other), lesson(other[:taught], one)
+
+
+def lesson(taught: Sequence[Asked], later: Sequence[Asked]) -> Lesson:
+    gold = {(scope_of(one), row) for one in taught for row in one.gold}
+    pairs = {(scope_of(one), pair) for one in taught for pair in combinations(sorted(one.gold), 2)}
     related = [one for one in later if any((scope_of(one), row) in gold for row in one.gold)]
     others = [one for one in later if one not in related]
     same = [one for one in later if any((scope_of(one), two) in pairs for two in combinations(sorted(one.gold), 2))]
-    return Lesson(tuple(first), tuple(same), tuple(related), tuple(others))
+    return Lesson(tuple(taught), tuple(same), tuple(related), tuple(others))
 
 
 def scope_of(question: Asked) -> str:
@@ -74,11 +89,9 @@ def ask(memory: Memory, question: Asked, **settings: Any) -> Any:
     return memory.recall(question.text, k=K, scope=question.scope, settings={**QUIET, **settings})
 
 
-def found_in(memory: Memory, questions: Sequence[Asked], fact_of: Mapping[str, str]) -> np.ndarray[Any, Any]:
-    """The share of gold among the first places, of each question."""
-    return np.array(
-        [share_found([fact_of[row] for row in one.gold], ask(memory, one).ids, CUT) for one in questions], np.float64
-    )
+def found_in(memory: Memory, questions: Sequence[Asked], fact_of: Mapping[str, str]) -> Found:
+    """The share of gold among the first places, by question."""
+    return {one.id: share_found([fact_of[row] for row in one.gold], ask(memory, one).ids, CUT) for one in questions}
 
 
 def by_feedback(memory: Memory, questions: Sequence[Asked], fact_of: Mapping[str, str]) -> None:
@@ -118,62 +131,76 @@ ARMS: Mapping[str, tuple[Callable[..., None], int]] = {
 }
 
 
-def measured(chosen: EvaluationSet, place: Path, fact_of: Mapping[str, str], vectors: Path, taught: int) -> Any:
-    """Each arm on a copy of the store."""
-    lesson = cut(chosen, taught)
-    parts = {
-        "same pair": lesson.same_pair,
-        "related": lesson.related,
-        "unrelated": lesson.unrelated,
-        "taught": lesson.taught,
-    }
+def measured(
+    chosen: EvaluationSet, place: Path, fact_of: Mapping[str, str], vectors: Path, given: Namespace
+) -> list[dict[str, Any]]:
+    """The gold found by each question of each part, before and after what each arm teaches, on a copy of the store."""
     with closing(opened(place, vectors)) as memory:
-        before = {name: found_in(memory, questions, fact_of) for name, questions in parts.items()}
-    figures: dict[str, Any] = {
-        "questions": {name: len(questions) for name, questions in parts.items()},
-        "before": {name: share(found) for name, found in before.items()},
-    }
-    for arm, (teach, sessions) in ARMS.items():
-        copy = place.with_name(f"{place.stem}-{arm.replace(' ', '-')}.db")
+        before = found_in(memory, chosen.questions, fact_of)
+    rows: list[dict[str, Any]] = []
+    for cut, arm in product(lessons(chosen, given.taught), given.arms):
+        teach, sessions = ARMS[arm]
+        copy = place.with_name(f"{place.stem}-taught.db")
         shutil.copy(place, copy)
         for session in range(sessions):
             with closing(opened(copy, vectors, f"session {session}")) as memory:
-                teach(memory, lesson.taught, fact_of)
+                teach(memory, cut.taught, fact_of)
         with closing(opened(copy, vectors)) as memory:
-            after = {name: found_in(memory, questions, fact_of) for name, questions in parts.items()}
-            figures[arm] = {name: gained(before[name], found) for name, found in after.items()}
-            figures[arm]["edges"] = len(memory.edges(kind="hebbian", limit=1_000_000))
+            after = found_in(memory, chosen.questions, fact_of)
         copy.unlink()
-    return figures
+        rows += [
+            {"arm": arm, "part": part, "tuning": one.tuning, "before": before[one.id], "after": after[one.id]}
+            for part, questions in cut.parts.items()
+            for one in questions
+        ]
+    return rows
 
 
 def opened(place: Path, vectors: Path, session: str | None = None) -> Memory:
     return Memory(place, embedder=KeptVectors(Bundled(), vectors), session=session)
 
 
-def share(found: np.ndarray[Any, Any]) -> float | None:
-    return round(100 * float(found.mean()), 2) if len(found) else None
-
-
-def gained(before: np.ndarray[Any, Any], after: np.ndarray[Any, Any]) -> Any:
+def gained(rows: Sequence[Mapping[str, Any]]) -> Any:
     """Points of R@5, with the interval of the paired difference."""
-    if not len(before):
+    if not rows:
         return None
+    before, after = (np.array([row[when] for row in rows], np.float64) for when in ("before", "after"))
     low, high = (round(float(end), 2) for end in interval(100 * (after - before)))
-    return {"R@5": share(after), "gain": round(100 * float((after - before).mean()), 2), "interval": [low, high]}
+    return {
+        "questions": len(rows),
+        "before": round(100 * float(before.mean()), 2),
+        "gain": round(100 * float((after - before).mean()), 2),
+        "interval": [low, high],
+    }
 
 
-def show(figures: Mapping[str, Any], console: Console) -> None:
-    table = Table("set", "arm", "same pair", "related", "unrelated", "taught", "edges")
-    for name, one in figures.items():
-        counts = one["questions"]
-        table.add_row(name, "before", *(f"{one['before'][part]} ({counts[part]})" for part in counts), "")
-        for arm in ARMS:
-            cells = [
-                f"{g['gain']:+} [{g['interval'][0]}, {g['interval'][1]}]" if (g := one[arm][part]) else ""
-                for part in counts
-            ]
-            table.add_row("", arm, *cells, str(one[arm]["edges"]))
+def summary(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """By half, arm and part."""
+    halves: Mapping[str, tuple[bool, ...]] = {"all": (True, False), "tuning": (True,), "other": (False,)}
+    return {
+        half: {
+            arm: {
+                part: gained(
+                    [row for row in rows if (row["arm"], row["part"]) == (arm, part) and row["tuning"] in kept]
+                )
+                for part in PARTS
+            }
+            for arm in dict.fromkeys(row["arm"] for row in rows)
+        }
+        for half, kept in halves.items()
+    }
+
+
+def show(name: str, figures: Mapping[str, Any], console: Console) -> None:
+    table = Table("set", "half", "arm", *PARTS)
+    for half, arm in [(half, arm) for half, arms in figures.items() for arm in arms]:
+        cells = [
+            f"{one['before']} ({one['questions']}) {one['gain']:+} [{one['interval'][0]}, {one['interval'][1]}]"
+            if one
+            else ""
+            for one in (figures[half][arm][part] for part in PARTS)
+        ]
+        table.add_row(name, half, arm, *cells)
     console.print(table)
 
 
@@ -182,14 +209,15 @@ def options(given: Sequence[str] | None) -> Namespace:
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--sets", nargs="*")
     parser.add_argument("--taught", type=int, default=500)
+    parser.add_argument("--arms", nargs="*", choices=ARMS, default=list(ARMS))
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--cache", type=Path, default=None)
-    parser.add_argument("--output", type=Path)
+    parser.add_argument("--out", type=Path)
     return parser.parse_args(given)
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    chosen, figures = options(given), {}
+    chosen, rows = options(given), dict[str, Any]()
     for folder in evaluation_sets.find_sets(chosen.folders):
         if chosen.sets and folder.name not in chosen.sets:
             continue
@@ -201,10 +229,12 @@ def main(given: Sequence[str] | None = None) -> int:
             with stocked(one.name, [one], KeptVectors(Bundled(), vectors), manner, lambda *_: None) as stock:
                 stock.store.backup(str(place))
                 fact_of = stock.fact_of[one.name]
-            figures[one.name] = measured(one, place, fact_of, vectors, chosen.taught)
-        show({one.name: figures[one.name]}, Console(width=140))
-    if chosen.output:
-        chosen.output.write_text(json.dumps(figures, indent=2), encoding="utf-8")
+            rows[one.name] = measured(one, place, fact_of, vectors, chosen)
+        show(one.name, summary(rows[one.name]), Console(width=200))
+    every = {name: summary(found) for name, found in (*rows.items(), ("all sets", [*chain(*rows.values())]))}
+    show("all sets", every["all sets"], Console(width=200))
+    if chosen.out:
+        chosen.out.write_text(json.dumps(every, indent=2), encoding="utf-8")
     return 0
 
 

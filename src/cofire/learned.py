@@ -10,6 +10,9 @@ from typing import NamedTuple, Protocol
 HEBBIAN = "hebbian"
 BY_USE = "use"
 
+# Judged recalls that a store keeps; older ones go.
+MOST_OCCASIONS = 10_000
+
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
@@ -51,6 +54,16 @@ class Use:
     def and_again(self, more: Use) -> Use:
         """Both together."""
         return Use(self.helped + more.helped, self.hurt + more.hurt)
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """A recall that somebody judged: which facts stood at its first places, and which helped and hurt. The question is not among it."""
+
+    id: str
+    first: frozenset[str]
+    helped: frozenset[str] = frozenset()
+    hurt: frozenset[str] = frozenset()
 
 
 class Way(NamedTuple):
@@ -102,6 +115,9 @@ class Learnable(Protocol):
 
     def uses(self, ids: Sequence[str]) -> dict[str, Use]:
         """How often these facts helped and hurt, where somebody said so."""
+
+    def occasions(self, ids: Sequence[str], limit: int) -> list[Occasion]:
+        """Judged recalls that had at least two of these facts at their first places, those with most of them and then the newest first."""
 
     def groups(self, scopes: Sequence[str] | None, limit: int, most: int) -> list[Group]:
         """Communities, the largest first, each with at most so many of its facts, the most central first."""

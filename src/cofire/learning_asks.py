@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from cofire.asks import World
@@ -13,16 +12,17 @@ from cofire.learned import Keeping, Shown, Way
 
 @dataclass(frozen=True, slots=True)
 class LogShown:
-    """Note what a recall shows, in the session that is going on."""
+    """Note what a recall shows now, in the session that is going on. The answer is the id by which it can be named."""
 
-    id: str
-    at: datetime
     ids: tuple[str, ...]
     ways: Mapping[str, tuple[Way, ...]]
     keeping: Keeping
 
-    def put(self, world: World) -> None:
-        world.store.log(Shown(self.id, self.at, world.session, self.ids, self.ways), self.keeping)
+    def put(self, world: World) -> str:
+        now = world.clock()
+        [id] = world.mint(now, 1)
+        world.store.log(Shown(id, now, world.session, self.ids, self.ways), self.keeping)
+        return id
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,17 @@ class Uses:
 
     def put(self, world: World) -> Any:
         return world.store.uses(self.ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Occasions:
+    """Which judged recalls had several of these facts at their first places?"""
+
+    ids: Sequence[str]
+    limit: int
+
+    def put(self, world: World) -> Any:
+        return world.store.occasions(self.ids, self.limit)
 
 
 @dataclass(frozen=True, slots=True)

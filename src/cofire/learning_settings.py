@@ -47,3 +47,13 @@ PRIOR_SUCCESS = declare(
         high=100,
     )
 )
+PRIOR_OCCASION = declare(
+    Knob(
+        "prior.occasion",
+        0.6,
+        "Weight in fusion of how surely a fact helped before, when much the same facts came to mind.",
+        "cofire; measured",
+        low=0,
+        high=100,
+    )
+)

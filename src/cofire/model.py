@@ -10,7 +10,7 @@ from hashlib import blake2b
 from typing import Any, Self
 
 from cofire.curating import Curation
-from cofire.learned import Lesson, Use
+from cofire.learned import Lesson, Occasion, Use
 from cofire.revising import PutBack, Taken
 
 DEFAULT_SCOPE = "default"
@@ -107,7 +107,11 @@ class Past:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A stored connection between two facts. A missing weight or confidence was never said."""
+    """A stored connection between two facts. A missing weight or confidence was never said.
+
+    `co_access_count` is how often use strengthened it, `strengthened` when it was last strengthened or seen again. They are of its
+    life, not of what it says: edges that differ in nothing else are equal.
+    """
 
     source: str
     target: str
@@ -116,6 +120,8 @@ class Edge:
     confidence: float | None = None
     tags: tuple[str, ...] = ()
     origin: str = ""
+    co_access_count: int = field(default=0, compare=False, kw_only=True)
+    strengthened: datetime | None = field(default=None, compare=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +282,7 @@ class Change:
     `archive` puts facts out of recall (True) or back; `curation` is what curate, supersede and review write.
     `pins` tells which facts never fade; `put_back` is what was taken by a removal before; `revisions` take the place of the
     facts with their ids, which is noted in the history of these. `lessons` strengthen and weaken edges; `uses` add to how often
-    facts helped and hurt.
+    facts helped and hurt; `occasions` are recalls that were judged, one of the same id with what was said of it before.
     """
 
     now: datetime
@@ -302,6 +308,7 @@ class Change:
     revisions: tuple[NewFact, ...] = ()
     lessons: tuple[Lesson, ...] = ()
     uses: Mapping[str, Use] = field(default_factory=dict)
+    occasions: tuple[Occasion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

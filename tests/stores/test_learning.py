@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as some
 
-from cofire.learned import Group, Keeping, Lesson, Shown, Use, Way
+from cofire.learned import Group, Keeping, Lesson, Occasion, Shown, Use, Way
 from cofire.model import Change, Edge, Importance, NewEdge
-from cofire.stores.base import EdgeFilter, Store
-from tests.conftest import sqlite_store
+from cofire.stores.base import Conducting, EdgeFilter, Store
+from tests.conftest import STORES, sqlite_store
 from tests.stores.making import NOW, Pen, cue, everywhere
 
 EARNED = Keeping(most=100, rule="earned", idle_minutes=30.0)
@@ -189,12 +192,12 @@ def test_many_recalls_are_logged_before_the_store_is_closed(tmp_path: Path) -> N
     store, onlooker = sqlite_store(tmp_path), sqlite_store(tmp_path)
     new = Pen(store).new("tea")
     store.write(Change(now=NOW, facts=(new,)), {})
-    for number in range(100):
-        store.log(shown(f"r{number}", new.fact.id), EARNED)
+    for number in range(300):
+        store.log(shown(f"r{number}", new.fact.id), replace(EARNED, most=1_000))
     assert onlooker.shown("r0") is not None
-    assert onlooker.shown("r99") is None
+    assert onlooker.shown("r299") is None
     store.close()
-    assert onlooker.shown("r99") is not None
+    assert onlooker.shown("r299") is not None
     onlooker.close()
 
 
@@ -203,8 +206,8 @@ def test_a_recall_does_not_wait_for_somebody_who_writes(tmp_path: Path) -> None:
     new = Pen(store).new("tea")
     store.write(Change(now=NOW, facts=(new,)), {})
     with other._writing():
-        for number in range(100):
-            store.log(shown(f"r{number}", new.fact.id), EARNED)
+        for number in range(300):
+            store.log(shown(f"r{number}", new.fact.id), replace(EARNED, most=1_000))
         assert store.shown("r0") is not None
     store.close()
     assert other.shown("r0") is not None
@@ -247,3 +250,126 @@ def test_a_fact_follows_its_community_at_the_next_dream(store: Store, ids: list[
     assert store.admitted(ids, everywhere(community=5)) == []
     store.write(Change(now=NOW, importance=(Importance(ids[0], 0.5, 5),)), {})
     assert store.admitted(ids, everywhere(community=5)) == [ids[0]]
+
+
+def judged(store: Store, ids: list[str], id: str, *, first: str, helped: str = "", hurt: str = "") -> None:
+    """A judged recall; its facts are named by their places among the ids."""
+    sets = [frozenset(ids[int(place)] for place in places) for places in (first, helped, hurt)]
+    store.write(Change(now=NOW, occasions=(Occasion(id, *sets),)), {})
+
+
+def test_occasions_are_found_by_two_of_their_first_facts_the_likest_and_newest_first(
+    store: Store, ids: list[str]
+) -> None:
+    judged(store, ids, "one", first="012", helped="3")
+    judged(store, ids, "two", first="01", hurt="1")
+    judged(store, ids, "three", first="045", helped="4")
+    found = store.occasions([ids[0], ids[1], ids[2]], 10)
+    assert [one.id for one in found] == ["one", "two"]
+    assert found[0] == Occasion("one", frozenset(ids[:3]), frozenset([ids[3]]))
+    assert found[1].hurt == {ids[1]}
+    assert [one.id for one in store.occasions([ids[0], ids[1]], 1)] == ["two"]
+    assert store.occasions([], 10) == []
+
+
+def test_what_is_said_again_of_an_occasion_adds_to_what_was_said(store: Store, ids: list[str]) -> None:
+    judged(store, ids, "one", first="01", helped="0", hurt="1")
+    judged(store, ids, "one", first="01", helped="1")
+    assert store.occasions(ids, 10) == [Occasion("one", frozenset(ids[:2]), frozenset(ids[:2]))]
+
+
+def test_what_is_forgotten_is_gone_from_occasions(store: Store, ids: list[str]) -> None:
+    judged(store, ids, "one", first="012", helped="2")
+    store.write(Change(now=NOW, removals=(ids[2],)), {})
+    assert store.occasions(ids, 10) == [Occasion("one", frozenset(ids[:2]))]
+
+
+def test_a_recall_is_use_and_lets_the_clock_of_active_hours_run(store: Store, ids: list[str]) -> None:
+    store.write(Change(now=NOW, idle_minutes=30.0), {})
+    for hours in (0.25, 0.5, 5.0, 5.4):
+        store.log(shown(f"r{hours}", ids[0], hours=hours), EARNED)
+    store.write(Change(now=NOW), {})
+    assert store.active_hours() == pytest.approx(0.5 + 0.4)
+
+
+def test_an_edge_tells_how_often_and_when_use_strengthened_it(store: Store, ids: list[str]) -> None:
+    a, b = ids[:2]
+    later = NOW + HOUR
+    taught(store, Lesson(a, b, "hebbian", 0.05))
+    store.write(Change(now=later, lessons=(Lesson(a, b, "hebbian", 0.05),)), {})
+    store.write(Change(now=later + HOUR, lessons=(Lesson(a, b, "hebbian", -0.05),)), {})
+    [edge] = edges(store)
+    assert (edge.co_access_count, edge.strengthened) == (2, later)
+    [link] = [link for link in store.links(a, 100) if link.kind == "hebbian"]
+    assert (link.co_access_count, link.strengthened) == (2, later)
+
+
+def test_an_edge_written_with_its_counts_keeps_them(store: Store, ids: list[str]) -> None:
+    a, b = ids[:2]
+    counted = Edge(a, b, "auto_link", 0.5, co_access_count=4, strengthened=NOW - HOUR)
+    for plain_first in (True, False):
+        if plain_first:
+            store.write(Change(now=NOW, edges=(NewEdge(Edge(a, b, "auto_link", 0.5)),)), {})
+        store.write(Change(now=NOW, edges=(NewEdge(counted, "update"),)), {})
+        [edge] = edges(store)
+        assert (edge.co_access_count, edge.strengthened) == (4, NOW - HOUR)
+
+
+def test_as_of_a_moment_only_the_edges_of_then_conduct(store: Store, ids: list[str]) -> None:
+    a, b, c, d = ids[:4]
+    made = {at: Edge(a, other, "supports", 0.5) for at, other in ((1, b), (2, c), (4, d))}
+    for at, edge in made.items():
+        store.write(Change(now=NOW + at * HOUR, edges=(NewEdge(edge),)), {})
+    store.write(Change(now=NOW + 3 * HOUR, ended=(made[1],)), {})
+
+    def reached(hours: float) -> set[str]:
+        where = everywhere(now=NOW + 9 * HOUR, as_of=NOW + hours * HOUR)
+        found = store.expand([a], Conducting(where, None, 0.0, 10, names=False))
+        return {found.ids[row] for row in found.target}
+
+    assert [reached(hours) for hours in (0.5, 1, 2.5, 3, 5)] == [set(), {b}, {b, c}, {c}, {c, d}]
+
+
+def lived(store: Store, pen: Pen, days: list[tuple[set[int], set[int]]]) -> list[str]:
+    """Six facts, recalled in a session a day and judged."""
+    news = tuple(pen.new(f"tea {number}") for number in range(6))
+    store.write(Change(now=NOW, facts=news), {})
+    ids = [new.fact.id for new in news]
+    for day, (places, helped) in enumerate(days):
+        seen, good = tuple(ids[one] for one in sorted(places)), [ids[one] for one in sorted(places & helped)]
+        at = NOW + day * timedelta(days=1)
+        ways = {id: (Way(min(id, ids[0]), max(id, ids[0]), "hebbian"),) for id in seen if id != ids[0]}
+        store.log(Shown(f"r{day}", at, f"day {day}", seen, ways), EARNED)
+        lessons = tuple(Lesson(min(id, ids[0]), max(id, ids[0]), "hebbian", 0.05) for id in good if id != ids[0])
+        occasion = Occasion(f"r{day}", frozenset(seen), frozenset(good))
+        uses = {id: Use(helped=1) for id in good}
+        store.write(Change(now=at, lessons=lessons, uses=uses, occasions=(occasion,)), {})
+    return ids
+
+
+def taught_so_far(store: Store, ids: list[str], days: int) -> object:
+    """All that use has left, once every pair was shown in one more session: those that lacked one earn an edge by it."""
+    store.log(Shown("last", NOW + timedelta(days=99), "last", tuple(ids[:5]), {}), EARNED)
+    flushed(store)
+    lives = [(edge, edge.co_access_count, edge.strengthened) for edge in edges(store)]
+    logged = [store.shown(f"r{day}") for day in range(days)]
+    return lives, store.uses(ids), store.occasions(ids, 100), logged
+
+
+subsets = some.sets(some.integers(0, 5), max_size=5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["reference", "sqlite"])
+@given(days=some.lists(some.tuples(subsets, subsets), max_size=4), doomed=some.sets(some.integers(0, 5), min_size=1))
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_undone_forgetting_leaves_what_use_taught_as_it_was(
+    kind: str, days: list[tuple[set[int], set[int]]], doomed: set[int], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    one, other = (STORES[kind](tmp_path_factory.mktemp("taught")) for _ in range(2))
+    with closing(one), closing(other):
+        ids, same = lived(one, Pen(one), days), lived(other, Pen(other), days)
+        assert ids == same
+        taken = one.write(Change(now=NOW, removals=tuple(ids[number] for number in sorted(doomed))), {}).taken
+        one.write(Change(now=NOW, put_back=taken), {})
+        assert taught_so_far(one, ids, len(days)) == taught_so_far(other, ids, len(days))

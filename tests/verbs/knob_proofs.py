@@ -5,6 +5,7 @@ A proof looks at a result, a count of work or a value that was written; never at
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -12,13 +13,13 @@ from datetime import timedelta
 from os import getpid
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
-from threading import Timer
+from threading import Thread, Timer
 from time import sleep
 from typing import Any
 
 import apsw
 
-from cofire.errors import CofireError, EmbedderError, StoreBusy
+from cofire.errors import CofireError, EmbedderError, StoreBusy, StoreUnavailable
 from cofire.memory import Memory
 from cofire.model import Change, Edge, NewEdge
 from cofire.recollection import Recollection
@@ -181,6 +182,28 @@ def waits_for_others(values: Values) -> object:
             except StoreBusy as error:
                 sleep(0.5)
                 return type(error).__name__
+
+
+def waits_for_a_server(values: Values) -> object:
+    """How a server is given up that says nothing for a second, and then hangs up."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as quiet:
+        Thread(target=_hang_up, args=(quiet,), daemon=True).start()
+        place = f"bolt://127.0.0.1:{quiet.getsockname()[1]}"
+        try:
+            Memory(place, embedder=None, settings={"store.busy_seconds": 0.0, **values})
+        except StoreUnavailable as error:
+            return _deepest(error)
+
+
+def _hang_up(quiet: socket.socket) -> None:
+    one, _ = quiet.accept()
+    sleep(1.0)
+    one.close()
+
+
+def _deepest(error: BaseException) -> str:
+    cause = error.__cause__ or error.__context__
+    return _deepest(cause) if cause else type(error).__name__
 
 
 def pragma(name: str) -> Seen:
@@ -524,6 +547,7 @@ PROOFS: dict[str, Proof] = {
     "snapshots.folder": Proof(str(Path(gettempdir()) / f"cofire-proof-{getpid()}"), shadowed, SHADOWED),
     "statistics.growth": Proof(10.0, counted),
     "statistics.sample": Proof(3, counted),
+    "store.answer_seconds": Proof(0.2, waits_for_a_server),
     "store.busy_seconds": Proof(0.0, waits_for_others),
     "store.synchronous": Proof("normal", pragma("synchronous")),
     "multi_graph.enabled": Proof(False, edges),
@@ -568,6 +592,7 @@ PROOFS: dict[str, Proof] = {
     "hebbian.rule": Proof("documented", strengthened),
     "prior.pagerank": Proof(1.0, dreamed_scores),
     "prior.success": Proof(1.0, fared_scores),
+    "prior.occasion": Proof(0.0, fared_scores),
     "reading.tags": Proof(True, proposed_tags),
     "reading.reader": Proof("llm:tiny@http://127.0.0.1:9/v1", reader_at_work),
     "decay.clock": Proof("calendar", curated),

@@ -172,6 +172,43 @@ def test_the_same_awaited() -> None:
     assert asyncio.run(life()) == Use(helped=1)
 
 
+def test_what_helped_comes_earlier_when_another_question_brings_the_same_facts_to_mind(memory: Memory) -> None:
+    told, asked = "Who bought the red kettle?", "The red kettle, who bought it then?"
+    before = memory.recall(asked)
+    last = before.ids[4]
+    assert len(set(before.ids[:5]) & set(memory.recall(told).ids[:5])) > 2
+    memory.feedback(memory.recall(told), helped=[last])
+    after = next(hit for hit in memory.recall(asked) if hit.id == last)
+    assert after.channels["occasions"].gives > 0
+    assert sum(heard.gives for heard in after.channels.values()) == pytest.approx(after.score)
+    assert memory.recall(asked).ids.index(last) < 4
+
+
+def test_a_question_that_brings_other_facts_to_mind_is_answered_as_before(memory: Memory) -> None:
+    other = "Who collects stamps of Tom Ashe?"
+    before = memory.recall(other, k=3)
+    memory.feedback(memory.recall(QUESTION, k=3), helped=memory.recall(QUESTION, k=3).ids[:1])
+    after = memory.recall(other, k=3)
+    assert [(hit.id, hit.score) for hit in after] == [(hit.id, hit.score) for hit in before]
+    assert all("occasions" not in hit.channels for hit in after)
+
+
+def test_harm_takes_back_what_help_gave_and_no_more(memory: Memory) -> None:
+    last = memory.recall(QUESTION).ids[4]
+    memory.feedback(memory.recall(QUESTION), helped=[last])
+    assert occasioned(memory).keys() == {last}
+    for _ in range(2):
+        memory.feedback(memory.recall(QUESTION), hurt=[last])
+    assert occasioned(memory) == {}
+
+
+def occasioned(memory: Memory) -> dict[str, float]:
+    """What earlier occasions give, by fact."""
+    found = memory.recall(QUESTION)
+    given = {hit.id: hit.channels["occasions"].gives for hit in found if "occasions" in hit.channels}
+    return {id: gives for id, gives in given.items() if gives}
+
+
 def test_success_and_importance_can_count_and_add_up(memory: Memory) -> None:
     found, ana = memory.recall(QUESTION), id_of(memory, "She has lived")
     memory.feedback(found, helped=[ana], hurt=[found.ids[0]])

@@ -100,8 +100,9 @@ class StoredModel:
 
     @staticmethod
     @lru_cache(maxsize=8)
+    @lru_cache(maxsize=16)
     def decode(value: bytes) -> StoredModel:
-        """From the bytes of a record."""
+        """From the bytes of a record, which are asked for again with every fact that is told."""
         known = json.loads(value)
         mean = np.frombuffer(b64decode(known["mean"]), dtype="<f4")
         model = Model(known["name"], known["dimension"], known["fingerprint"])

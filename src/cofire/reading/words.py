@@ -7,6 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from itertools import chain
 
 import Stemmer
 
@@ -23,6 +24,8 @@ STOP_WORDS = frozenset(
 _LETTER = r"[\w\u0591-\u05c7\u064b-\u065f\u0900-\u0963\u0966-\u0dff]"
 _CHUNK = re.compile(rf"{_LETTER}+(?:['’]{_LETTER}+|[._\-/:@]+{_LETTER}+)*(?:\+\+|#)?")
 _WORTH_KEEPING = 64
+# Most chunks are ordinary words, which have no joints to look for.
+_PLAIN = re.compile(r"[A-Za-z]?[a-z]+")
 _JOINT = re.compile(r"[._\-/:@]+")
 _ORDINARY_COMPOUND = re.compile(r"[A-Za-z]?[a-z]+(?:-[A-Za-z]?[a-z]+)+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -54,7 +57,7 @@ def words(text: str) -> list[str]:
     >>> words("東京タワ")
     ['東', '京', 'タ', 'ワ', '東京', '京タ', 'タワ']
     """
-    found = [word for chunk in _CHUNK.findall(fold(text)) for word in _read(chunk)]
+    found = list(_read(_CHUNK.findall(fold(text))))
     return [word for word in found if word not in STOP_WORDS] or found
 
 
@@ -63,13 +66,18 @@ def counts(text: str) -> Counter[str]:
     return Counter(words(text))
 
 
-def _read(chunk: str) -> tuple[str, ...]:
+def _read(chunks: list[str]) -> Iterator[str]:
     """Ordinary chunks come again and are kept in mind; a hundred thousand letters in a row do not."""
-    return _chunk_words(chunk) if len(chunk) <= _WORTH_KEEPING else _chunk_words.__wrapped__(chunk)
+    if max(map(len, chunks), default=0) <= _WORTH_KEEPING:
+        return chain.from_iterable(map(_chunk_words, chunks))
+    kept = (_chunk_words if len(chunk) <= _WORTH_KEEPING else _chunk_words.__wrapped__ for chunk in chunks)
+    return chain.from_iterable(read(chunk) for read, chunk in zip(kept, chunks, strict=True))
 
 
 @lru_cache(maxsize=100_000)
 def _chunk_words(chunk: str) -> tuple[str, ...]:
+    if _PLAIN.fullmatch(chunk):
+        return (_root(chunk),)
     if _UNSPACED.search(chunk):
         return tuple(_mixed_words(chunk))
     return tuple(_spaced_words(chunk))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cofire.errors import InvalidInput
-from cofire.model import Link
+from cofire.model import Edge, Link
 
 # A name that more facts hold is too common to link those that merely mention it.
 MOST_NAMED = 100
@@ -41,6 +41,12 @@ class Held:
     def spread(self) -> float:
         """What is specific conducts more than what everybody mentions: 1/√n."""
         return 1 / math.sqrt(max(1, self.count))
+
+
+def linked(edge: Edge) -> Link:
+    """A stored edge as a link, which goes through nothing."""
+    said = (edge.source, edge.target, edge.kind, edge.weight, edge.confidence, edge.tags, edge.origin)
+    return Link(*said, co_access_count=edge.co_access_count, strengthened=edge.strengthened)
 
 
 def through_names(id: str, mentioned: Iterable[Held], subjects: Iterable[Held]) -> list[Link]:

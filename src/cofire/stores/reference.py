@@ -71,7 +71,9 @@ class ReferenceStore(caring.Curating, Lessons):
             shelf = self._open().copy()
             if any(shelf.version(name) != version for name, version in expects.items()):
                 raise Conflict("Somebody else wrote to the store in between.", way_out="Read it and try again.")
-            written, self._kept = _written(shelf, change), shelf
+            before, written = self._open().web.edges, _written(shelf, change)
+            shelf.web.date_edges(before, shelf.facts, change.now)
+            self._kept = shelf
             return written
 
     def taken(self, ids: Sequence[str]) -> Taken:
@@ -186,8 +188,8 @@ class ReferenceStore(caring.Curating, Lessons):
         return graph.profiles(shelf.web, shelf.facts, ids)
 
     def expand(self, ids: Sequence[str], conducting: Conducting) -> Expansion:
-        shelf = self._open()
-        links = {id: graph.links(shelf.web, shelf.facts, id, EVERY_LINK) for id in ids if id in shelf.facts}
+        shelf, as_of = self._open(), conducting.where.as_of
+        links = {id: graph.links(shelf.web, shelf.facts, id, EVERY_LINK, as_of) for id in ids if id in shelf.facts}
         admitted = {fact.id: content_order(fact.hash) for fact in shelf.seen(conducting.where)}
         return expansion(ids, links, conducting, admitted)
 

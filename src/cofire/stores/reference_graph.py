@@ -13,7 +13,7 @@ from cofire.errors import InvalidInput, NotFound
 from cofire.kinds import kind_of
 from cofire.model import Change, Edge, EdgeCounts, Fact, Importance, Link, Mentioned, NewEdge, NewFact, Past
 from cofire.stores.base import EdgeFilter, Network, Profile
-from cofire.stores.linking import MOST_LINKED, MOST_NAMED, Held, content_order, through_names
+from cofire.stores.linking import MOST_LINKED, MOST_NAMED, Held, content_order, linked, through_names
 from cofire.stores.reference_curating import Care
 
 Facts = Mapping[str, Fact]
@@ -23,7 +23,7 @@ CONFIDENCE_STEP = 0.05
 
 @dataclass
 class Web:
-    """All that connects facts, by id."""
+    """All that connects facts, by id. `born` tells when an edge first came, `past` those that ended, and when."""
 
     mentions: dict[str, dict[str, Mentioned]] = field(default_factory=dict)
     subjects: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -37,6 +37,8 @@ class Web:
     care: Care = field(default_factory=Care)
     citations: dict[Key, None] = field(default_factory=dict)
     history: dict[str, list[Past]] = field(default_factory=dict)
+    born: dict[Key, datetime] = field(default_factory=dict)
+    past: dict[Key, tuple[Edge, datetime]] = field(default_factory=dict)
 
     def copy(self) -> Web:
         return Web(
@@ -52,6 +54,8 @@ class Web:
             care=self.care.copy(),
             citations=dict(self.citations),
             history={id: list(past) for id, past in self.history.items()},
+            born=dict(self.born),
+            past=dict(self.past),
         )
 
     def forget(self, id: str) -> None:
@@ -66,9 +70,25 @@ class Web:
         ):
             kept.pop(id, None)
         self.edges = {key: edge for key, edge in self.edges.items() if id not in key[:2]}
+        self.born = {key: born for key, born in self.born.items() if id not in key[:2]}
+        self.past = {key: past for key, past in self.past.items() if id not in key[:2]}
         self.care.forget(id)
         self.history.pop(id, None)
         self.citations = {key: None for key in self.citations if id not in key[:2]}
+
+    def date_edges(self, before: Mapping[Key, Edge], facts: Facts, now: datetime) -> None:
+        """Note which edges came and ended since `before`; one that is written again goes on as the one that it was."""
+        for key in self.edges.keys() - before.keys():
+            self.born.setdefault(key, now)
+            self.past.pop(key, None)
+        for key in before.keys() - self.edges.keys():
+            if key[0] in facts and key[1] in facts:
+                self.past[key] = before[key], now
+
+    def edges_then(self, as_of: datetime) -> list[Edge]:
+        """The edges that conducted at a moment."""
+        held = [edge for key, edge in self.edges.items() if self.born[key] <= as_of]
+        return held + [edge for key, (edge, ended) in self.past.items() if self.born[key] <= as_of < ended]
 
     def active_hours(self) -> float:
         return sum((ended - begun) / timedelta(hours=1) for begun, ended in self.spans)
@@ -91,7 +111,7 @@ def wire_fact(web: Web, facts: Facts, new: NewFact, reach: int) -> int:
     for before in _turns_before(facts, fact, reach):
         distance = (fact.position or 0) - (before.position or 0)
         tags = tuple(sorted(set(before.tags) & set(fact.tags)))
-        edge = Edge(before.id, fact.id, "follows", 1 / distance, 1.0, tags, "session")
+        edge = Edge(before.id, fact.id, "follows", 1 / distance, 1.0, tags, "session", strengthened=fact.stored_at)
         web.edges[(before.id, fact.id, "follows")] = edge
         made += 1
     return made
@@ -134,21 +154,21 @@ def write_graph(web: Web, facts: Facts, change: Change) -> EdgeCounts:
     if change.importance:
         _rate(web, facts, change.importance)
     ended = sum(web.edges.pop((edge.source, edge.target, edge.kind), None) is not None for edge in change.ended)
-    outcomes = [_write_edge(web, facts, new) for new in change.edges]
+    outcomes = [_write_edge(web, facts, new, change.now) for new in change.edges]
     for new, outcome in zip(change.edges, outcomes, strict=True):
         if outcome in {"new", "changed"}:
             web.care.seen((new.edge.source, new.edge.target, new.edge.kind), change.now)
     return EdgeCounts(outcomes.count("new"), outcomes.count("changed"), ended)
 
 
-def edges(web: Web, facts: Facts, wanted: EdgeFilter, limit: int) -> list[Edge]:
-    found = [edge for edge in web.edges.values() if _is_wanted(edge, facts, wanted)]
+def edges(web: Web, facts: Facts, wanted: EdgeFilter, limit: int, as_of: datetime | None = None) -> list[Edge]:
+    held = web.edges.values() if as_of is None else web.edges_then(as_of)
+    found = [edge for edge in held if _is_wanted(edge, facts, wanted)]
     return sorted(found, key=lambda edge: (-(edge.weight or 0.0), edge.source, edge.target, edge.kind))[:limit]
 
 
-def links(web: Web, facts: Facts, id: str, limit: int) -> list[Link]:
-    stored = edges(web, facts, EdgeFilter(ids=frozenset([id])), limit)
-    found = [Link(one.source, one.target, one.kind, one.weight, one.confidence, one.tags, one.origin) for one in stored]
+def links(web: Web, facts: Facts, id: str, limit: int, as_of: datetime | None = None) -> list[Link]:
+    found = list(map(linked, edges(web, facts, EdgeFilter(ids=frozenset([id])), limit, as_of)))
     mentioned, subjects = web.mentions.get(id, {}), web.subjects.get(id, {})
     found += through_names(
         id,
@@ -196,7 +216,7 @@ def _rate(web: Web, facts: Facts, rated: Sequence[Importance]) -> None:
     web.importance |= {one.fact: one for one in rated if one.fact in facts}
 
 
-def _write_edge(web: Web, facts: Facts, new: NewEdge) -> str:
+def _write_edge(web: Web, facts: Facts, new: NewEdge, now: datetime) -> str:
     edge = new.edge
     missing = [id for id in (edge.source, edge.target) if id not in facts]
     if missing and new.own:
@@ -205,23 +225,32 @@ def _write_edge(web: Web, facts: Facts, new: NewEdge) -> str:
         raise NotFound(f"No fact has the id {missing[0]}.", way_out="List the ids with: cofire list")
     if facts[edge.source].scope != facts[edge.target].scope:
         raise InvalidInput("The two facts are of different scopes.", way_out="Connect facts of one scope.")
-    return _meet(web, new)
+    return _meet(web, new, now)
 
 
-def _meet(web: Web, new: NewEdge) -> str:
+def _meet(web: Web, new: NewEdge, now: datetime) -> str:
+    """An edge that ended goes on with what use had counted of it."""
     key = (new.edge.source, new.edge.target, new.edge.kind)
     known = web.edges.get(key)
     if known is None:
-        web.edges[key] = new.edge
+        web.edges[key] = _counted(new.edge, web.past[key][0], now) if key in web.past else new.edge
         return "new"
     if new.mode == "error":
         raise InvalidInput(f"{key[0]} and {key[1]} are connected by {key[2]} already.", way_out="Use another mode.")
-    if new.mode == "skip" or (new.mode == "update" and known == new.edge):
+    more = new.edge.co_access_count > known.co_access_count
+    if new.mode == "skip" or (new.mode == "update" and known == new.edge and not more):
         return "same"
     sure = known.confidence
     again = replace(known, confidence=None if sure is None else min(1.0, sure + CONFIDENCE_STEP))
-    web.edges[key] = again if new.mode == "reinforce" else new.edge
+    said = again if new.mode == "reinforce" else new.edge
+    web.edges[key] = _counted(replace(said, strengthened=new.edge.strengthened), known, now)
     return "changed"
+
+
+def _counted(said: Edge, known: Edge, now: datetime) -> Edge:
+    """What use counted of an edge stays, or comes with one that was counted elsewhere."""
+    count = max(said.co_access_count, known.co_access_count)
+    return replace(said, co_access_count=count, strengthened=said.strengthened or now)
 
 
 def _is_wanted(edge: Edge, facts: Facts, wanted: EdgeFilter) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from cofire.asks import Asking, Now, Write
@@ -116,7 +116,7 @@ def oriented(edge: Edge) -> Edge:
     """
     if not is_symmetric(edge.kind) or edge.source < edge.target:
         return edge
-    return Edge(edge.target, edge.source, edge.kind, edge.weight, edge.confidence, edge.tags, edge.origin)
+    return replace(edge, source=edge.target, target=edge.source)
 
 
 def _check(source: str, target: str, mode: str) -> None:

@@ -193,7 +193,15 @@ def _edge(line: Mapping[str, Any], ids: Mapping[str, str]) -> Edge | None:
         return None
     tags: Iterable[str] = line.get("tags") or ()
     ends = (ids[line["source"]], ids[line["target"]])
-    return Edge(*ends, line["kind"], line.get("weight"), line.get("confidence"), tuple(tags), line.get("origin") or "")
+    seen = line.get("strengthened")
+    said: dict[str, Any] = {
+        "weight": line.get("weight"),
+        "confidence": line.get("confidence"),
+        "origin": line.get("origin") or "",
+        "co_access_count": line.get("co_access_count") or 0,
+        "strengthened": datetime.fromisoformat(seen) if seen else None,
+    }
+    return Edge(*ends, line["kind"], tags=tuple(tags), **said)
 
 
 def _file_errors(path: Path) -> Any:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from cofire.asks import Asking, Now, Write
+from cofire.asks import Asking, Mint, Now, Write
 from cofire.dynamics import hebbian
 from cofire.errors import InvalidInput, NotFound
 from cofire.graph_settings import IDLE_MINUTES
-from cofire.learned import HEBBIAN, Lesson, Shown, Use, Way
+from cofire.learned import HEBBIAN, Lesson, Occasion, Shown, Use, Way
 from cofire.learning_asks import ShownBy, Uses
 from cofire.model import Change, Written
 from cofire.recollection import Recollection
@@ -41,9 +41,11 @@ def feedback(found: Recollection | str, helped: Ids, hurt: Ids, settings: Settin
     _check_shown(shown, [*good, *bad])
     lessons = lessons_of(shown.ways, good, bad)
     uses = {id: Use(helped=1) for id in good} | {id: Use(hurt=1) for id in bad}
-    written: Written = yield Write(
-        Change(now=now, lessons=tuple(lessons), uses=uses, idle_minutes=settings[IDLE_MINUTES])
+    occasion = yield from _occasion(shown, good, bad)
+    change = Change(
+        now=now, lessons=tuple(lessons), uses=uses, occasions=(occasion,), idle_minutes=settings[IDLE_MINUTES]
     )
+    written: Written = yield Write(change)
     return Learned(tuple(good), tuple(bad), written.edges.new, written.edges.changed)
 
 
@@ -66,6 +68,12 @@ def lessons_of(ways: Mapping[str, Sequence[Way]], helped: Sequence[str], hurt: S
     good |= {Way(a, b, HEBBIAN): None for a, b in hebbian.pairs(helped) if frozenset((a, b)) not in led}
     bad = dict.fromkeys(way for id in hurt for way in ways.get(id, ()) if way not in good)
     return [_lesson(way, hebbian.STEP) for way in good] + [_lesson(way, -hebbian.STEP) for way in bad]
+
+
+def _occasion(shown: Shown, helped: Sequence[str], hurt: Sequence[str]) -> Asking[Occasion]:
+    """The recall as one that was judged. Where it was not logged it has no id of its own, and gets one."""
+    [id] = [shown.id] if shown.id else (yield Mint(shown.at, 1))
+    return Occasion(id, frozenset(shown.ids[: hebbian.PLACES_COUNT]), frozenset(helped), frozenset(hurt))
 
 
 def _lesson(way: Way, step: float) -> Lesson:

@@ -20,6 +20,7 @@ from cofire.verbs.asking import Question
 from cofire.verbs.channels import Heard
 from cofire.verbs.cueing import Cue
 from cofire.verbs.direct import Numbers
+from cofire.verbs.occasions import helped_before
 from cofire.verbs.planning import Plan
 from cofire.verbs.priors import priors
 
@@ -54,6 +55,8 @@ def fuse(active: Activation, heard: Heard, cue: Cue, asked: Question, plan: Plan
         gives |= yield from priors(known.ids, asked.settings)
     if method == "calibrated" and asked.settings[COVERAGE]:
         gives["coverage"] = _coverage(gives, active, cue, asked)
+    if method == "calibrated":
+        gives |= yield from helped_before(known.ids, gives, asked.settings)
     total = np.asarray(sum(gives.values(), np.zeros(len(known.ids))))
     return Ranking(
         known.ids,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from cofire.asks import Asking, Understand
 from cofire.graph_settings import ENTITY_EDGES, MULTI_GRAPH, PROPOSE_TAGS
@@ -97,6 +98,14 @@ def about(reading: Reading) -> tuple[About, ...]:
 
 def word_counts(fact: Fact) -> dict[str, int]:
     """The words a fact is found by: its subject's, its text's and its tags'."""
-    found = counts(fact.reading)
-    found.update({word for tag in fact.tags for word in words(tag)} - set(found))
-    return dict(found)
+    found = dict(counts(fact.reading))
+    for tag in fact.tags:
+        for word in tag_words(tag):
+            found.setdefault(word, 1)
+    return found
+
+
+@lru_cache(maxsize=10_000)
+def tag_words(tag: str) -> tuple[str, ...]:
+    """The words of a tag, which many facts share."""
+    return tuple(words(tag))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime
 
-from cofire.asks import Asking, Mint, Now
+from cofire.asks import Asking
 from cofire.graph_settings import IDLE_MINUTES
 from cofire.learned import HEBBIAN, Keeping, Way
 from cofire.learning_asks import LogShown
@@ -24,10 +23,8 @@ def recall_shown(text: object, asked: Asked, settings: Settings) -> Asking[Recol
     held = settings_of(asked, settings)
     if not held[RECALL_LOG] or found.mode == "no_recall":
         return found
-    now: datetime = yield Now()
-    [id] = yield Mint(now, 1)
     keeping = Keeping(held[RECALL_LOG_MOST], held[HEBBIAN_RULE], held[IDLE_MINUTES])
-    yield LogShown(id, now, found.ids, ways_to(found.hits), keeping)
+    id: str = yield LogShown(found.ids, ways_to(found.hits), keeping)
     return replace(found, id=id)
 
 

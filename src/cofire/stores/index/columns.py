@@ -12,8 +12,6 @@ from cofire.stores.index.moments import FAR, LONG_AGO
 
 Mask = NDArray[np.bool_]
 
-FEW_KEYS = 8
-
 KINDS: Mapping[str, Any] = {
     "key": np.int64,
     "id": np.dtype("S26"),
@@ -64,21 +62,16 @@ class Columns:
 
     def kill(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         """The facts with these keys are gone, or will be appended anew. Returns the positions that died."""
-        keys = keys[keys <= self.highest]
+        keys = np.unique(keys[keys <= self.highest])
         if not len(keys):
             return np.zeros(0, np.int64)
-        dying = np.flatnonzero(self._are(keys) & self["alive"])
+        places = self.places()
+        dying = places[keys].astype(np.int64)
+        dying = dying[dying >= 0]
         self["alive"][dying] = False
         self._standing = None
-        if self._places is not None:
-            self._places[self["key"][dying]] = -1
+        places[keys] = -1
         return dying
-
-    def _are(self, keys: NDArray[np.int64]) -> Mask:
-        """Which rows have one of these keys; for a few it is quicker to look for each."""
-        if len(keys) > FEW_KEYS:
-            return np.isin(self["key"], keys)
-        return np.asarray(np.logical_or.reduce([self["key"] == key for key in keys]))
 
     def standing(self) -> Mask:
         """Facts that are there and not archived."""

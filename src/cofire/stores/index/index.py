@@ -101,7 +101,7 @@ class Index:
             self.mentions.add(mentions, positions)
             self.subjects.add(subjects, positions)
             touched.update(self.columns["session"][positions].tolist())
-        self.turns.follow(self.columns, touched)
+        self.turns.follow(self.columns, touched, self.postings)
         if self.columns.dead > MOST_DEAD + self.columns.size // 4:
             self.compact()
 

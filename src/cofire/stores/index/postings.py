@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +12,12 @@ from numpy.typing import NDArray
 from cofire.stores.index.terms import Counts, Terms
 
 Positions = NDArray[np.int32]
+Added = tuple[Terms, Positions, Counts]
 
 TAIL = 4_096
 MOST_FOUND = 256
+# So many terms are looked for one by one in a tail that has just grown; for more it is worth listing it.
+FEW_LOOKS = 16
 
 
 @dataclass(frozen=True)
@@ -71,13 +75,54 @@ def merged(parts: list[Segment]) -> Segment:
     )
 
 
+class Tail:
+    """The latest postings in the order in which they came. They are listed by term only for one who looks up many."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._added: list[Added] = [(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint16))]
+        self._joined: Added | None = None
+        self._by_term: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+        self._listed = 0
+        self._looks = 0
+
+    def add(self, terms: Terms, positions: Positions, counts: Counts) -> None:
+        self._added.append((terms, positions, counts))
+        self.size += len(terms)
+        self._joined = None
+        self._looks = 0
+
+    def find(self, term: int) -> tuple[Positions, Counts]:
+        """The positions of the facts that hold a term, and how often."""
+        self._looks += 1
+        if self._looks > FEW_LOOKS or self._listed == len(self._added):
+            return _columns(self.by_term().get(term, []))
+        terms, positions, counts = self.joined()
+        held = terms == term
+        return positions[held], counts[held]
+
+    def by_term(self) -> Mapping[int, list[tuple[int, int]]]:
+        """For each term the positions and counts."""
+        for added in self._added[self._listed :]:
+            for term, position, count in zip(*(column.tolist() for column in added), strict=True):
+                self._by_term[term].append((position, count))
+        self._listed = len(self._added)
+        return self._by_term
+
+    def joined(self) -> Added:
+        """All as three arrays."""
+        if self._joined is None:
+            terms, positions, counts = (np.concatenate(column) for column in zip(*self._added, strict=True))
+            self._joined = terms, positions, counts
+        return self._joined
+
+
 class Postings:
     """All postings of a store. Adding costs microseconds a fact; segments are merged when they come to be of like size."""
 
     def __init__(self, segments: list[Segment] | None = None) -> None:
         self._segments = segments or []
-        self._tail: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
-        self._in_tail = 0
+        self._tail = Tail()
         self._found: dict[int, tuple[Positions, Counts]] = {}
 
     def add(self, terms: Terms, positions: Positions, counts: Counts) -> None:
@@ -86,10 +131,8 @@ class Postings:
         if len(terms) > TAIL:
             self._settle_tail()
             return self._push(segment(terms, positions, counts))
-        for term, position, count in zip(terms.tolist(), positions.tolist(), counts.tolist(), strict=True):
-            self._tail[term].append((position, count))
-        self._in_tail += len(terms)
-        if self._in_tail > TAIL:
+        self._tail.add(terms, positions, counts)
+        if self._tail.size > TAIL:
             self._settle_tail()
 
     def find(self, term: int) -> tuple[Positions, Counts]:
@@ -102,8 +145,9 @@ class Postings:
 
     def _sought(self, term: int) -> tuple[Positions, Counts]:
         parts = [part.find(term) for part in self._segments]
-        if term in self._tail:
-            parts.append(_columns(self._tail[term]))
+        late = self._tail.find(term)
+        if len(late[0]):
+            parts.append(late)
         if len(parts) == 1:
             return parts[0]
         if not parts:
@@ -116,7 +160,8 @@ class Postings:
         Those of a term that has more than `most` are counted only.
         """
         sizes = sum((part.sizes(terms) for part in self._segments), np.zeros(len(terms), np.int64))
-        tails = {at: self._tail[term] for at, term in enumerate(terms.tolist()) if term in self._tail}
+        late = self._tail.by_term()
+        tails = {at: late[term] for at, term in enumerate(terms.tolist()) if term in late}
         for at, held in tails.items():
             sizes[at] += len(held)
         wanted = np.flatnonzero((sizes > 0) & (sizes <= most))
@@ -139,13 +184,10 @@ class Postings:
         return self._segments[0]
 
     def _settle_tail(self) -> None:
-        if not self._tail:
+        if not self._tail.size:
             return
-        terms = np.repeat(np.fromiter(self._tail, np.int64), [len(held) for held in self._tail.values()])
-        positions, counts = _columns([one for held in self._tail.values() for one in held])
-        self._tail.clear()
-        self._in_tail = 0
-        self._push(segment(terms, positions, counts))
+        added, self._tail = self._tail.joined(), Tail()
+        self._push(segment(*added))
 
     def _push(self, new: Segment) -> None:
         """Keep each segment at least twice as large as the next, so that there are few."""

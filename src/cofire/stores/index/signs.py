@@ -10,6 +10,9 @@ from cofire.embedders.base import Vectors
 Bits = NDArray[np.uint64]
 Mask = NDArray[np.bool_]
 
+# To guess where the nearest end, each sixteenth is looked at, and twice as many as wanted are let in.
+SAMPLED, GENEROUS = 16, 2
+
 
 class Signs:
     """Sign bits of centred vectors, a column a fact, so that one pass over 48 bytes a vector finds the candidates."""
@@ -32,15 +35,15 @@ class Signs:
 
     def candidates(self, asked: Vectors, among: Mask, wanted: int) -> NDArray[np.int64]:
         """About `wanted` positions of the nearest by sign, of those allowed; all that are as near as the last one."""
-        positions = np.flatnonzero(among)
-        if len(positions) <= wanted:
-            return positions
-        if len(positions) * 3 < self.size:
-            distances = self._distances(asked, self.bits[:, positions])
-            return positions[distances <= _cut(distances, wanted)]
+        allowed = np.count_nonzero(among)
+        if allowed <= wanted:
+            return np.flatnonzero(among)
+        if allowed * 3 < self.size:
+            positions = np.flatnonzero(among)
+            return positions[_nearest(self._distances(asked, self.bits[:, positions]), wanted)]
         distances = self._distances(asked, self.bits)
         distances[~among] = 64 * self._words + 1
-        return np.flatnonzero(distances <= _cut(distances, wanted))
+        return _nearest(distances, wanted)
 
     def _distances(self, asked: Vectors, bits: Bits) -> NDArray[np.uint16]:
         signs = self._signs(asked[None, :])[:, 0]
@@ -63,7 +66,16 @@ class Signs:
         self._room = grown
 
 
+def _nearest(distances: NDArray[np.uint16], wanted: int) -> NDArray[np.int64]:
+    """The places of the smallest distances, all that are as small as the last one. A few of many tell about where they end."""
+    guess = _cut(distances[::SAMPLED], GENEROUS * wanted // SAMPLED + 1)
+    near = np.flatnonzero(distances <= guess)
+    if len(near) < wanted:
+        return np.flatnonzero(distances <= _cut(distances, wanted))
+    return near[distances[near] <= _cut(distances[near], wanted)]
+
+
 def _cut(distances: NDArray[np.uint16], wanted: int) -> int:
-    """The smallest distance within which there are enough candidates."""
+    """The smallest distance within which there are enough."""
     reached = np.cumsum(np.bincount(distances, minlength=1))
     return int(np.searchsorted(reached, wanted))

@@ -94,6 +94,7 @@ def places_of(stored: Sequence[bytes | None], words: Terms) -> NDArray[np.int64]
     return table[:, column]
 
 
+@lru_cache(maxsize=200_000)
 def hint(word: str) -> int:
     """A word of a fact's description as a number of its own, so that it can count for less than a word of its text."""
     return mark("described", word)
@@ -103,8 +104,9 @@ def described(stored: Held, counts: Mapping[str, int]) -> Held:
     """What a fact holds, with the words of a description beside those of earlier ones."""
     terms, often, _ = unpacked([stored])
     held = dict(zip(terms.tolist(), often.tolist(), strict=True))
-    for word, count in counts.items():
-        held[hint(word)] = max(held.get(hint(word), 0), min(count, _MOST))
+    for number, count in zip(map(hint, counts), counts.values(), strict=True):
+        if held.get(number, 0) < count:
+            held[number] = min(count, _MOST)
     return _packed(held, ())
 
 
@@ -128,6 +130,7 @@ def unpacked(stored: Sequence[Held]) -> tuple[Terms, Counts, NDArray[np.int64]]:
 
 
 def _packed(held: Mapping[int, int], marked: Iterable[int]) -> Held:
-    rows = dict.fromkeys(marked, 0) | dict(held)
+    rows = dict.fromkeys(marked, 0)
+    rows.update(held)
     numbers = np.fromiter(rows.keys(), np.int64, len(rows))
     return Held(numbers.tobytes(), np.fromiter(rows.values(), np.uint16, len(rows)).tobytes())

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.stores.index.columns import Columns
+from cofire.stores.index.postings import Postings
 
 Places = NDArray[np.int32]
 
@@ -22,14 +23,15 @@ class Turns:
         self.before: Places = np.zeros(0, np.int32)
         self.after: Places = np.zeros(0, np.int32)
 
-    def follow(self, columns: Columns, sessions: Iterable[int]) -> None:
-        """Take in positions that were added to these sessions or died in them."""
+    def follow(self, columns: Columns, sessions: Iterable[int], postings: Postings) -> None:
+        """Take in positions that were added to these sessions or died in them. A session is a mark that its facts bear."""
         self._make_room(columns.size)
         touched = {session for session in sessions if session}
         if len(touched) > FEW_SESSIONS:
             return self.chain_all(columns)
-        for session in touched:
-            self._chain(columns, np.flatnonzero((columns["session"] == session) & columns["alive"]))
+        if touched:
+            told = np.concatenate([postings.find(session)[0] for session in touched])
+            self._chain(columns, told[columns["alive"][told]])
 
     def has_neighbours(self, positions: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Which of these are not alone."""
@@ -47,7 +49,7 @@ class Turns:
                 found[:, first + step] = at
         return found
 
-    def _chain(self, columns: Columns, positions: NDArray[np.int64]) -> None:
+    def _chain(self, columns: Columns, positions: NDArray[np.integer]) -> None:
         sessions, scopes = columns["session"][positions], columns["scope"][positions]
         order = np.lexsort((columns["turn"][positions], columns["time"][positions], sessions, scopes))
         sorted_, sessions, scopes = positions[order], sessions[order], scopes[order]

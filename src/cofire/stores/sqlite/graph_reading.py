@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import datetime
 from itertools import chain
 from typing import Any
 
@@ -14,34 +15,30 @@ from numpy.typing import NDArray
 from cofire.kinds import KINDS
 from cofire.model import Edge, Fact, Importance, Link
 from cofire.stores.base import EdgeFilter, Network, Profile
-from cofire.stores.linking import MOST_LINKED, MOST_NAMED, Held, through_names
+from cofire.stores.index.moments import moment, stamp
+from cofire.stores.linking import MOST_LINKED, MOST_NAMED, Held, linked, through_names
 from cofire.stores.sqlite import rows
 
-_EDGES = """
-SELECT a.id, b.id, e.kind, e.weight, e.confidence, e.tags, e.origin FROM
-  (SELECT source, target, kind, weight, confidence, tags, origin FROM graph_edges WHERE ended IS NULL UNION ALL
-   SELECT source, target, kind, weight, confidence, tags, origin FROM association_edges WHERE ended IS NULL) e
+_COLUMNS = "source, target, kind, weight, confidence, tags, origin, co_access_count"
+_EDGES = f"""
+SELECT a.id, b.id, e.kind, e.weight, e.confidence, e.tags, e.origin, e.co_access_count, e.seen FROM
+  (SELECT {_COLUMNS}, observed AS seen FROM graph_edges WHERE {{0}} UNION ALL
+   SELECT {_COLUMNS}, strengthened AS seen FROM association_edges WHERE {{0}}) e
 JOIN facts a ON a.key = e.source JOIN facts b ON b.key = e.target JOIN scopes s ON s.key = a.scope
 """
-_OF_FACT = """
-SELECT a.id, b.id, e.kind, e.weight, e.confidence, e.tags, e.origin FROM
-  (SELECT source, target, kind, weight, confidence, tags, origin FROM graph_edges
-     WHERE (source IN {0} OR target IN {0}) AND ended IS NULL
-   UNION ALL
-   SELECT source, target, kind, weight, confidence, tags, origin FROM association_edges
-     WHERE (source IN {0} OR target IN {0}) AND ended IS NULL) e
-JOIN facts a ON a.key = e.source JOIN facts b ON b.key = e.target JOIN scopes s ON s.key = a.scope
-"""
+_NOW = "ended IS NULL"
+_THEN = "created <= {0} AND (ended IS NULL OR ended > {0})"
 _KEYS = "(SELECT f.key FROM carray(?1) c CROSS JOIN facts f ON f.id = c.value)"
 
 
-def edges(connection: apsw.Connection, wanted: EdgeFilter, limit: int) -> list[Edge]:
-    """Stored edges that pass a filter, the strongest first."""
+def edges(connection: apsw.Connection, wanted: EdgeFilter, limit: int, as_of: datetime | None = None) -> list[Edge]:
+    """Stored edges that pass a filter, the strongest first; those of now, or with `as_of` those of then."""
     if wanted.ids is not None and not wanted.ids:
         return []
-    sql, bound = _EDGES, list[Any]()
+    held, bound = _NOW if as_of is None else _THEN.format(stamp(as_of)), list[Any]()
     if wanted.ids is not None:
-        sql, bound = _OF_FACT.format(_KEYS), [apsw.carray(tuple(wanted.ids))]
+        held, bound = f"(source IN {_KEYS} OR target IN {_KEYS}) AND {held}", [apsw.carray(tuple(wanted.ids))]
+    sql = _EDGES.format(held)
     clauses = ["1"]
     if wanted.scopes is not None:
         clauses.append("s.name IN (SELECT value FROM json_each(?))")
@@ -58,14 +55,15 @@ def edges(connection: apsw.Connection, wanted: EdgeFilter, limit: int) -> list[E
 
 
 def edge(row: Sequence[Any]) -> Edge:
-    source, target, kind, weight, confidence, tags, origin = row
-    return Edge(source, target, kind, weight, confidence, tuple(json.loads(tags)) if tags else (), origin)
+    source, target, kind, weight, confidence, tags, origin, count, seen = row
+    listed = tuple(json.loads(tags)) if tags else ()
+    life = {"co_access_count": count, "strengthened": moment(seen)}
+    return Edge(source, target, kind, weight, confidence, listed, origin, **life)
 
 
-def links(connection: apsw.Connection, id: str, limit: int) -> list[Link]:
-    """Stored edges and links through names, seen from one fact."""
-    stored = edges(connection, EdgeFilter(ids=frozenset([id])), limit)
-    found = [Link(one.source, one.target, one.kind, one.weight, one.confidence, one.tags, one.origin) for one in stored]
+def links(connection: apsw.Connection, id: str, limit: int, as_of: datetime | None = None) -> list[Link]:
+    """Stored edges and links through names, seen from one fact; with `as_of` by the edges of then."""
+    found = list(map(linked, edges(connection, EdgeFilter(ids=frozenset([id])), limit, as_of)))
     found += through_names(
         id,
         [_held(connection, id, row, common=False) for row in connection.execute(_MENTIONED, (id,))],

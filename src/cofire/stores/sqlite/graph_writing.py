@@ -14,7 +14,7 @@ from cofire.dynamics.active_hours import Span, extended
 from cofire.errors import InvalidInput, NotFound
 from cofire.kinds import kind_of
 from cofire.model import Description, Edge, EdgeCounts, Importance, Mentioned, NewEdge, NewFact
-from cofire.stores.index.moments import moment, stamp
+from cofire.stores.index.moments import moment, stamp, stamp_or_none
 from cofire.stores.index.terms import Held, described
 
 CONFIDENCE_STEP = 0.05
@@ -131,15 +131,13 @@ def _write_edge(
     (source, scope), (target, other) = ends[edge.source], ends[edge.target]
     if scope != other:
         raise InvalidInput("The two facts are of different scopes.", way_out="Connect facts of one scope.")
-    known = connection.execute(
-        f"SELECT ended, key, weight, confidence, tags, origin FROM {table} WHERE source = ? AND target = ? AND kind = ?",
-        (source, target, edge.kind),
-    ).get
-    if known is None:
-        connection.execute(_INSERT.format(table), (source, target, edge.kind, *_values(edge), stamp(now), version))
+    said = (source, target, edge.kind, *_values(edge), edge.co_access_count, stamp_or_none(edge.strengthened))
+    connection.execute(_INSERT.format(table, _SEEN[table]), (*said, stamp(now), version))
+    if connection.changes():
         return "new"
+    known = connection.execute(_KNOWN.format(table), (source, target, edge.kind)).get
     if known[0] is not None:
-        connection.execute(_UPDATE.format(table, _SEEN[table]), (*_values(edge), stamp(now), version, known[1]))
+        _update(connection, new, known[1], _values(edge), version=version, now=now)
         return "new"
     return _meet(connection, known[1:], new, version, now)
 
@@ -154,8 +152,7 @@ def _missing_end(new: NewEdge, ends: Mapping[str, tuple[int, int]]) -> str:
 
 def _meet(connection: apsw.Connection, known: Any, new: NewEdge, version: int, now: datetime) -> str:
     """The edge is there already: do what its mode says."""
-    key, weight, confidence, tags, origin = known
-    table = kind_of(new.edge.kind).table
+    key, weight, confidence, tags, origin, count = known
     if new.mode == "error":
         raise InvalidInput(
             f"{new.edge.source} and {new.edge.target} are connected by {new.edge.kind} already.",
@@ -167,21 +164,36 @@ def _meet(connection: apsw.Connection, known: Any, new: NewEdge, version: int, n
         values = (weight, None if confidence is None else min(1.0, confidence + CONFIDENCE_STEP), tags, origin)
     else:
         values = _values(new.edge)
-    if values == (weight, confidence, tags, origin) and new.mode != "reinforce":
+    more = new.edge.co_access_count > count
+    if values == (weight, confidence, tags, origin) and new.mode != "reinforce" and not more:
         return "same"
-    connection.execute(_UPDATE.format(table, _SEEN[table]), (*values, stamp(now), version, key))
+    _update(connection, new, key, values, version=version, now=now)
     return "changed"
+
+
+def _update(connection: apsw.Connection, new: NewEdge, key: int, values: Any, *, version: int, now: datetime) -> None:
+    """Let other values hold. What use counted of an edge stays, or comes with one that was counted elsewhere."""
+    table = kind_of(new.edge.kind).table
+    seen = stamp(new.edge.strengthened or now)
+    bound = (*values, new.edge.co_access_count, seen, version, key)
+    connection.execute(_UPDATE.format(table, _SEEN[table]), bound)
 
 
 def _values(edge: Edge) -> tuple[float | None, float | None, str | None, str]:
     return edge.weight, edge.confidence, json.dumps(sorted(edge.tags)) if edge.tags else None, edge.origin
 
 
+_KNOWN = """
+SELECT ended, key, weight, confidence, tags, origin, co_access_count FROM {} WHERE source = ? AND target = ? AND kind = ?
+"""
 _INSERT = """
-INSERT INTO {}(source, target, kind, weight, confidence, tags, origin, created, version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO {}(source, target, kind, weight, confidence, tags, origin, co_access_count, {}, created, version)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT(source, target, kind) DO NOTHING
 """
 _UPDATE = """
-UPDATE {} SET weight = ?, confidence = ?, tags = ?, origin = ?, {} = ?, version = ?, ended = NULL WHERE key = ?
+UPDATE {} SET weight = ?, confidence = ?, tags = ?, origin = ?, co_access_count = max(co_access_count, ?), {} = ?, version = ?,
+  ended = NULL WHERE key = ?
 """
 _SEEN = {"graph_edges": "observed", "association_edges": "strengthened"}
 
@@ -200,24 +212,25 @@ def write_descriptions(
     connection: apsw.Connection, descriptions: Sequence[Description], version: int, now: datetime
 ) -> None:
     """A new description holds from now on; the one before is kept as history. Its words lead to the fact, more weakly."""
-    for one in descriptions:
-        found = connection.execute("SELECT key, terms, counts FROM facts WHERE id = ?", (one.fact,)).get
-        if found is None:
-            continue
-        key, terms, counts = found
-        held = described(Held(terms, counts), one.counts)
-        if connection.execute(_HOLDS, (key,)).get != one.text:
-            connection.execute("UPDATE descriptions SET ended = ? WHERE fact = ? AND ended IS NULL", (stamp(now), key))
-            connection.execute(
-                "INSERT INTO descriptions(fact, text, made) VALUES (?, ?, ?)", (key, one.text, stamp(now))
-            )
-        connection.execute(
-            "UPDATE facts SET terms = ?, counts = ?, version = ? WHERE key = ?", (held.terms, held.counts, version, key)
-        )
-        connection.executemany(_CITE, [(key, gist, cited) for cited, gist in one.cites.items()])
+    if not descriptions:
+        return
+    found = connection.execute(_SO_FAR, (apsw.carray(tuple({one.fact for one in descriptions})),))
+    known: dict[str, Any] = {row[0]: row[1:] for row in found}
+    told = [(one, *known[one.fact]) for one in descriptions if one.fact in known]
+    new = [(one.text, stamp(now), key) for one, key, text, *_ in told if text != one.text]
+    connection.executemany(_REPLACED, [(made, key) for _, made, key in new])
+    connection.executemany("INSERT INTO descriptions(text, made, fact) VALUES (?, ?, ?)", new)
+    leading = [(described(Held(terms, counts), one.counts), key) for one, key, _, terms, counts in told]
+    connection.executemany(_LEADING, [(held.terms, held.counts, version, key) for held, key in leading])
+    connection.executemany(_CITE, [(key, gist, id) for one, key, *_ in told for id, gist in one.cites.items()])
 
 
-_HOLDS = "SELECT text FROM descriptions WHERE fact = ? AND ended IS NULL"
+_SO_FAR = """
+SELECT f.id, f.key, (SELECT text FROM descriptions WHERE fact = f.key AND ended IS NULL), f.terms, f.counts
+FROM carray(?) c CROSS JOIN facts f ON f.id = c.value
+"""
+_REPLACED = "UPDATE descriptions SET ended = ? WHERE fact = ? AND ended IS NULL"
+_LEADING = "UPDATE facts SET terms = ?, counts = ?, version = ? WHERE key = ?"
 _CITE = "INSERT OR IGNORE INTO citations(fact, cited, gist) SELECT ?1, key, ?2 FROM facts WHERE id = ?3 AND key <> ?1"
 
 

@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager
 
 import apsw
 
-from cofire.learned import Group, Keeping, Shown, Use
-from cofire.stores.sqlite import learning, recall_log
+from cofire.learned import Group, Keeping, Occasion, Shown, Use
+from cofire.stores.sqlite import learning, occasions, recall_log
 from cofire.stores.sqlite.connecting import Lines
 
 
@@ -19,6 +19,9 @@ class Learning:
     _unlogged: recall_log.Shelved
 
     def _reading(self) -> AbstractContextManager[apsw.Connection]:
+        raise NotImplementedError
+
+    def _glancing(self) -> AbstractContextManager[apsw.Connection]:
         raise NotImplementedError
 
     def _open_lines(self) -> Lines:
@@ -35,6 +38,10 @@ class Learning:
     def uses(self, ids: Sequence[str]) -> dict[str, Use]:
         with self._reading() as connection:
             return learning.uses(connection, ids)
+
+    def occasions(self, ids: Sequence[str], limit: int) -> list[Occasion]:
+        with self._glancing() as connection:
+            return occasions.alike(connection, ids, limit)
 
     def groups(self, scopes: Sequence[str] | None, limit: int, most: int) -> list[Group]:
         with self._reading() as connection:

@@ -13,6 +13,7 @@ from cofire.kinds import kind_of
 from cofire.learned import BY_USE, HEBBIAN, Group, Lesson, Use
 from cofire.model import Change, EdgeCounts
 from cofire.stores.index.moments import stamp
+from cofire.stores.sqlite import occasions
 
 Ends = Mapping[str, tuple[int, int]]
 
@@ -28,6 +29,7 @@ def write_learning(connection: apsw.Connection, change: Change, version: int) ->
     """Everything of a change that use has taught."""
     if change.uses:
         connection.executemany(_USE, [(one.helped, one.hurt, id) for id, one in change.uses.items()])
+    occasions.write(connection, change.occasions)
     return teach(connection, change.lessons, version, change.now)
 
 
@@ -127,8 +129,9 @@ SELECT s.name, s.key, i.community, count(*) AS size FROM fact_importance i JOIN 
 JOIN scopes s ON s.key = f.scope WHERE NOT f.archived AND (?1 OR s.name IN (SELECT value FROM carray(?2)))
 GROUP BY s.key, i.community ORDER BY size DESC, s.name, i.community LIMIT ?3
 """
+# The cross join goes by the index of communities, and not over all facts of the scope.
 _MEMBERS = """
-SELECT f.id FROM fact_importance i JOIN facts f ON f.key = i.fact
+SELECT f.id FROM fact_importance i CROSS JOIN facts f ON f.key = i.fact
 WHERE i.community = ? AND f.scope = ? AND NOT f.archived ORDER BY i.pagerank DESC, f.id LIMIT ?
 """
 

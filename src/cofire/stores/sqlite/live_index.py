@@ -150,7 +150,8 @@ class LiveIndex:
         self._positions.clear()
         self._masks.clear()
         self._times.clear()
-        self._scopes = {str(name): int(key) for name, key in connection.execute("SELECT name, key FROM scopes")}
+        if epoch != self._epoch or not {row.scope for row in changed} <= set(self._scopes.values()):
+            self._scopes = {str(name): int(key) for name, key in connection.execute("SELECT name, key FROM scopes")}
         self._epoch, self._version = epoch, version
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import logging
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any
 
@@ -15,9 +16,10 @@ from cofire.dynamics import hebbian
 from cofire.learned import HEBBIAN, Keeping, Lesson, Shown, Way
 from cofire.stores.index.moments import LONG_AGO, moment, stamp
 from cofire.stores.sqlite import learning
+from cofire.stores.sqlite.graph_writing import run_clock
 
 # Recalls that are written together, and that wait at most while others keep the store busy.
-TOGETHER, WAITING = 64, 1_024
+TOGETHER, WAITING = 256, 1_024
 # Every so many recalls it is seen to that pairs and sessions do not become too many.
 TIDIED, MOST_PAIRS, MOST_SESSIONS = 1_024, 200_000, 1_000
 
@@ -56,15 +58,17 @@ class Shelved:
 
 
 def write(connection: apsw.Connection, waiting: Sequence[Shown], keeping: Keeping) -> None:
-    """Log recalls, let the oldest go, and learn from what was shown together."""
+    """Log recalls, which are use of the memory, let the oldest go, and learn from what was shown together."""
+    use(connection, [one.at for one in waiting], keeping.idle_minutes)
     ids = (id for one in waiting for id in (*one.ids, *_on_ways(one)))
     keys = {id: key for id, (key, _) in learning.ends_of(connection, ids).items()}
-    rows = [(one.id, stamp(one.at), one.session, _packed(one.ways, keys)) for one in waiting]
-    recalls = [int(connection.execute(_RECALL, row).get) for row in rows]
+    last = int(connection.execute(_LAST_RECALL).get or 0)
+    numbered = list(enumerate(waiting, last + 1))
     connection.executemany(
-        _FACT, [row for one, recall in zip(waiting, recalls, strict=True) for row in _places(one, recall, keys)]
+        _RECALL, [(key, one.id, stamp(one.at), one.session, _packed(one.ways, keys)) for key, one in numbered]
     )
-    newest = recalls[-1]
+    connection.executemany(_FACT, [row for key, one in numbered for row in _places(one, key, keys)])
+    newest = last + len(waiting)
     connection.execute("DELETE FROM recall_log WHERE key <= ?", (newest - keeping.most,))
     lessons = _lessons(connection, waiting, keeping, keys)
     if lessons:
@@ -72,6 +76,18 @@ def write(connection: apsw.Connection, waiting: Sequence[Shown], keeping: Keepin
         learning.teach(connection, lessons, version, waiting[-1].at)
     if newest // TIDIED != (newest - len(waiting)) // TIDIED:
         tidy(connection)
+
+
+def use(connection: apsw.Connection, moments: Iterable[datetime], idle_minutes: float) -> None:
+    """The clock of active hours runs on: of each time without a long pause only the first and the last moment matter."""
+    idle, times = timedelta(minutes=idle_minutes), list[list[datetime]]()
+    for at in sorted(moments):
+        if times and at - times[-1][-1] <= idle:
+            times[-1][1:] = [at]
+        else:
+            times.append([at])
+    for at in (either for time in times for either in time):
+        run_clock(connection, at, idle_minutes)
 
 
 def _places(shown: Shown, recall: int, keys: Mapping[str, int]) -> list[tuple[int, int, int]]:
@@ -82,7 +98,9 @@ def _on_ways(shown: Shown) -> set[str]:
     return {id for ways in shown.ways.values() for way in ways for id in (way.source, way.target)}
 
 
-_RECALL = "INSERT INTO recall_log(id, at, session, ways) VALUES (?, ?, ?, ?) RETURNING key"
+# Keys are given here, so that many rows are one call; none is ever given twice.
+_LAST_RECALL = "SELECT seq FROM sqlite_sequence WHERE name = 'recall_log'"
+_RECALL = "INSERT INTO recall_log(key, id, at, session, ways) VALUES (?, ?, ?, ?, ?)"
 _FACT = "INSERT OR IGNORE INTO recall_log_facts(recall, fact, place) VALUES (?, ?, ?)"
 
 

@@ -50,6 +50,11 @@ def _what_use_teaches(connection: apsw.Connection) -> None:
     connection.execute(_LEARNING)
 
 
+@migration
+def _judged_recalls(connection: apsw.Connection) -> None:
+    connection.execute(_OCCASIONS)
+
+
 def version_of(connection: apsw.Connection) -> int:
     return int(connection.pragma("user_version"))
 
@@ -355,4 +360,20 @@ CREATE TABLE exposures (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX exposures_by_other ON exposures(b);
 CREATE INDEX exposures_that_earn ON exposures(sessions) WHERE sessions >= 3;
+"""
+
+# `verdict` is 1 where the fact helped, -1 where it hurt.
+_OCCASIONS = """
+CREATE TABLE occasions (
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE
+) STRICT;
+CREATE TABLE occasion_facts (
+  occasion INTEGER NOT NULL REFERENCES occasions(key) ON DELETE CASCADE,
+  fact INTEGER NOT NULL REFERENCES facts(key) ON DELETE CASCADE,
+  first INTEGER NOT NULL,
+  verdict INTEGER NOT NULL,
+  PRIMARY KEY (occasion, fact)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX occasion_facts_by_fact ON occasion_facts(fact);
 """

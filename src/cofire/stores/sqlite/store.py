@@ -39,7 +39,18 @@ from cofire.stores.index import looking
 from cofire.stores.index.index import Index, Proposed
 from cofire.stores.index.links import Asked, Expander
 from cofire.stores.index.warm_vectors import ASKED_BEFORE, MOST, WarmVectors
-from cofire.stores.sqlite import counting, graph_reading, kinship, name_reading, revising, rows, schema, taking, writing
+from cofire.stores.sqlite import (
+    counting,
+    graph_reading,
+    kinship,
+    name_reading,
+    past_links,
+    revising,
+    rows,
+    schema,
+    taking,
+    writing,
+)
 from cofire.stores.sqlite.connecting import IN_MEMORY, Lines, SqliteOptions, connect
 from cofire.stores.sqlite.curating import Curating
 from cofire.stores.sqlite.faults import translated
@@ -217,6 +228,8 @@ class SqliteStore(Curating, Learning):
 
     def expand(self, ids: Sequence[str], conducting: Conducting) -> Expansion:
         with self._reading() as connection, self._live.at(connection) as index:
+            if conducting.where.as_of is not None:
+                return past_links.expand(connection, self._live, index, ids, conducting)
             wanted = tuple(dict.fromkeys(ids))
             asked = Asked.among(wanted, self._live.places(connection, wanted))
             edges, admitted = self._live.adjacency(connection), self._live.admitted(connection, conducting.where)

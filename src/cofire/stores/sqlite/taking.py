@@ -22,7 +22,7 @@ from cofire.stores.sqlite.graph_writing import name_keys
 
 FACTS, CITED, MODELS = "facts", "cited", "models"
 EDGES = ("graph_edges", "association_edges")
-OWN_NAMES = {"facts": "id", "scopes": "name", "names": "name", "recall_log": "id"}
+OWN_NAMES = {"facts": "id", "scopes": "name", "names": "name", "recall_log": "id", "occasions": "id"}
 
 Row = dict[str, Any]
 

@@ -1,0 +1,53 @@
+"""Parts of the index that take a short way: they must find what the long way finds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from cofire.stores.index.postings import FEW_LOOKS, Postings
+from cofire.stores.index.signs import SAMPLED, Signs
+
+DIMENSION, WANTED = 128, 20
+
+
+def by_counting(vectors: NDArray[np.float32], asked: NDArray[np.float32], among: NDArray[np.bool_]) -> list[int]:
+    """All that differ in no more signs than the last one wanted."""
+    distances = ((vectors > 0) != (asked > 0)).sum(axis=1)
+    last = np.sort(distances[among])[WANTED - 1]
+    return np.flatnonzero(among & (distances <= last)).tolist()
+
+
+@pytest.mark.parametrize("first", [0, 1], ids=["where samples are taken", "where none is taken"])
+@pytest.mark.parametrize("allowed", [1.0, 0.8, 0.2])
+def test_the_nearest_by_sign_are_found_wherever_they_stand(first: int, allowed: float) -> None:
+    chance = np.random.default_rng(5)
+    vectors = chance.standard_normal((3_000, DIMENSION)).astype(np.float32)
+    asked = chance.standard_normal(DIMENSION).astype(np.float32)
+    vectors[first::SAMPLED] += 2 * asked
+    among = chance.random(len(vectors)) < allowed
+    signs = Signs(DIMENSION)
+    signs.add(vectors)
+    assert signs.candidates(asked, among, WANTED).tolist() == by_counting(vectors, asked, among)
+
+
+def test_a_term_is_found_alike_by_one_who_looks_once_and_by_one_who_looks_often() -> None:
+    postings = Postings()
+    for position in range(4):
+        held = np.array([7, 100 + position], np.int64)
+        postings.add(held, np.full(2, position, np.int32), np.array([position + 1, 1], np.uint16))
+    once = [column.tolist() for column in postings.find(7)]
+    for other in range(FEW_LOOKS + 1):
+        postings.find(1_000 + other)
+    postings._found.clear()
+    assert once == [column.tolist() for column in postings.find(7)] == [[0, 1, 2, 3], [1, 2, 3, 4]]
+
+
+def test_a_tail_that_was_listed_and_grew_again_leaves_nothing_out() -> None:
+    postings = Postings()
+    postings.add(np.array([7], np.int64), np.array([0], np.int32), np.array([1], np.uint16))
+    postings.find_all(np.array([7], np.int64), 10)
+    postings.add(np.array([7], np.int64), np.array([1], np.int32), np.array([2], np.uint16))
+    assert [column.tolist() for column in postings.find(7)] == [[0, 1], [1, 2]]
+    assert [column.tolist() for column in postings.find_all(np.array([7], np.int64), 10)[1:3]] == [[0, 1], [1, 2]]
