@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from cofire.reading.words import words
 from cofire.stores.base import Store
 from cofire.stores.reference import ReferenceStore
 from cofire.stores.sqlite.store import SqliteOptions, SqliteStore
+from tests.neo4j_server import empty_store, shared_server
 
 pytest_plugins = ["tests.no_skips"]
 
@@ -30,16 +32,19 @@ hypothesis_settings.register_profile(
 )
 hypothesis_settings.load_profile("same everywhere")
 
+_NUMBERS = count()
+
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SYNONYMS = {"automobil": "car", "vehicl": "car", "pupil": "student"}
 
 
 @pytest.fixture(autouse=True)
 def quiet_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No settings but those of the test: neither the user's file nor variables of whoever runs it."""
+    """No settings but those of the test: neither the user's file and folders nor variables of whoever runs it."""
     for name in os.environ:
         if name.startswith("COFIRE_"):
             monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.getbasetemp() / f"data-{next(_NUMBERS)}"))
     monkeypatch.setenv(FILE_VARIABLE, str(tmp_path_factory.getbasetemp() / "no-such-folder" / "config.toml"))
 
 
@@ -50,12 +55,26 @@ def sqlite_store(folder: Path, index: str = "signs") -> SqliteStore:
 STORES: dict[str, Callable[[Path], Store]] = {
     "reference": lambda folder: ReferenceStore(),
     "sqlite": sqlite_store,
+    "neo4j": lambda folder: empty_store(),
 }
 
 
-@pytest.fixture(params=STORES)
+@pytest.fixture(scope="session")
+def neo4j_url() -> Iterator[str]:
+    """A server that is there for the whole run, started when the first test asks for it."""
+    with shared_server() as url:
+        yield url
+
+
+# Every test on a server runs in the same worker, so that one server serves them all.
+EVERY_STORE = [pytest.param(name, marks=pytest.mark.xdist_group(name)) if name == "neo4j" else name for name in STORES]
+
+
+@pytest.fixture(params=EVERY_STORE)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     """Every store there is, one after the other."""
+    if request.param == "neo4j":
+        request.getfixturevalue("neo4j_url")
     opened = STORES[request.param](tmp_path)
     yield opened
     opened.close()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cofire.asks import Asking, Emit, Failure, Now, Together
+from cofire.learning_asks import Occasions
 from tests.conftest import START
 
 
@@ -13,7 +14,7 @@ class Answers:
     """Answers each ask by its type: a value, a list of values to be used up, a function of the ask, or an error to raise."""
 
     def __init__(self, answers: Mapping[type, Any]) -> None:
-        self.answers: dict[type, Any] = {Now: START, Emit: None, **answers}
+        self.answers: dict[type, Any] = {Now: START, Emit: None, Occasions: [], **answers}
         self.asked: list[Any] = []
 
     def run(self, verb: Asking[Any]) -> Any:
