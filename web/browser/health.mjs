@@ -1,0 +1,75 @@
+// Scenarios of memory's health: figures, work with progress, the inbox, settings and the shadow.
+import assert from "node:assert/strict";
+
+async function visit(page, address) {
+  await page.goto(address);
+  await page.getByRole("link", { name: "Health" }).click();
+  await page.locator(".figures").waitFor();
+}
+
+export default {
+  "figures tell what memory holds": async ({ page, addresses }) => {
+    await visit(page, addresses.team);
+    const figures = await page.locator(".figures").innerText();
+    assert.match(figures, /facts\s+\d+/);
+    assert.match(figures, /links\s+\d+/);
+  },
+
+  "rehearsing tells what curating would change, with progress": async ({ page, addresses }) => {
+    await visit(page, addresses.team);
+    await page.getByRole("button", { name: "Rehearse" }).click();
+    const task = page.locator(".task").filter({ has: page.getByRole("button", { name: "Rehearse" }) });
+    await task.locator(".work-said", { hasText: "to review" }).waitFor();
+    assert.match(await task.locator(".work-said").innerText(), /would be faded/);
+    assert.equal(await task.locator("progress").evaluate((bar) => bar.value), 1);
+  },
+
+  "a dream connects what waits": async ({ page, addresses }) => {
+    await visit(page, addresses.team);
+    await page.getByRole("button", { name: "Dream" }).click();
+    await page.locator(".card", { hasText: "Nothing waits." }).waitFor();
+  },
+
+  "a pair that disagrees waits in the inbox and is decided": async ({ page, addresses }) => {
+    await visit(page, addresses.team);
+    assert.match(await page.locator(".reviews").innerText(), /Porto or Lisbon/);
+    await page.getByRole("button", { name: "Keep both" }).click();
+    await page.getByText("No facts disagree.").waitFor();
+  },
+
+  "the shadow's comparisons are told": async ({ page, addresses }) => {
+    await visit(page, addresses.team);
+    const card = page.locator(".card").filter({ has: page.getByRole("heading", { name: "Shadow" }) });
+    assert.match(await card.innerText(), /Recalls compared\s+1/);
+  },
+
+  "a setting is found by words, changed, kept, and taken back": async ({ page, addresses }) => {
+    await visit(page, addresses.team);
+    await page.getByLabel("Find a setting").fill("recall.k");
+    await page.getByLabel("recall.k", { exact: true }).fill("7");
+    await page.keyboard.press("Tab");
+    await page.locator(".setting", { hasText: "recall.k" }).locator(".badge", { hasText: "store" }).waitFor();
+    await page.reload();
+    await page.getByLabel("Find a setting").fill("recall.k");
+    assert.equal(await page.getByLabel("recall.k", { exact: false }).first().inputValue(), "7");
+    await page.getByRole("button", { name: "Reset" }).click();
+    await page.locator(".setting .badge").waitFor({ state: "detached" });
+    assert.equal(await page.getByLabel("recall.k", { exact: true }).inputValue(), "10");
+  },
+
+  "a value that is not allowed is refused with a way out": async ({ page, addresses, complaints }) => {
+    await visit(page, addresses.team);
+    await page.getByLabel("Find a setting").fill("recall.k");
+    await page.getByLabel("recall.k", { exact: true }).fill("0");
+    await page.keyboard.press("Tab");
+    await page.locator(".notice", { hasText: "1" }).waitFor();
+    assert.equal(await page.getByLabel("recall.k", { exact: true }).inputValue(), "10");
+    forgive(complaints, /400|422/);
+  },
+};
+
+/** A refusal is told in the console, too: by the browser, not by the page. */
+function forgive(complaints, pattern) {
+  const left = complaints.filter((one) => !pattern.test(one));
+  complaints.splice(0, complaints.length, ...left);
+}

@@ -1,0 +1,162 @@
+// The screen where questions are asked: the answer beside the graph, and over the graph the replay of how it was found.
+import type { App, Screen } from "../app.ts";
+import { post } from "../calls.ts";
+import { fill, h } from "../elements.ts";
+import { loadAround, type Atlas } from "../graph/atlas.ts";
+import { namesOn } from "../graph/names.ts";
+import { WHOLE, type Painter } from "../graph/stage.ts";
+import { failureCard, failureNotice } from "../notices.ts";
+import { replayControls } from "../replay/controls.ts";
+import { framesOf, type Frame } from "../replay/frames.ts";
+import { momentAt } from "../replay/moments.ts";
+import { paint } from "../replay/painting.ts";
+import { Player } from "../replay/player.ts";
+import type { Hit, Recollection } from "../shapes.ts";
+import { colours } from "../theme.ts";
+import { emptyMemory, invitation } from "./invitation.ts";
+import { questionForm, type Asked } from "./question.ts";
+import { results, type Results } from "./results.ts";
+import { whyNot } from "./why-not.ts";
+
+const DIMMED = 0.72;
+
+export class AskScreen implements Screen {
+  readonly player = new Player();
+  private readonly controls = replayControls(this.player);
+  private readonly answer = h("div", { class: "answer-space" });
+  private readonly form = questionForm((asked) => void this.ask(asked));
+  readonly replay = this.controls.element;
+  readonly element = h(
+    "section",
+    { class: "panel ask", "aria-label": "Ask" },
+    h("h1", { class: "unseen" }, "Ask memory"),
+    this.form.element,
+    this.answer,
+  );
+  private found: Recollection | null = null;
+  private chosen: Hit | null = null;
+  private list: Results | null = null;
+  // The atlas of a memory too large to be drawn whole, while the replay shows a part of it.
+  private whole: Atlas | null = null;
+
+  constructor(private readonly app: App) {
+    this.replay.hidden = true;
+    this.player.onMove = () => {
+      this.controls.update();
+      app.stage.repaint();
+    };
+  }
+
+  get isAnswered(): boolean {
+    return this.found !== null;
+  }
+
+  setScopes(names: readonly string[]): void {
+    this.form.setScopes(names);
+  }
+
+  focus(): void {
+    this.form.focus();
+  }
+
+  enter(): void {
+    this.show();
+    if (this.whole && this.found) void this.play(this.found);
+  }
+
+  leave(): void {
+    this.player.pause();
+    this.app.stage.paintWith(null);
+    if (this.whole) this.app.stage.show(this.whole);
+  }
+
+  charted(): void {
+    this.whole = null;
+    if (this.found) return void this.bringNear(this.player.frames);
+    const atlas = this.app.stage.atlas;
+    fill(this.answer, atlas?.total ? invitation(atlas, (question) => this.askThis(question)) : emptyMemory(this.app));
+  }
+
+  private askThis(question: string): void {
+    this.form.fillIn(question);
+    void this.ask(this.form.asked());
+  }
+
+  private async ask(asked: Asked): Promise<void> {
+    fill(this.answer, waiting());
+    try {
+      this.found = await post<Recollection>("/recall", asked);
+    } catch (error) {
+      return fill(
+        this.answer,
+        failureCard(error, () => void this.ask(asked)),
+      );
+    }
+    this.chosen = null;
+    this.list = results(this.found, this.app, (hit) => this.choose(hit));
+    fill(this.answer, this.list.element, whyNot(asked, this.app));
+    this.answer.scrollTop = 0;
+    await this.play(this.found);
+  }
+
+  /** Show the path of one hit alone, or of all again. */
+  private choose(hit: Hit): void {
+    this.chosen = this.chosen?.id === hit.id ? null : hit;
+    this.list?.choose(this.chosen?.id ?? null);
+    if (this.player.position < this.player.end) this.player.seek(this.player.end);
+    this.app.stage.repaint();
+  }
+
+  private async play(found: Recollection): Promise<void> {
+    const frames = framesOf(found);
+    await this.bringNear(frames);
+    this.player.load(frames);
+    this.show();
+    const covered = this.replay.offsetHeight / (this.app.stage.element.clientHeight || 1);
+    this.app.stage.fly(litIds(frames), covered);
+  }
+
+  /** Of a memory too large to be drawn whole, what the replay lights up is drawn alone. */
+  private async bringNear(frames: readonly Frame[]): Promise<void> {
+    const { stage } = this.app;
+    this.whole ??= stage.atlas?.clusters.length ? stage.atlas : null;
+    const ids = litIds(frames);
+    if (!this.whole || !ids.length) return;
+    try {
+      stage.show(await loadAround(ids, this.whole));
+    } catch (error) {
+      failureNotice(error);
+    }
+  }
+
+  private show(): void {
+    const { stage } = this.app;
+    this.replay.hidden = !this.found;
+    stage.look(this.found ? { ...WHOLE, dimmed: DIMMED, labels: false } : WHOLE);
+    stage.paintWith(this.found ? this.painter(this.found) : namesOn(stage));
+  }
+
+  private painter(found: Recollection): Painter {
+    const won = found.hits.flatMap((hit) => hit.hops);
+    const textOf = textsOf(found, this.app);
+    return (context, project) => {
+      if (!this.player.frames.length) return;
+      const moment = momentAt(this.player.frames, this.player.position);
+      const chosen = this.chosen?.hops ?? [];
+      paint(context, { moment, won, chosen, chosenId: this.chosen?.id ?? null, textOf }, project, colours());
+    };
+  }
+}
+
+function waiting(): HTMLElement {
+  return h("div", { class: "waiting-cards", role: "status", "aria-label": "Recalling" }, h("i"), h("i"), h("i"));
+}
+
+function litIds(frames: readonly Frame[]): string[] {
+  return [...new Set(frames.flatMap((frame) => [...frame.lit.keys()]))];
+}
+
+function textsOf(found: Recollection, app: App): (id: string) => string | undefined {
+  const known = new Map([...found.texts, ...found.hits].map(({ id, text }) => [id, text]));
+  return (id) => known.get(id) ?? app.stage.atlas?.nodes.get(id)?.label;
+}

@@ -1,0 +1,74 @@
+// Calls to cofire's HTTP interface: the token, requests, and refusals with their way out.
+
+const BASE = "/api/v1";
+const KEY = "cofire.token";
+
+export class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    readonly kind: string,
+    message: string,
+    readonly wayOut: string,
+  ) {
+    super(message);
+  }
+}
+
+/** The token that `cofire serve` put behind the address; it is kept for this tab and taken out of sight. */
+export function takeToken(): void {
+  const given = /[#&]token=([^&]+)/.exec(location.hash)?.[1];
+  if (!given) return;
+  keepToken(decodeURIComponent(given));
+  history.replaceState(null, "", `${location.pathname}#/ask`);
+}
+
+export function keepToken(token: string): void {
+  sessionStorage.setItem(KEY, token);
+}
+
+export function get<T>(path: string, asked: Record<string, string | number | undefined> = {}): Promise<T> {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(asked))
+    if (value !== undefined && value !== "") query.set(name, String(value));
+  return call<T>("GET", query.size ? `${path}?${query}` : path);
+}
+
+export const post = <T>(path: string, body: unknown = {}): Promise<T> => call<T>("POST", path, body);
+export const patch = <T>(path: string, body: unknown): Promise<T> => call<T>("PATCH", path, body);
+export const put = <T>(path: string, body: unknown): Promise<T> => call<T>("PUT", path, body);
+export const remove = <T>(path: string): Promise<T> => call<T>("DELETE", path);
+
+async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+  return (await answered(method, path, "application/json", body)).json() as Promise<T>;
+}
+
+/** A response that went well; every other becomes a refusal that says what to do next. */
+export async function answered(method: string, path: string, accept: string, body?: unknown): Promise<Response> {
+  const response = await sent(method, path, accept, body);
+  if (!response.ok) throw await refusalOf(response);
+  return response;
+}
+
+async function sent(method: string, path: string, accept: string, body?: unknown): Promise<Response> {
+  const headers: Record<string, string> = { Accept: accept };
+  const token = sessionStorage.getItem(KEY);
+  if (token) headers["Authorization"] = `Bearer ${token}`;
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  try {
+    return await fetch(BASE + path, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
+  } catch {
+    throw new Refusal(
+      0,
+      "Unreachable",
+      "The memory does not answer.",
+      "See whether cofire serve is still running, then try again.",
+    );
+  }
+}
+
+async function refusalOf(response: Response): Promise<Refusal> {
+  const said = (await response.json().catch(() => ({}))) as { error?: Record<string, string> };
+  const error = said.error ?? {};
+  const message = error["problem"] ?? `The memory answered with ${response.status}.`;
+  return new Refusal(response.status, error["kind"] ?? "Unexpected", message, error["way_out"] ?? "Try again.");
+}

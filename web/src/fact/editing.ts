@@ -1,0 +1,42 @@
+// Changing what a fact says. What it said before stays in its history.
+import { listed } from "../ask/question.ts";
+import { patch } from "../calls.ts";
+import { h } from "../elements.ts";
+import { failureNotice, notice } from "../notices.ts";
+import type { Fact } from "../shapes.ts";
+
+export interface Ways {
+  done: () => void;
+  cancel: () => void;
+}
+
+export function editForm(fact: Fact, ways: Ways): HTMLElement {
+  const text = h("textarea", { rows: 4, value: fact.text, required: true });
+  const tags = h("input", { type: "text", value: fact.tags.join(", ") });
+  const save = async () => {
+    try {
+      await patch(`/facts/${encodeURIComponent(fact.id)}`, { text: text.value.trim(), tags: listed(tags.value) });
+      notice("Changed. What it said before is in its history.");
+      ways.done();
+    } catch (error) {
+      failureNotice(error);
+    }
+  };
+  setTimeout(() => text.focus());
+  return h(
+    "form",
+    {
+      class: "fact-form",
+      "aria-label": "Edit the fact",
+      onsubmit: (event: SubmitEvent) => (event.preventDefault(), void save()),
+    },
+    h("label", { class: "field" }, h("span", {}, "Text"), text),
+    h("label", { class: "field" }, h("span", {}, "Tags, separated by commas"), tags),
+    h(
+      "div",
+      { class: "row" },
+      h("button", { type: "submit", class: "primary" }, "Save"),
+      h("button", { type: "button", class: "quiet", onclick: ways.cancel }, "Cancel"),
+    ),
+  );
+}

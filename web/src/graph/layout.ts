@@ -1,0 +1,157 @@
+// Where facts lie: each community is a disc, discs lie near those they are linked with, and its most important fact is its middle.
+// Pure and quick, so that the first frame waits for nothing; `settling.worker.ts` then lets each disc settle.
+import type { Edge, Node } from "../shapes.ts";
+
+export interface Point {
+  x: number;
+  y: number;
+}
+
+export interface Disc extends Point {
+  community: number | null;
+  members: string[];
+  radius: number;
+}
+
+const GOLDEN_ANGLE = Math.PI * (3 - Math.sqrt(5));
+const SPACING = 1;
+const GAP = 2.2;
+// With more discs than this, facts that are alone lie around the others, where they cost no time.
+const CROWD = 1500;
+// Cells are numbered column by column.
+const COLUMN = 1 << 16;
+const AROUND = [-1, 0, 1].flatMap((dx) => [-1, 0, 1].map((dy) => dx * COLUMN + dy));
+
+/** Discs in their places, the largest first. */
+export function discsOf(nodes: readonly Node[], edges: readonly Edge[]): Disc[] {
+  const all = [...grouped(nodes)].map(([community, members]) => disc(community, members));
+  all.sort((one, other) => other.members.length - one.members.length);
+  const discs = all.length > CROWD ? all.filter((one) => one.members.length > 1) : all;
+  spiral(discs);
+  relax(discs, ties(discs, edges));
+  return discs === all ? discs : [...discs, ...dust(all.slice(discs.length), reach(discs))];
+}
+
+/** Every fact on its disc, from the middle outward as the seeds of a sunflower. */
+export function places(discs: readonly Disc[]): Map<string, Point> {
+  const placed = new Map<string, Point>();
+  for (const one of discs) {
+    one.members.forEach((id, row) => placed.set(id, seedOf(one, row)));
+  }
+  return placed;
+}
+
+function grouped(nodes: readonly Node[]): Map<number | null, string[]> {
+  const important = [...nodes].sort(
+    (one, other) => (other.pagerank ?? 0) - (one.pagerank ?? 0) || (one.id < other.id ? -1 : 1),
+  );
+  const groups = new Map<number | null, string[]>();
+  for (const node of important) {
+    const group = groups.get(node.community);
+    if (group) group.push(node.id);
+    else groups.set(node.community, [node.id]);
+  }
+  return groups;
+}
+
+function disc(community: number | null, members: string[]): Disc {
+  return { community, members, radius: SPACING * Math.sqrt(members.length), x: 0, y: 0 };
+}
+
+function seedOf(one: Disc, row: number): Point {
+  if (one.members.length === 1) return { x: one.x, y: one.y };
+  const away = SPACING * Math.sqrt(row + 0.4);
+  return { x: one.x + away * Math.cos(row * GOLDEN_ANGLE), y: one.y + away * Math.sin(row * GOLDEN_ANGLE) };
+}
+
+/** The largest in the middle, the others around it, with room for what is already there. */
+function spiral(discs: Disc[]): void {
+  let filled = 0;
+  discs.forEach((one, row) => {
+    const away = Math.sqrt(filled) * 1.1;
+    one.x = away * Math.cos(row * GOLDEN_ANGLE);
+    one.y = away * Math.sin(row * GOLDEN_ANGLE);
+    filled += (one.radius + GAP) ** 2;
+  });
+}
+
+/** How strongly discs are tied: links between them, beside the size of the smaller. */
+function ties(discs: readonly Disc[], edges: readonly Edge[]): [number, number, number][] {
+  const home = new Map<string, number>();
+  discs.forEach((one, row) => one.members.forEach((id) => home.set(id, row)));
+  const counts = new Map<number, number>();
+  for (const edge of edges) {
+    const [a, b] = [home.get(edge.source), home.get(edge.target)];
+    if (a === undefined || b === undefined || a === b) continue;
+    const pair = Math.min(a, b) * discs.length + Math.max(a, b);
+    counts.set(pair, (counts.get(pair) ?? 0) + 1);
+  }
+  return [...counts].map(([pair, count]) => tie(discs, Math.floor(pair / discs.length), pair % discs.length, count));
+}
+
+function tie(discs: readonly Disc[], a: number, b: number, count: number): [number, number, number] {
+  const smaller = Math.min(discs[a]?.members.length ?? 1, discs[b]?.members.length ?? 1);
+  return [a, b, Math.min(1, count / smaller)];
+}
+
+/** Tied discs draw together, all draw to the middle, and none lies upon another. */
+function relax(discs: Disc[], tied: readonly [number, number, number][]): void {
+  const rounds = Math.min(160, Math.max(20, Math.floor(6e4 / (discs.length + 1))));
+  for (let round = 0; round < rounds; round++) {
+    const heat = 1 - round / rounds;
+    for (const [a, b, strength] of tied) draw(discs[a], discs[b], 0.06 * strength * heat);
+    for (const one of discs) {
+      one.x *= 1 - 0.012 * heat;
+      one.y *= 1 - 0.012 * heat;
+    }
+    part(discs);
+  }
+}
+
+function draw(one: Disc | undefined, other: Disc | undefined, pull: number): void {
+  if (!one || !other) return;
+  const [dx, dy] = [other.x - one.x, other.y - one.y];
+  const share = one.radius ** 2 / (one.radius ** 2 + other.radius ** 2);
+  one.x += dx * pull * (1 - share);
+  one.y += dy * pull * (1 - share);
+  other.x -= dx * pull * share;
+  other.y -= dy * pull * share;
+}
+
+/** Only discs of the same cell or of cells beside it can touch: a cell is as wide as the two largest. */
+function part(discs: readonly Disc[]): void {
+  const width = 2 * (discs[0]?.radius ?? 1) + GAP;
+  const cells = new Map<number, Disc[]>();
+  for (const one of discs) {
+    const home = Math.floor(one.x / width) * COLUMN + Math.floor(one.y / width);
+    for (const step of AROUND) for (const other of cells.get(home + step) ?? []) pushApart(one, other);
+    const cell = cells.get(home);
+    if (cell) cell.push(one);
+    else cells.set(home, [one]);
+  }
+}
+
+function pushApart(one: Disc, other: Disc): void {
+  const room = one.radius + other.radius + GAP;
+  const [dx, dy] = [other.x - one.x, other.y - one.y];
+  if (Math.abs(dx) >= room || Math.abs(dy) >= room) return;
+  const apart = Math.hypot(dx, dy) || 0.01;
+  if (apart >= room) return;
+  const push = (room - apart) / apart / 2;
+  one.x -= dx * push;
+  one.y -= dy * push;
+  other.x += dx * push;
+  other.y += dy * push;
+}
+
+function reach(discs: readonly Disc[]): number {
+  return Math.max(0, ...discs.map((one) => Math.hypot(one.x, one.y) + one.radius));
+}
+
+/** Around all others, as dust. */
+function dust(alone: readonly Disc[], from: number): Disc[] {
+  return alone.map((one, row) => {
+    const away = Math.sqrt((from + GAP) ** 2 + row * 2 * SPACING);
+    return { ...one, x: away * Math.cos(row * GOLDEN_ANGLE), y: away * Math.sin(row * GOLDEN_ANGLE) };
+  });
+}

@@ -1,0 +1,58 @@
+// Names of communities over the graph: seen from afar, gone when one comes near.
+import type { Colours } from "../colours.ts";
+import { colours } from "../theme.ts";
+import { spoken } from "../wording.ts";
+import type { Atlas } from "./atlas.ts";
+import { outlined, overlap, type Box } from "./labels.ts";
+import type { Point } from "./layout.ts";
+import type { Painter, Stage } from "./stage.ts";
+
+type Project = Parameters<Painter>[1];
+
+const NEAR = 0.35;
+const FAR = 0.6;
+const MOST = 24;
+const SMALLEST = 3;
+
+/** A painter of the names of all communities that have facts to be seen. */
+export function namesOn(stage: Stage, shows: (id: string) => boolean = () => true): Painter {
+  return (context, project) => {
+    const strength = Math.min(1, Math.max(0, (stage.ratio() - NEAR) / (FAR - NEAR)));
+    if (stage.atlas && strength > 0) paintNames(context, stage.atlas, project, { strength, shows, colours: colours() });
+  };
+}
+
+interface Look {
+  strength: number;
+  shows: (id: string) => boolean;
+  colours: Colours;
+}
+
+function paintNames(context: CanvasRenderingContext2D, atlas: Atlas, project: Project, look: Look): void {
+  context.font = "600 12.5px system-ui, sans-serif";
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  const names = new Map(atlas.communities.map((one) => [one.number, spoken(one.name.split(",")[0] ?? "")]));
+  const taken: Box[] = [];
+  for (const disc of atlas.discs.slice(0, MOST)) {
+    if (disc.members.length < SMALLEST) break;
+    const name = disc.community === null ? undefined : names.get(disc.community);
+    const top = name && crown(disc.members.filter(look.shows), project);
+    if (!name || !top) continue;
+    const half = context.measureText(name).width / 2 + 4;
+    const box = { left: top.x - half, right: top.x + half, top: top.y - 22, bottom: top.y - 4 };
+    if (taken.some((other) => overlap(box, other))) continue;
+    taken.push(box);
+    outlined(context, name, { x: top.x, y: top.y - 13 }, look.colours, 0.9 * look.strength);
+  }
+}
+
+/** The point above a community's highest fact, in its middle. */
+function crown(members: readonly string[], project: Project): Point | null {
+  const points = members
+    .slice(0, 400)
+    .map(project)
+    .filter((one) => one !== null);
+  if (points.length < 2) return null;
+  return { x: points.reduce((sum, one) => sum + one.x, 0) / points.length, y: Math.min(...points.map((one) => one.y)) };
+}

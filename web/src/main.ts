@@ -1,0 +1,42 @@
+// The page begins here: the token, the theme, and then the page itself, or the box that asks who is there.
+import "./styles/tokens.css";
+import "./styles/base.css";
+import "./styles/shell.css";
+import "./styles/ask.css";
+import "./styles/why.css";
+import "./styles/replay.css";
+import "./styles/graph.css";
+import "./styles/fact.css";
+import "./styles/health.css";
+import "./styles/narrow.css";
+import { get, Refusal, takeToken } from "./calls.ts";
+import { fill, h } from "./elements.ts";
+import { failureCard } from "./notices.ts";
+import { Page } from "./page.ts";
+import { signIn } from "./sign-in.ts";
+import { apply } from "./theme.ts";
+
+const root = document.getElementById("app") as HTMLElement;
+
+async function begin(tried = false): Promise<void> {
+  try {
+    const { scopes } = await get<{ scopes: Record<string, number> }>("/scopes");
+    await new Page(Object.keys(scopes)).openIn(root);
+  } catch (error) {
+    const barred = error instanceof Refusal && error.status === 401;
+    fill(
+      root,
+      barred
+        ? signIn(() => void begin(true), tried)
+        : h(
+            "main",
+            { class: "sign-in" },
+            failureCard(error, () => void begin()),
+          ),
+    );
+  }
+}
+
+apply();
+takeToken();
+void begin();

@@ -1,0 +1,67 @@
+// The graph as it is charted: facts one by one, or communities where there are too many.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { charted, factOf } from "../src/graph/atlas.ts";
+import { isShown, matching, nothingChosen } from "../src/graph/filters.ts";
+import type { Network, Node } from "../src/shapes.ts";
+
+const node = (id: string, label: string, at: string | null = null, archived = false): Node => ({
+  id,
+  label,
+  at,
+  archived,
+  community: 0,
+  pagerank: 0.1,
+  degree: 1,
+  scope: "default",
+  category: "knowledge",
+  pinned: false,
+});
+
+const FACTS: Network = {
+  nodes: [
+    node("a", "Tea is at four.", "2026-01-01"),
+    node("b", "Tea is green.", "2026-06-01"),
+    node("c", "Old tea.", null, true),
+  ],
+  edges: [
+    { source: "a", target: "b", kind: "similar", weight: 1 },
+    { source: "a", target: "gone", kind: "similar", weight: 1 },
+  ],
+  clusters: [],
+  total: 3,
+};
+
+test("a link to a fact that is not drawn is left out", () => {
+  assert.equal(charted(FACTS, []).graph.size, 1);
+});
+
+test("of more facts than can be drawn, each community is a node and stands for its most central fact", () => {
+  const clusters = [
+    { id: "default/0", community: 0, name: "tea", size: 9000, scope: "default" },
+    { id: "default/", community: null, name: "others", size: 2000, scope: "default" },
+  ];
+  const communities = [
+    { scope: "default", number: 0, size: 9000, name: "tea", facts: [{ id: "a", text: "Tea is at four." }] },
+  ];
+  const atlas = charted({ nodes: [], edges: [], clusters, total: 11_000 }, communities);
+  assert.deepEqual([...atlas.nodes.keys()], ["default/0", "default/"]);
+  assert.equal(factOf(atlas, "default/0"), "a");
+  assert.equal(factOf(atlas, "default/"), null);
+});
+
+test("archived facts are seen only when asked for", () => {
+  const atlas = charted(FACTS, []);
+  assert.equal(isShown(atlas, nothingChosen(), "c"), false);
+  assert.equal(isShown(atlas, { ...nothingChosen(), archived: true }, "c"), true);
+});
+
+test("a search needs every word, and finds nothing that came later than the slider", () => {
+  const atlas = charted(FACTS, []);
+  assert.deepEqual([...(matching(atlas, { ...nothingChosen(), words: "TEA is" }) ?? [])], ["a", "b"]);
+  assert.deepEqual(
+    [...(matching(atlas, { ...nothingChosen(), words: "tea", until: Date.parse("2026-03-01") }) ?? [])],
+    ["a"],
+  );
+  assert.equal(matching(atlas, nothingChosen()), null);
+});
