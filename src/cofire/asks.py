@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast
 
 from cofire.embedders.base import Embedder, Resident, Role, Vectors
 from cofire.errors import Conflict
@@ -39,9 +39,14 @@ class World:
     receipts: Receipts = field(default_factory=lambda: Receipts(None))
     session: str | None = None
 
+    @property
+    def store_awaits(self) -> bool:
+        """Whether the store answers with what is to be awaited, and must be asked in the event loop that it belongs to."""
+        return bool(getattr(self.store, "awaits", False))
+
 
 class Ask(Protocol):
-    """Something a verb wants to know or have done."""
+    """Something a verb wants to know or have done. One that `blocks` by itself, whatever the store, is answered in a thread."""
 
     def put(self, world: World) -> Any: ...
 
@@ -72,6 +77,7 @@ class Mint:
 class Embed:
     """One unit vector a text, or None where there is no embedder."""
 
+    blocks: ClassVar[bool] = True
     texts: Sequence[str]
     role: Role
 
@@ -92,6 +98,7 @@ class WhichModel:
 class Understand:
     """What these facts say: names, subjects, causes, times."""
 
+    blocks: ClassVar[bool] = True
     facts: Sequence[Fact]
 
     def put(self, world: World) -> list[Reading]:
@@ -267,11 +274,19 @@ class Emit:
 def _settled(ask: Ask, world: World) -> Callable[[], Any]:
     def answer() -> Any:
         try:
-            return ask.put(world)
+            found = ask.put(world)
         except Exception as error:  # noqa: BLE001 - handed to the verb, which says which part failed
             return Failure(error)
+        return _awaited(found) if inspect.isawaitable(found) else found
 
     return answer
+
+
+async def _awaited(found: Awaitable[Any]) -> Any:
+    try:
+        return await found
+    except Exception as error:  # noqa: BLE001 - handed to the verb, which says which part failed
+        return Failure(error)
 
 
 class _Drive(Generic[T]):
@@ -352,10 +367,11 @@ async def _astep(drive: _Drive[Any], world: World) -> None:
 
 
 async def _answer(ask: Ask, world: World) -> Any:
-    """A store or model that blocks answers in a thread; one that is asynchronous by nature is awaited."""
+    """A store or model that blocks answers in a thread; one that is asynchronous by nature is awaited where it lives."""
     if isinstance(ask, Emit | Now | Mint):
         return ask.put(world)
-    answer = await asyncio.to_thread(ask.put, world)
+    at_once = world.store_awaits and not getattr(ask, "blocks", False)
+    answer = ask.put(world) if at_once else await asyncio.to_thread(ask.put, world)
     return await answer if inspect.isawaitable(answer) else answer
 
 

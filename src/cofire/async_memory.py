@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from copy import copy
 from datetime import datetime
 from os import PathLike
 from typing import Any, Self, TypeVar, Unpack, overload
@@ -16,6 +17,7 @@ from cofire.learned import Use
 from cofire.model import Edge, Fact, Link, Past
 from cofire.opening import FROM_SETTINGS, Opened, Place
 from cofire.own_channels import OwnChannel, register
+from cofire.pictures import Picture
 from cofire.reasons import Why
 from cofire.recollection import Recollection
 from cofire.settings import Settings
@@ -37,6 +39,7 @@ from cofire.verbs.explore import Exploring, explore
 from cofire.verbs.exporting import Exported, Loaded, export, load
 from cofire.verbs.feedback import Ids, Learned, feedback, use
 from cofire.verbs.forget import Forgotten, Manner, forget
+from cofire.verbs.graph import Frame, graph
 from cofire.verbs.ingest import Ingested, Keywords, ingest
 from cofire.verbs.listing import Stats, facts, stats
 from cofire.verbs.pin import archive, pin
@@ -70,8 +73,9 @@ class AsyncMemory:
         clock: Callable[[], datetime] | None = None,
         reembedding: bool = False,
         session: str | None = None,
+        auth: tuple[str, str] | None = None,
     ) -> None:
-        self._place = Place(store, embedder, settings or {}, clock, reembedding, session)
+        self._place = Place(store, embedder, settings or {}, clock, reembedding, session, auth)
         self._opening: asyncio.Future[Opened] | None = None
 
     @overload
@@ -201,6 +205,18 @@ class AsyncMemory:
         """A fact with its links, its descriptions and its importance."""
         return await self._run(lambda settings: portrait(id, limit))
 
+    async def graph(
+        self,
+        ids: str | Iterable[str] | None = None,
+        *,
+        depth: int = 1,
+        scope: Names = None,
+        kind: Names = None,
+        limit: int = 10_000,
+    ) -> Picture:
+        """Memory as nodes and edges for a picture, or around some facts; above `limit` facts, its communities instead."""
+        return await self._run(lambda settings: graph(ids, Frame(scope, kind, limit, depth)))
+
     @streamed("Exploration")
     @spelled_out
     def explore(
@@ -328,14 +344,21 @@ class AsyncMemory:
         """All settings as they hold here and now."""
         return await self._run(configuring.current)
 
+    async def in_session(self, session: str) -> Self:
+        """The same open memory, with the recalls of another session; when one of the two is closed, both are."""
+        other, opened = copy(self), await self._open()
+        other._opening = asyncio.get_running_loop().create_future()
+        other._opening.set_result(opened.in_session(session))
+        return other
+
     async def close(self) -> None:
         """Let go of the store and the embedder."""
-        if self._opening is not None:
-            await asyncio.to_thread((await self._opening).close)
+        if self._opening is not None and not _failed(self._opening):
+            await (await self._opening).aclose()
 
     async def _open(self) -> Opened:
-        if self._opening is None:
-            self._opening = asyncio.ensure_future(asyncio.to_thread(self._place.open))
+        if self._opening is None or _failed(self._opening):
+            self._opening = asyncio.ensure_future(self._place.aopen())
         return await asyncio.shield(self._opening)
 
     async def _run(self, verb: Verb[T], listen: Listen = None) -> T:
@@ -356,3 +379,8 @@ class AsyncMemory:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+
+def _failed(opening: asyncio.Future[Opened]) -> bool:
+    """What could not be opened needs no closing, and may be tried again."""
+    return opening.done() and (opening.cancelled() or opening.exception() is not None)

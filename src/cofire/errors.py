@@ -9,6 +9,7 @@ CofireError
 ├── NotFound                also a LookupError: no such fact
 ├── StoreError              the store cannot do what was asked
 │   ├── StoreNotOpened      the place does not exist or may not be opened
+│   ├── StoreUnavailable    its server cannot be reached
 │   ├── StoreReadOnly       it may be read but not written
 │   ├── StoreFull           no space is left
 │   ├── StoreBusy           others kept it locked for too long
@@ -77,6 +78,10 @@ class StoreError(CofireError):
 
 
 class StoreNotOpened(StoreError):
+    pass
+
+
+class StoreUnavailable(StoreError):
     pass
 
 

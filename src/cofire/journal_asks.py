@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from cofire.asks import World
 
@@ -13,6 +13,7 @@ from cofire.asks import World
 class Note:
     """Add a line to a file of the journal, of which the newest so many are kept."""
 
+    blocks: ClassVar[bool] = True
     name: str
     line: Mapping[str, Any]
     folder: str
@@ -26,6 +27,7 @@ class Note:
 class Noted:
     """The newest lines of a file of the journal, the oldest of them first."""
 
+    blocks: ClassVar[bool] = True
     name: str
     folder: str
     most: int
@@ -48,6 +50,7 @@ class WhereNoted:
 class Unnote:
     """Take out of the journal what mentions these ids, or everything; tells how many lines that were."""
 
+    blocks: ClassVar[bool] = True
     ids: Sequence[str] | None
     folder: str
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from datetime import datetime
 from os import PathLike
 from typing import Any, Self, TypeVar, Unpack, overload
@@ -15,6 +16,7 @@ from cofire.learned import Use
 from cofire.model import Edge, Fact, Link, Past
 from cofire.opening import FROM_SETTINGS, Place
 from cofire.own_channels import OwnChannel, register
+from cofire.pictures import Picture
 from cofire.reasons import Why
 from cofire.recollection import Recollection
 from cofire.settings import Settings
@@ -35,6 +37,7 @@ from cofire.verbs.explore import Exploring, explore
 from cofire.verbs.exporting import Exported, Loaded, export, load
 from cofire.verbs.feedback import Ids, Learned, feedback, use
 from cofire.verbs.forget import Forgotten, Manner, forget
+from cofire.verbs.graph import Frame, graph
 from cofire.verbs.ingest import Ingested, Keywords, ingest
 from cofire.verbs.listing import Stats, facts, stats
 from cofire.verbs.pin import archive, pin
@@ -76,8 +79,9 @@ class Memory:
         clock: Callable[[], datetime] | None = None,
         reembedding: bool = False,
         session: str | None = None,
+        auth: tuple[str, str] | None = None,
     ) -> None:
-        self._opened = Place(store, embedder, settings or {}, clock, reembedding, session).open()
+        self._opened = Place(store, embedder, settings or {}, clock, reembedding, session, auth).open()
 
     @overload
     def remember(  # type: ignore[overload-overlap]
@@ -202,6 +206,18 @@ class Memory:
         """A fact with its links, its descriptions and its importance."""
         return self._run(lambda settings: portrait(id, limit))
 
+    def graph(
+        self,
+        ids: str | Iterable[str] | None = None,
+        *,
+        depth: int = 1,
+        scope: Names = None,
+        kind: Names = None,
+        limit: int = 10_000,
+    ) -> Picture:
+        """Memory as nodes and edges for a picture, or around some facts; above `limit` facts, its communities instead."""
+        return self._run(lambda settings: graph(ids, Frame(scope, kind, limit, depth)))
+
     @spelled_out
     def explore(self, ids: str | Iterable[str] | None = None, **asked: Unpack[Exploring]) -> Exploration:
         """Follow energy outward from facts, or from those that a `query` finds; the async one can be iterated, seed by seed."""
@@ -325,6 +341,12 @@ class Memory:
     def settings(self) -> Settings:
         """All settings as they hold here and now."""
         return self._run(configuring.current)
+
+    def in_session(self, session: str) -> Self:
+        """The same open memory, with the recalls of another session; when one of the two is closed, both are."""
+        other = copy(self)
+        other._opened = self._opened.in_session(session)
+        return other
 
     def close(self) -> None:
         """Let go of the store and the embedder."""

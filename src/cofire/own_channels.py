@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from threading import Thread
-from typing import Any
+from typing import Any, ClassVar
 
 from cofire.asks import Failure, World
 from cofire.errors import ChannelTimedOut, InvalidInput
@@ -44,6 +44,7 @@ class Listening:
     """What do these channels find? All are asked at once and apart from the store, which they may use themselves; a failing one
     answers `Failure`."""
 
+    blocks: ClassVar[bool] = True
     names: Sequence[str]
     text: str
     k: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from cofire.asks import World
 from cofire.revising import Kept, Receipt, Taken
@@ -25,6 +25,7 @@ class WhatGoes:
 class KeepReceipt:
     """Keep what is about to go. Answers the receipt with its path."""
 
+    blocks: ClassVar[bool] = True
     receipt: Receipt
     taken: Taken
 
@@ -36,6 +37,7 @@ class KeepReceipt:
 class DropReceipt:
     """Remove a receipt."""
 
+    blocks: ClassVar[bool] = True
     receipt: Receipt
 
     def put(self, world: World) -> None:
@@ -46,6 +48,7 @@ class DropReceipt:
 class FindReceipt:
     """The receipt with this id or at this path, or None."""
 
+    blocks: ClassVar[bool] = True
     given: str
 
     def put(self, world: World) -> Kept | None:
@@ -56,6 +59,7 @@ class FindReceipt:
 class SweepReceipts:
     """Remove the receipts that have run out."""
 
+    blocks: ClassVar[bool] = True
     now: datetime
 
     def put(self, world: World) -> int:
@@ -66,6 +70,7 @@ class SweepReceipts:
 class StrikeFromReceipts:
     """Take these facts out of every receipt."""
 
+    blocks: ClassVar[bool] = True
     ids: Sequence[str]
 
     def put(self, world: World) -> None:

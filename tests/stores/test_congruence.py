@@ -221,15 +221,23 @@ class TwoStores(RuleBasedStateMachine):
         self.pen = Pen(self.reference)
         self.ids: list[str] = []
         self.recalls: list[str] = []
-        self.taken: list[tuple[Taken, Taken]] = []
+        self.taken: list[list[Taken]] = []
         self.model = MODELS[0]
         self.where, self.k = everywhere(), 5
 
+    @property
+    def others(self) -> list[Store]:
+        """Those who must do as the reference does."""
+        return [self.sqlite]
+
+    @property
+    def stores(self) -> list[Store]:
+        return [self.reference, *self.others]
+
     def write(self, *facts: NewFact, expects: dict[str, int] | None = None, **parts: Any) -> Written:
         change = Change(now=parts.pop("now", NOW), facts=facts, **parts)
-        written = self.reference.write(change, expects or {})
-        same = self.sqlite.write(change, expects or {})
-        assert same == written
+        written, *same = [store.write(change, expects or {}) for store in self.stores]
+        assert same == [written] * len(same)
         return written
 
     def known(self, choice: int) -> Fact:
@@ -262,22 +270,21 @@ class TwoStores(RuleBasedStateMachine):
     @rule(choices=some.sets(some.integers(0, 1_000), max_size=4))
     def forget(self, choices: set[int]) -> None:
         change = Change(now=NOW, removals=("unknown", *(self.ids[one % len(self.ids)] for one in sorted(choices))))
-        assert self.sqlite.taken(change.removals).radius == self.reference.taken(change.removals).radius
-        gone, same = (store.write(change, {}) for store in (self.reference, self.sqlite))
-        assert same == gone
-        assert gone.taken is not None
-        assert same.taken is not None
-        assert same.taken.radius == gone.taken.radius
-        self.taken.append((gone.taken, same.taken))
+        radius = self.reference.taken(change.removals).radius
+        assert [store.taken(change.removals).radius for store in self.others] == [radius] * len(self.others)
+        gone = [store.write(change, {}) for store in self.stores]
+        assert gone == [gone[0]] * len(gone)
+        taken = [one.taken for one in gone if one.taken is not None]
+        assert [one.radius for one in taken] == [radius] * len(gone)
+        self.taken.append(taken)
 
     @precondition(lambda self: self.taken)
     @rule(choice=some.integers(0, 1_000))
     def undo(self, choice: int) -> None:
         """What was taken comes back as far as it can, be it for the second time."""
         taken = self.taken[choice % len(self.taken)]
-        stores = (self.reference, self.sqlite)
-        back = [store.write(Change(now=NOW, put_back=one), {}) for store, one in zip(stores, taken, strict=True)]
-        assert back[1] == back[0]
+        back = [store.write(Change(now=NOW, put_back=one), {}) for store, one in zip(self.stores, taken, strict=True)]
+        assert back == [back[0]] * len(back)
 
     @precondition(lambda self: self.reference.size().facts)
     @rule(choice=some.integers(0, 1_000), told=tellings, named=namings, same=some.booleans())
@@ -289,9 +296,13 @@ class TwoStores(RuleBasedStateMachine):
         changed = replace(fact, **said, **marks)
         new = NewFact(changed, word_counts(changed), told.get("vector"), **named)
         change = Change(now=NOW, revisions=(new,))
-        outcomes = [outcome(store, change) for store in (self.reference, self.sqlite)]
-        assert outcomes[1] == outcomes[0]
-        assert self.sqlite.history(fact.id) == self.reference.history(fact.id)
+        self.assert_same_outcome(change)
+        told_before = [store.history(fact.id) for store in self.stores]
+        assert told_before == [told_before[0]] * len(told_before)
+
+    def assert_same_outcome(self, change: Change) -> None:
+        outcomes = [outcome(store, change) for store in self.stores]
+        assert outcomes == [outcomes[0]] * len(outcomes)
 
     @precondition(lambda self: self.ids)
     @rule(choice=some.integers(0, 1_000), pinned=some.booleans())
@@ -318,8 +329,7 @@ class TwoStores(RuleBasedStateMachine):
         change = Change(
             now=NOW, edges=tuple(NewEdge(edge, mode) for edge in drawn), ended=tuple(drawn) if ended else ()
         )
-        outcomes = [outcome(store, change) for store in (self.reference, self.sqlite)]
-        assert outcomes[1] == outcomes[0]
+        self.assert_same_outcome(change)
 
     @precondition(lambda self: self.reference.size().facts)
     @rule(choice=some.integers(0, 1_000), text=texts, named=namings)
@@ -367,7 +377,7 @@ class TwoStores(RuleBasedStateMachine):
         shown = Shown(
             f"recall {len(self.recalls)}", NOW + len(self.recalls) * timedelta(minutes=20), session, ids, ways
         )
-        for store in (self.reference, self.sqlite):
+        for store in self.stores:
             store.log(shown, Keeping(most=5, rule=rule, idle_minutes=30.0))
         self.recalls.append(shown.id)
         self.write()
@@ -385,7 +395,7 @@ class TwoStores(RuleBasedStateMachine):
             self.write(*news, records=(Record("note", value),), expects=expects)
             self.ids += [new.fact.id for new in news]
             return
-        for store in (self.reference, self.sqlite):
+        for store in self.stores:
             with pytest.raises(Conflict):
                 store.write(Change(now=NOW, facts=tuple(news), records=(Record("note", value),)), expects)
 
@@ -404,7 +414,7 @@ class TwoStores(RuleBasedStateMachine):
 
     def unembedded(self, target: StoredModel, limit: int) -> list[Fact]:
         wanting = self.reference.unembedded(target.encode(), limit)
-        assert self.sqlite.unembedded(target.encode(), limit) == wanting
+        assert [store.unembedded(target.encode(), limit) for store in self.others] == [wanting] * len(self.others)
         return wanting
 
     @rule()
@@ -418,7 +428,7 @@ class TwoStores(RuleBasedStateMachine):
 
     @invariant()
     def answers_are_the_same(self) -> None:
-        for store in (self.sqlite, self.onlooker):
+        for store in (*self.others, self.onlooker):
             assert_same_facts(self.reference, store, self.ids)
             assert_same_search(self.reference, store, self.where, self.k)
             assert_same_recall(self.reference, store, self.where, self.k, self.ids)
@@ -429,8 +439,8 @@ class TwoStores(RuleBasedStateMachine):
             assert [store.record(name) for name in RECORDS] == [self.reference.record(name) for name in RECORDS]
 
     def teardown(self) -> None:
-        assert self.sqlite.check() == []
-        for store in (self.reference, self.sqlite, self.onlooker):
+        assert [store.check() for store in self.others] == [[]] * len(self.others)
+        for store in (*self.stores, self.onlooker):
             store.close()
         self.exit.close()
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.asks import Asking, Embed, Failure, Statistics, Together, WhichModel
+from cofire.asks import Ask, Asking, Embed, Failure, Recorded, Statistics, Together, WhichModel
 from cofire.dynamics import bm25, likeness
 from cofire.embedders.base import StoredModel, Vectors
 from cofire.errors import EmbedderError
 from cofire.graph_asks import KnownNames, Voices
+from cofire.model import Record
 from cofire.ranking import Ranking, ranking
 from cofire.reading import words
 from cofire.reading.addressing import asks_of_assistant
@@ -32,9 +34,9 @@ from cofire.settings import (
     TEMPORAL,
     Settings,
 )
-from cofire.stores.base import Known, WordCue, WordStatistics
+from cofire.stores.base import MODEL_RECORD, Known, WordCue, WordStatistics
 from cofire.verbs.asking import Question
-from cofire.verbs.model_of_store import refuse_other, stored_model
+from cofire.verbs.model_of_store import refuse_other
 from cofire.verbs.planning import Plan
 
 # Speakers that are roles and no names: a question about "the user" is about users.
@@ -97,16 +99,59 @@ class Cue:
         return weights / max(float(weights.sum()), 1e-12)
 
 
+@dataclass(frozen=True, slots=True)
+class _First:
+    """What memory says of a question at first sight: each an answer, or a Failure that counts where it is needed."""
+
+    voices: Any
+    words: tuple[str, ...]
+    statistics: Any
+    model: Any
+    names: Any
+
+
+def _first_asked(asked: Question, plan: Plan) -> Asking[_First]:
+    """All that can be asked of a question as it stands, in one round trip."""
+    said = {found.group().casefold().removesuffix("'s").removesuffix("’s") for found in _WORD.finditer(asked.text)}
+    every = tuple(words.counts(asked.text))
+    asks: list[Ask] = [
+        Voices(asked.scopes, sorted(said - words.STOP_WORDS - ROLES)),
+        Statistics(asked.scopes, every),
+        Recorded(MODEL_RECORD),
+    ]
+    named = asked.settings[ENTITY] and plan.mode != "minimal"
+    asks += [KnownNames(ngrams(asked.text), asked.where, MOST_NAMED)] if named else []
+    voices, statistics, model, *names = yield Together(asks)
+    return _First(voices, every, statistics, model, names[0] if names else ())
+
+
+def _needed(answer: Any) -> Any:
+    if isinstance(answer, Failure):
+        raise answer.error
+    return answer
+
+
+def _statistics(asked: Question, first: _First, often: tuple[str, ...]) -> Asking[WordStatistics]:
+    """Those of the words that count, which are most often among those of the whole question."""
+    if not set(often) <= set(first.words):
+        exactly: WordStatistics = yield Statistics(asked.scopes, often)
+        return exactly
+    counted: WordStatistics = _needed(first.statistics)
+    holding = dict(zip(first.words, counted.holding, strict=True))
+    return replace(counted, holding=tuple(holding[word] for word in often))
+
+
 def read_cue(asked: Question, plan: Plan) -> Asking[Cue]:
     """All that a question gives to search by."""
     settings = asked.settings
-    speakers: tuple[str, ...] = yield from _speakers(asked)
+    first = yield from _first_asked(asked, plan)
+    speakers = _speakers(asked, first.voices)
     plain = nameless(asked.text, speakers)
     own = {word for speaker in speakers for word in words.words(speaker)}
     often = {word: count for word, count in words.counts(plain).items() if word not in own}
-    statistics: WordStatistics = yield Statistics(asked.scopes, tuple(often))
-    vector, model, silence = yield from _vector(asked, plan, plain)
-    names, unnamed = yield from _names(asked, plan)
+    statistics = yield from _statistics(asked, first, tuple(often))
+    vector, model, silence = yield from _vector(asked, plan, plain, first)
+    names, unnamed = _names(first)
     times = asked_spans(asked.text, now=asked.where.now, earliest=statistics.earliest, latest=statistics.latest)
     cue = word_cue(often, statistics, settings, hint_weight=settings[HINT_WEIGHT], lends=settings[NEIGHBOURS])
     return Cue(
@@ -157,10 +202,9 @@ def nameless(text: str, speakers: Iterable[str]) -> str:
     return text
 
 
-def _speakers(asked: Question) -> Asking[tuple[str, ...]]:
+def _speakers(asked: Question, voices: Any) -> tuple[str, ...]:
     """The speakers whom a question names, in the order of mention."""
-    said = {found.group().casefold().removesuffix("'s").removesuffix("’s") for found in _WORD.finditer(asked.text)}
-    found: frozenset[str] = yield Voices(asked.scopes, sorted(said - words.STOP_WORDS - ROLES))
+    found: frozenset[str] = _needed(voices)
     places = {speaker: _place(asked.text, speaker) for speaker in found}
     return tuple(sorted((one for one in found if places[one] >= 0), key=lambda one: (places[one], one)))
 
@@ -189,25 +233,23 @@ def _silences(asked: Question, plan: Plan, *known: ChannelReport | None) -> dict
     return {report.name: report for report in known if report} | minimal | off
 
 
-def _names(asked: Question, plan: Plan) -> Asking[tuple[tuple[Known, ...], ChannelReport | None]]:
+def _names(first: _First) -> tuple[tuple[Known, ...], ChannelReport | None]:
     """The names of the question that memory knows."""
-    if not asked.settings[ENTITY] or plan.mode == "minimal":
-        return (), None
-    [found] = yield Together([KnownNames(ngrams(asked.text), asked.where, MOST_NAMED)])
-    if isinstance(found, Failure):
-        return (), ChannelReport("entity", "failed", note=str(found.error))
-    return tuple(found), None
+    if isinstance(first.names, Failure):
+        return (), ChannelReport("entity", "failed", note=str(first.names.error))
+    return tuple(first.names), None
 
 
 def _vector(
-    asked: Question, plan: Plan, text: str
+    asked: Question, plan: Plan, text: str, first: _First
 ) -> Asking[tuple[Vectors | None, StoredModel | None, ChannelReport | None]]:
     if not asked.settings[SEMANTIC] or plan.mode == "minimal":
         return None, None, None
     resident = yield WhichModel()
     if resident is None:
         return None, None, ChannelReport("semantic", "no_embedder", note="only words were searched")
-    model = yield from stored_model()
+    record: Record | None = _needed(first.model)
+    model = StoredModel.decode(record.value) if record else None
     if model is None:
         return None, None, ChannelReport("semantic", "empty", note="no fact has a vector yet")
     refuse_other(model.model, resident.model)

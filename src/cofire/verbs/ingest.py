@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from os import PathLike
-from typing import TypeVar, cast
+from typing import ClassVar, TypeVar, cast
 
 from cofire.asks import Asking, Emit, Recognise, World
 from cofire.ingesting.files import LARGEST
@@ -42,6 +42,7 @@ class Ingested:
 class Gather:
     """The next of what is to be ingested. An ask, since it reads files: whoever awaits is not held up."""
 
+    blocks: ClassVar[bool] = True
     found: Iterator[Found]
     count: int
 

@@ -1,0 +1,1 @@
+"""The Neo4j store: the same memory on a server, called or awaited."""

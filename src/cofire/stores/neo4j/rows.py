@@ -1,0 +1,122 @@
+"""Rows: facts and filters in Cypher, there and back. The node of a fact is `f` everywhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cofire.model import Fact, Where
+from cofire.stores.index.moments import moment, stamp, stamp_or_none
+from cofire.stores.index.terms import mark
+from cofire.stores.linking import content_order
+
+FACT = """[f.id, f.scope, f.text, f.subject, f.category, f.speaker, f.session, f.position, f.source, f.at, f.stored_at,
+  f.valid_from, f.valid_until, f.expires, f.reinforced, f.reinforced_at, f.pinned, f.archived, f.metadata, f.tags]"""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A filter as Cypher over `f`, with its parameters, all of which begin with `where_`."""
+
+    clause: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+def fact(row: Sequence[Any]) -> Fact:
+    """A row of FACT as a fact."""
+    (id, scope, text, subject, category, speaker, session, position, source, at, stored_at) = row[:11]
+    (valid_from, valid_until, expires, reinforced, reinforced_at, pinned, archived, metadata, tags) = row[11:20]
+    return Fact(
+        text=text,
+        tags=tuple(tags or ()),
+        category=category,
+        subject=subject,
+        at=moment(at),
+        session=session,
+        speaker=speaker,
+        scope=scope,
+        source=source,
+        metadata=json.loads(metadata) if metadata else {},
+        valid_from=moment(valid_from),
+        valid_until=moment(valid_until),
+        expires=moment(expires),
+        id=id,
+        position=position,
+        stored_at=moment(stored_at),
+        reinforced=reinforced,
+        reinforced_at=moment(reinforced_at),
+        pinned=pinned,
+        archived=archived,
+    )
+
+
+def properties(one: Fact) -> dict[str, Any]:
+    """All that a node has of a fact itself, without what search adds; what is None takes a property away."""
+    assert one.stored_at is not None, "a fact on its way into the store knows when it is stored"
+    return {
+        **{name: getattr(one, name) for name in ("id", "scope", "text", "subject", "category", "speaker", "session")},
+        **{name: getattr(one, name) for name in ("position", "source", "reinforced", "pinned", "archived")},
+        **{name: stamp_or_none(getattr(one, name)) for name in ("at", "valid_from", "valid_until", "expires")},
+        "stored_at": stamp(one.stored_at),
+        "reinforced_at": stamp_or_none(one.reinforced_at),
+        "told": stamp(one.at or one.stored_at),
+        "hash": one.hash.hex(),
+        "content": content_order(one.hash),
+        "tags": list(one.tags),
+        "metadata": json.dumps(dict(one.metadata), ensure_ascii=False) if one.metadata else None,
+        "marks": " ".join(marking(kind, value) for kind, value in marked(one)),
+    }
+
+
+def marked(one: Fact) -> list[tuple[str, str]]:
+    """All that a fact can be filtered by inside the full-text index."""
+    single = (("scope", one.scope), ("category", one.category), ("speaker", one.speaker), ("session", one.session))
+    return [(kind, value) for kind, value in single if value is not None] + [("tag", tag) for tag in one.tags]
+
+
+def marking(kind: str, value: str) -> str:
+    """A scope, tag, category, speaker or session as a word that no text has.
+
+    >>> marking("tag", "hot tea")
+    '64c8ce9dac58d7f7'
+    """
+    return f"{mark(kind, value) & 0xFFFF_FFFF_FFFF_FFFF:016x}"
+
+
+def condition(where: Where) -> Filter:
+    """What a fact must be to pass."""
+    clauses: list[str] = []
+    bound: dict[str, Any] = {}
+
+    def require(clause: str, name: str, value: Any) -> None:
+        clauses.append(clause)
+        bound[f"where_{name}"] = value
+
+    if where.scopes is not None:
+        require("f.scope IN $where_scopes", "scopes", list(where.scopes))
+    for name, values in (("category", where.categories), ("speaker", where.speakers), ("session", where.sessions)):
+        if values:
+            require(f"f.{name} IN $where_{name}", name, sorted(values))
+    if where.tags:
+        require("all(tag IN $where_tags WHERE tag IN f.tags)", "tags", sorted(where.tags))
+    if where.community is not None:
+        require("f.community = $where_community", "community", where.community)
+    if not where.archived:
+        clauses.append("NOT f.archived")
+    _require_times(where, require)
+    return Filter(" AND ".join(clauses) or "true", bound)
+
+
+def _require_times(where: Where, require: Any) -> None:
+    if not where.whenever:
+        # No OR: the server would look up facts once for either side of it, and in no order.
+        valid = "coalesce(f.valid_from <= $where_now, true) AND coalesce(f.valid_until > $where_now, true)"
+        require(f"{valid} AND coalesce(f.expires > $where_now, true)", "now", stamp(where.as_of or where.now))
+    if where.since is not None:
+        require("f.told >= $where_since", "since", stamp(where.since))
+    if where.until is not None:
+        require("f.told <= $where_until", "until", stamp(where.until))
+    if where.as_of is not None:
+        require("f.stored_at <= $where_as_of", "as_of", stamp(where.as_of))

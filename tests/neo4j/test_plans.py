@@ -1,0 +1,181 @@
+"""Plans: the server finds by index whatever a recall asks for, and never looks through all facts, names or links for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import neo4j
+import numpy as np
+import pytest
+
+from cofire.dynamics.context import Context
+from cofire.memory import Memory
+from cofire.model import Edge, NewEdge
+from cofire.stores.base import Conducting, EdgeFilter, WordCue
+from cofire.stores.neo4j.connecting import Neo4jOptions
+from cofire.stores.neo4j.querying import Query, Rows
+from cofire.stores.neo4j.store import Neo4jStore
+from tests.conftest import Clock, HashedWords
+from tests.neo4j_server import OPTIONS, empty
+from tests.stores.making import DAY, MODEL, NOW, Pen, asked, everywhere, holding, vector
+
+pytestmark = pytest.mark.xdist_group("neo4j")
+
+LENDING = Context(before=0.5, after=0.2, decay=0.5, reach=2, short=25)
+CUE = WordCue(("tea", "pot"), (1.0, 1.0), 4.0, 0.8, 0.6, 0.5, LENDING, (True, True))
+WHERE = everywhere(scopes=("default",), tags=frozenset({"hot"}), speakers=frozenset({"Ana"}))
+FACTS = 60
+
+
+class Noting(Neo4jStore):
+    """Notes every question that the server is asked."""
+
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(*parts)
+        self.noted: list[Query] = []
+
+    @classmethod
+    def at(cls, url: str, options: Neo4jOptions = OPTIONS) -> Noting:
+        opened = cls.open(url, options)
+        assert isinstance(opened, cls)
+        return opened
+
+    def _rows(self, query: Query) -> Rows:
+        self.noted.append(query)
+        return super()._rows(query)
+
+    def steps(self) -> list[Step]:
+        """The steps of the plans for all that was asked."""
+        return [step for query in self.noted for step in _steps(self._plan(query))]
+
+    def _plan(self, query: Query) -> Any:
+        text = neo4j.Query(f"EXPLAIN {query.text}")
+        found = self._driver.execute_query(text, dict(query.parameters), database_=self._address.database)
+        return found.summary.plan
+
+
+class Step(NamedTuple):
+    """One step of a plan."""
+
+    does: str
+    details: str
+
+
+def _steps(plan: Any) -> Iterator[Step]:
+    yield Step(plan["operatorType"].partition("@")[0], str(plan["args"].get("Details", "")))
+    for part in plan.get("children", ()):
+        yield from _steps(part)
+
+
+def scans(steps: list[Step]) -> list[Step]:
+    """Steps that look through all nodes, all of a label, or all relationships."""
+    return [step for step in steps if step.does.endswith("Scan")]
+
+
+@pytest.fixture(scope="module")
+def opened(neo4j_url: str) -> Iterator[Noting]:
+    empty(neo4j_url)
+    store = Noting.at(neo4j_url)
+    yield store
+    store.close()
+
+
+@pytest.fixture(scope="module")
+def ids(opened: Noting) -> list[str]:
+    """Turns of several sessions with vectors, tags, names and edges."""
+    pen = Pen(opened)
+    pen.settle(MODEL)
+    news = [
+        holding(
+            pen.new(
+                f"tea {n}", vector(1, n, 0, 1), session=f"s{n % 5}", speaker="Ana", tags=("hot",), at=NOW + n * DAY
+            ),
+            {f"name {n % 7}": (0,)},
+            {f"name {n % 11}": 0.5},
+        )
+        for n in range(FACTS)
+    ]
+    told = [one.id for one in pen.write(*news, reach=2).facts]
+    pen.write(edges=tuple(NewEdge(Edge(a, b, "supports", 0.5, 0.9)) for a, b in zip(told, told[7:], strict=False)))
+    pen.recount("default", sample=5)
+    return told
+
+
+@pytest.fixture
+def store(opened: Noting, ids: list[str]) -> Noting:
+    """The store with all that in it, and nothing noted yet."""
+    opened.noted.clear()
+    return opened
+
+
+QUESTIONS: dict[str, Callable[[Noting, list[str]], object]] = {
+    "read": lambda store, ids: store.read(ids),
+    "nearest": lambda store, ids: store.nearest(asked(1, 1, 0, 0), 5, WHERE, 50),
+    "matching": lambda store, ids: store.matching(CUE, 5, WHERE),
+    "timely": lambda store, ids: store.timely([(NOW, NOW + DAY), (NOW + 9 * DAY, NOW + 9 * DAY)], 5, WHERE),
+    "admitted": lambda store, ids: store.admitted(ids, WHERE),
+    "weigh": lambda store, ids: store.weigh(ids, ["tea"], 2, 1),
+    "places": lambda store, ids: store.places(ids, ["tea"]),
+    "voices": lambda store, ids: store.voices(["default"], ["ana"]),
+    "tags": lambda store, ids: store.tags(["default"], ["hot", "cold"]),
+    "known": lambda store, ids: store.known(["name 1", "name 2"], WHERE, 3),
+    "paths": lambda store, ids: store.paths(ids[:3], WHERE, 100, 30),
+    "expand": lambda store, ids: store.expand(ids[:3], Conducting(WHERE, None, 0.1, 10)),
+    "statistics": lambda store, ids: store.statistics(["default"], ["tea"]),
+    "importance": lambda store, ids: store.importance(ids),
+    "uses": lambda store, ids: store.uses(ids),
+    "record": lambda store, ids: store.record("model"),
+    "links": lambda store, ids: store.links(ids[0], 10),
+    "edges": lambda store, ids: store.edges(EdgeFilter(ids=frozenset(ids[:3])), 10),
+    "profiles": lambda store, ids: store.profiles(ids),
+    "descriptions": lambda store, ids: store.descriptions(ids[0]),
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_what_is_asked_for_is_found_by_an_index_in_one_round_trip(store: Noting, ids: list[str], question: str) -> None:
+    QUESTIONS[question](store, ids)
+    assert len(store.noted) == 1
+    assert scans(store.steps()) == []
+
+
+def test_a_scan_would_be_noticed(store: Noting, ids: list[str]) -> None:
+    store._rows(Query("MATCH (f:Fact) WHERE f.text = 'tea' RETURN [f.id] AS row"))
+    assert scans(store.steps()) == [Step("NodeByLabelScan", "f:Fact")]
+
+
+def test_turns_are_read_off_their_index_in_order_and_no_further_than_asked_for(store: Noting, ids: list[str]) -> None:
+    store.weigh(ids, ["tea"], 2, 1)
+    steps = store.steps()
+    assert sum("Fact(scope, session, told, position)" in step.details for step in steps) == 2
+    assert {step.does for step in steps}.isdisjoint({"Sort", "Top", "PartialSort", "PartialTop"})
+
+
+def test_times_are_walked_from_the_ends_of_a_span(store: Noting, ids: list[str]) -> None:
+    """Only those inside it are put in order, by content; before and after it the index gives the order."""
+    store.timely([(NOW, NOW + DAY)], 5, WHERE)
+    does = [step.does for step in store.steps()]
+    assert (does.count("Top"), does.count("PartialTop")) == (1, 2)
+
+
+def test_a_large_scope_is_not_looked_up_to_find_out_that_it_is_large(store: Noting, ids: list[str]) -> None:
+    store.nearest(np.ones(4, np.float32), 5, WHERE, 50)
+    steps = store.steps()
+    [at] = [place for place, step in enumerate(steps) if "Fact(scope, number)" in step.details]
+    assert "Unwind" in {step.does for step in steps[at - 3 : at]}
+
+
+def test_no_query_of_a_recall_scans(neo4j_url: str) -> None:
+    """With turns of several scopes and sessions: where all facts are of one, the server may as well go over all there are."""
+    empty(neo4j_url)
+    store = Noting.at(neo4j_url)
+    with Memory(store, embedder=HashedWords(), clock=Clock()) as memory:
+        for scope in ("default", *"abcd"):
+            turns = [{"text": f"Ana put kettle {n} on the stove in Porto.", "session": f"s{n % 4}"} for n in range(20)]
+            memory.remember(turns, scope=scope)
+        store.noted.clear()
+        for where in ({}, {"mode": "minimal"}, {"since": NOW - DAY}):
+            memory.recall("What did Ana do with the kettle in Porto last week?", **where)
+        assert store.noted
+        assert scans(store.steps()) == []

@@ -1,0 +1,192 @@
+"""A real Neo4j Community server for the tests: its jars come from Maven once, it runs on a loopback port, and it goes with the run.
+
+`COFIRE_TEST_NEO4J=neo4j://user:password@host` names one that is running already. It must be one whose content may be lost.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import mkdtemp
+
+import neo4j
+import pytest
+from neo4j.exceptions import DriverError, Neo4jError
+
+from cofire.stores.neo4j.connecting import Neo4jOptions, address
+from cofire.stores.neo4j.store import Neo4jStore
+
+RUNNING = "COFIRE_TEST_NEO4J"
+GIVEN = os.environ.get(RUNNING, "")
+OPTIONS = Neo4jOptions(retry_seconds=30.0, answer_seconds=120.0)
+VERSION = "5.26.30"
+USER, PASSWORD = "neo4j", "only-for-tests"
+POM = Path(__file__).parent / "neo4j" / "pom.xml"
+JARS = Path(__file__).parents[1] / ".tools" / "neo4j" / f"lib-{VERSION}"
+PATIENCE = 120.0
+
+_CONFIGURATION = """
+dbms.security.auth_enabled=true
+server.bolt.listen_address=127.0.0.1:{port}
+server.bolt.advertised_address=127.0.0.1:{port}
+server.http.enabled=false
+server.https.enabled=false
+server.memory.pagecache.size=128m
+dbms.usage_report.enabled=false
+db.tx_log.preallocate=false
+"""
+_JAVA = (
+    "-Xms256m",
+    "-Xmx1g",
+    "-XX:+UseG1GC",
+    "-Dio.netty.tryReflectionSetAccessible=true",
+    "-Dlog4j2.disable.jmx=true",
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+    "--add-opens=java.base/java.io=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+)
+
+
+def missing() -> str:
+    """What is missing to start a server; empty when nothing is."""
+    lacking = [tool for tool in ("java", "mvn") if shutil.which(tool) is None]
+    fetched = any(JARS.glob("*.jar")) and "java" not in lacking
+    return "" if fetched or not lacking else f"Neo4j needs {' and '.join(lacking)} on the path, or {RUNNING}"
+
+
+def fetch() -> Path:
+    """The jars of the server, from Maven the first time."""
+    if not any(JARS.glob("*.jar")):
+        JARS.parent.mkdir(parents=True, exist_ok=True)
+        coming = JARS.with_name(f"coming-{os.getpid()}")
+        fetching = ["mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies", "-DincludeScope=runtime"]
+        subprocess.run([*fetching, "-DincludeTypes=jar", f"-DoutputDirectory={coming}"], check=True)
+        coming.rename(JARS)
+    return JARS
+
+
+@dataclass
+class Server:
+    """One server with a folder of its own. It can be stopped and started again, with what it holds."""
+
+    port: int
+    home: Path
+    _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def url(self) -> str:
+        return f"bolt://{USER}:{PASSWORD}@{self.address}"
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        command = ["java", *_JAVA, "-cp", f"{JARS}/*", "org.neo4j.server.CommunityEntryPoint"]
+        command += [f"--home-dir={self.home}", f"--config-dir={self.home / 'conf'}", "--console-mode"]
+        log = (self.home / "console.log").open("ab")
+        with log:
+            self._process = subprocess.Popen(command, stdout=log, stderr=log)
+        _wait(self)
+
+    def stop(self, *, kill: bool = False) -> None:
+        """Stop it: in order, or as if the power had gone."""
+        if self._process is not None:
+            self._process.kill() if kill else self._process.terminate()
+            self._process.wait(PATIENCE)
+            self._process = None
+
+    @property
+    def runs(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+
+@contextmanager
+def server() -> Iterator[Server]:
+    """A new and empty server, gone at the end with all that it held."""
+    fetch()
+    made = Server(free_port(), Path(mkdtemp(prefix="cofire-neo4j-")))
+    try:
+        _furnish(made)
+        made.start()
+        yield made
+    finally:
+        made.stop()
+        shutil.rmtree(made.home, ignore_errors=True)
+
+
+def free_port() -> int:
+    with closing(socket.socket()) as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def _furnish(made: Server) -> None:
+    """Its configuration and its password, before the first start."""
+    (made.home / "conf").mkdir()
+    (made.home / "conf" / "neo4j.conf").write_text(_CONFIGURATION.format(port=made.port))
+    environment = {**os.environ, "NEO4J_HOME": str(made.home), "NEO4J_CONF": str(made.home / "conf")}
+    admin = ["java", "-cp", f"{JARS}/*", "org.neo4j.cli.AdminTool", "dbms", "set-initial-password", PASSWORD]
+    subprocess.run(admin, check=True, env=environment, capture_output=True)
+
+
+def _wait(made: Server) -> None:
+    """Until it answers. The driver complains meanwhile of what is to be expected."""
+    logger = logging.getLogger("neo4j")
+    level, deadline = logger.level, time.monotonic() + PATIENCE
+    logger.setLevel(logging.CRITICAL)
+    try:
+        while not _answers(made):
+            if not made.runs or time.monotonic() > deadline:
+                raise RuntimeError((made.home / "console.log").read_text(errors="replace")[-4_000:])
+            time.sleep(0.2)
+    finally:
+        logger.setLevel(level)
+
+
+def _answers(made: Server) -> bool:
+    with neo4j.GraphDatabase.driver(f"bolt://{made.address}", auth=(USER, PASSWORD)) as driver:
+        try:
+            driver.verify_connectivity()
+        except (DriverError, Neo4jError):
+            return False
+    return True
+
+
+@contextmanager
+def shared_server() -> Iterator[str]:
+    """The URL of the server that all tests of a process share: the one that is named, or one started now."""
+    if GIVEN:
+        _SHARED.append(GIVEN)
+        yield GIVEN
+    elif lacking := missing():
+        pytest.skip(lacking)
+    else:
+        with server() as made:
+            _SHARED.append(made.url)
+            yield made.url
+
+
+_SHARED: list[str] = []
+
+
+def empty_store(options: Neo4jOptions = OPTIONS) -> Neo4jStore:
+    """The shared server as a store that holds nothing. Ask for the fixture `neo4j_url` first."""
+    empty(_SHARED[-1])
+    return Neo4jStore.open(_SHARED[-1], options)
+
+
+def empty(url: str) -> None:
+    """Take everything out of a server but its indexes."""
+    where = address(url, None)
+    with neo4j.GraphDatabase.driver(where.url, auth=where.auth) as driver:
+        driver.execute_query("MATCH (n) WHERE NOT n:Store DETACH DELETE n", database_=where.database)

@@ -1,0 +1,40 @@
+"""All that a server holds, as plain values that can be compared and searched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import neo4j
+
+from cofire.stores.neo4j.connecting import address
+
+_NODES = "MATCH (n) WHERE NOT n:Store RETURN labels(n) AS labels, properties(n) AS parts"
+_RELATIONSHIPS = """
+MATCH (a)-[e]->(b)
+RETURN type(e) AS labels, properties(e) AS parts, [coalesce(a.id, a.name), coalesce(b.id, b.name)] AS ends
+"""
+
+
+def content(url: str, **conditions: Any) -> list[str]:
+    """Every node and every relationship, in an order of its own."""
+    where = address(url, None)
+    with neo4j.GraphDatabase.driver(where.url, auth=where.auth) as driver:
+        found = [driver.execute_query(text).records for text in (_NODES, _RELATIONSHIPS)]
+    return sorted(_said(record) for records in found for record in records if _fits(record, conditions))
+
+
+def across(url: str) -> int:
+    """How many relationships there are between what is of different scopes."""
+    where = address(url, None)
+    with neo4j.GraphDatabase.driver(where.url, auth=where.auth) as driver:
+        found = driver.execute_query("MATCH (a)-[e]->(b) WHERE a.scope <> b.scope RETURN count(e) AS across")
+    return int(found.records[0]["across"])
+
+
+def _fits(record: neo4j.Record, conditions: dict[str, Any]) -> bool:
+    return all(record["parts"].get(name) == value for name, value in conditions.items())
+
+
+def _said(record: neo4j.Record) -> str:
+    labels = sorted([record["labels"]] if isinstance(record["labels"], str) else record["labels"])
+    return f"{labels} {record.get('ends')} {sorted(record['parts'].items())}"

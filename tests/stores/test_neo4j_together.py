@@ -1,0 +1,195 @@
+"""Questions that are asked together: one round trip, the failing part named, called and awaited alike."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cofire.asks import (
+    Ask,
+    Asking,
+    Failure,
+    Matching,
+    Nearest,
+    Read,
+    Recorded,
+    Together,
+    World,
+    arun,
+    at_one_moment,
+    run,
+)
+from cofire.errors import StoreError
+from cofire.reading.rules import RuleReader
+from cofire.stores.base import MODEL_RECORD
+from cofire.stores.neo4j.querying import Query, Querying, in_step, joined
+from cofire.stores.neo4j.store import AsyncNeo4jStore, Neo4jStore
+from tests.neo4j_server import OPTIONS, empty_store
+from tests.stores.making import MODEL, Pen, asked, cue, everywhere, vector
+
+pytestmark = pytest.mark.xdist_group("neo4j")
+
+
+@pytest.fixture
+def served(neo4j_url: str) -> Iterator[Neo4jStore]:
+    """A store with two facts."""
+    with closing(empty_store()) as opened:
+        pen = Pen(opened)
+        pen.settle()
+        pen.tell("Tea at four.", vector(1, 1, 0, 0))
+        pen.tell("Coffee at ten.", vector(1, 0, 1, 0))
+        yield opened
+
+
+TEA, COFFEE = f"{1:026}", f"{2:026}"
+QUESTIONS: list[Ask] = [
+    Read([TEA]),
+    Matching(cue("coffe"), 5, everywhere()),
+    Nearest(asked(1, 1, 0, 0), 1, everywhere(), 10),
+    Recorded(MODEL_RECORD),
+]
+OTHER_SIZE = Nearest(np.ones(3, np.float32), 1, everywhere(), 10)
+
+
+def world(store: Any) -> World:
+    return World(store, None, lambda: datetime.now(UTC), lambda moment, count: [], RuleReader())
+
+
+def awaited(url: str, work: Callable[[AsyncNeo4jStore], Coroutine[Any, Any, Any]]) -> Any:
+    """What some work with a store that awaits comes to."""
+
+    async def opened() -> Any:
+        store = await AsyncNeo4jStore.open(url, OPTIONS)
+        try:
+            return await work(store)
+        finally:
+            await store.close()
+
+    return asyncio.run(opened())
+
+
+def found(answers: Sequence[Any]) -> list[Any]:
+    [fact], matching, nearest, record = answers
+    return [fact.text, matching, nearest, record.value]
+
+
+ANSWERS = ["Tea at four.", [COFFEE], [TEA], MODEL.encode()]
+
+
+def statements(caplog: pytest.LogCaptureFixture) -> int:
+    """How many queries the driver says it has sent."""
+    return sum("C: RUN" in record.getMessage() for record in caplog.records)
+
+
+def test_questions_asked_together_are_one_query(served: Neo4jStore, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, "neo4j.io"):
+        answers = run(at_one_moment(QUESTIONS), world(served))
+    assert found(answers) == ANSWERS
+    assert statements(caplog) == 1
+
+
+def test_who_awaits_gets_the_same_in_one_query(
+    served: Neo4jStore, neo4j_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def ask(store: AsyncNeo4jStore) -> Any:
+        with caplog.at_level(logging.DEBUG, "neo4j.io"):
+            return await arun(at_one_moment(QUESTIONS), world(store))
+
+    assert found(awaited(neo4j_url, ask)) == ANSWERS
+    assert statements(caplog) == 1
+
+
+def test_a_failing_part_is_named_and_the_others_answer(served: Neo4jStore) -> None:
+    failed, [fact] = Together([OTHER_SIZE, Read([TEA])]).put(world(served))
+    assert isinstance(failed, Failure)
+    assert isinstance(failed.error, StoreError)
+    assert fact.text == "Tea at four."
+
+
+def test_a_failing_part_is_named_to_who_awaits(served: Neo4jStore, neo4j_url: str) -> None:
+    async def ask(store: AsyncNeo4jStore) -> Any:
+        return await Together([OTHER_SIZE, Read([TEA])]).put(world(store))
+
+    failed, [fact] = awaited(neo4j_url, ask)
+    assert isinstance(failed, Failure)
+    assert isinstance(failed.error, StoreError)
+    assert fact.text == "Tea at four."
+
+
+@dataclass(frozen=True)
+class Noticed:
+    """A reading that notices in which thread it is asked for."""
+
+    threads: list[int]
+
+    def put(self, world: World) -> Any:
+        self.threads.append(threading.get_ident())
+        return world.store.read([TEA])
+
+
+def test_who_awaits_asks_in_the_event_loop_and_not_in_a_thread(served: Neo4jStore, neo4j_url: str) -> None:
+    threads: list[int] = []
+
+    def verb() -> Asking[Any]:
+        return (yield Noticed(threads))
+
+    async def ask(store: AsyncNeo4jStore) -> Any:
+        return await arun(verb(), world(store))
+
+    [fact] = awaited(neo4j_url, ask)
+    assert fact.text == "Tea at four."
+    assert threads == [threading.get_ident()]
+
+
+def test_many_explorers_share_a_store_that_awaits(served: Neo4jStore, neo4j_url: str) -> None:
+    async def ask(store: AsyncNeo4jStore) -> Any:
+        return await asyncio.gather(*(arun(at_one_moment(QUESTIONS), world(store)) for _ in range(16)))
+
+    assert [found(answers) for answers in awaited(neo4j_url, ask)] == [ANSWERS] * 16
+
+
+def test_a_question_that_makes_something_of_its_answer_is_asked_by_itself(served: Neo4jStore) -> None:
+    assert served.together(
+        [lambda: len(served.read([TEA, COFFEE])), lambda: served.matching(cue("tea"), 1, everywhere())]
+    ) == [
+        2,
+        [TEA],
+    ]
+
+
+def test_no_questions_have_no_answers(served: Neo4jStore) -> None:
+    assert served.together([]) == []
+
+
+def counting_up(to: int) -> Querying[int]:
+    total = 0
+    for number in range(to):
+        [[found]] = yield Query("RETURN [$number] AS row", {"number": number})
+        total += found
+    return total
+
+
+def test_readings_of_different_length_go_in_step() -> None:
+    going = in_step([counting_up(1), counting_up(3), counting_up(0)])
+    asked = [dict(next(going).parameters)]
+    for _ in range(2):
+        asked.append(dict(going.send([[[[number]] for number in asked[-1].values()]]).parameters))
+    with pytest.raises(StopIteration) as ended:
+        going.send([[[[2]]]])
+    assert asked == [{"p0_number": 0, "p1_number": 0}, {"p0_number": 1}, {"p0_number": 2}]
+    assert ended.value.value == [0, 3, 0]
+
+
+def test_parameters_of_joined_queries_stay_apart() -> None:
+    both = joined([Query("RETURN [$x] AS row", {"x": 1}), Query("RETURN [$x, $xy] AS row", {"x": 2, "xy": 3})])
+    assert both.parameters == {"p0_x": 1, "p1_x": 2, "p1_xy": 3}
+    assert "[$p1_x, $p1_xy]" in both.text
