@@ -70,8 +70,8 @@ class Remedy:
 class Why:
     """Why a fact came back, or the first stage where it was lost.
 
-    `place` is among all candidates and `hit` its arithmetic, both None where it was none; `margin` is what it lacks to the last
-    fact that came back. `remedies` come with the smallest change first, `in_vain` is what was tried and did not help.
+    `place` is among all candidates and `hit` its arithmetic, both None where it was none; `margin` is what it lacks to `last`, the
+    last fact that came back. `remedies` come with the smallest change first, `in_vain` is what was tried and did not help.
     """
 
     question: str
@@ -85,6 +85,7 @@ class Why:
     refusals: tuple[Refusal, ...] = ()
     rivals: tuple[Rival, ...] = ()
     margin: float | None = None
+    last: Hit | None = None
     remedies: tuple[Remedy, ...] = ()
     in_vain: tuple[str, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)

@@ -86,6 +86,7 @@ def _told(case: Case, stage: Stage, explanation: str, likeness: Likeness | None)
         refusals=case.refused,
         rivals=tuple(Rival(hit.id, hit.text, hit.score) for hit in case.found.hits[-MOST_RIVALS:] if outranked),
         margin=_margin(case) if outranked else None,
+        last=case.found.hits[-1] if outranked and case.found.hits else None,
     )
 
 

@@ -13,6 +13,7 @@ from cofire.doors.cli.calibrating import calibrate
 from cofire.doors.cli.calling import JsonOption, StoreOption, begin_group, spread
 from cofire.doors.cli.comparing import compare
 from cofire.doors.cli.connecting import connect, list_edges
+from cofire.doors.cli.copying import copy
 from cofire.doors.cli.curating import curate
 from cofire.doors.cli.demo import demo
 from cofire.doors.cli.doctor import doctor
@@ -26,6 +27,7 @@ from cofire.doors.cli.ingesting import ingest
 from cofire.doors.cli.learning import communities, feedback
 from cofire.doors.cli.listing import list_facts, stats
 from cofire.doors.cli.moving import export, load
+from cofire.doors.cli.picturing import graph
 from cofire.doors.cli.pinning import archive, pin, unarchive, unpin
 from cofire.doors.cli.portraying import show_facts
 from cofire.doors.cli.recalling import recall
@@ -72,6 +74,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "supersede": supersede,
         "edges": list_edges,
         "explore": explore,
+        "graph": graph,
         "communities": communities,
     },
     "For other programs": {
@@ -83,6 +86,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "doctor": doctor,
         "backup": backup,
         "restore": restore,
+        "copy": copy,
         "reembed": reembed,
         "calibrate": calibrate,
         "compare": compare,

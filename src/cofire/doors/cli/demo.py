@@ -13,8 +13,9 @@ from rich.text import Text
 import cofire
 from cofire.doors.cli import story
 from cofire.doors.cli.calling import Call
+from cofire.doors.cli.drawing import show_found
 from cofire.doors.cli.dreaming import in_words
-from cofire.doors.cli.layout import counted, show_hits
+from cofire.doors.cli.layout import counted
 from cofire.doors.cli.listing import facts_json
 from cofire.doors.cli.screen import show, show_json, styled, warn
 from cofire.doors.cli.walking import show_walk, step_json, walk
@@ -101,7 +102,7 @@ def _ask(memory: cofire.Memory, question: str, **asked: Any) -> None:
     start = perf_counter()
     found = memory.recall(question, **asked)
     if found.known:
-        show_hits(found)
+        show_found(found, explained=True)
     else:
         show(found.reason)
     show(styled(f"{(perf_counter() - start) * 1000:.0f} ms", "dim"))

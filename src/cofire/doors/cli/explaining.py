@@ -8,8 +8,9 @@ import typer
 
 from cofire.doors.cli.calling import Call
 from cofire.doors.cli.filters import Filters
+from cofire.doors.cli.reasons_layout import draw_why
 from cofire.doors.cli.recalling import Manner, refuse_if_not_explained
-from cofire.doors.cli.screen import show, show_json
+from cofire.doors.cli.screen import out, show, show_json
 
 Query = Annotated[str, typer.Argument(metavar="QUESTION", help="The question, in quotes.")]
 Id = Annotated[str, typer.Argument(metavar="ID", help="The fact that is missing, or that is there.")]
@@ -27,4 +28,6 @@ def why(*, query: Query, id: Id, manner: Manner, filters: Filters, call: Call) -
         found = memory.why(query, id, **filters.keywords, **manner.keywords)
     if call.as_json:
         return show_json(found.to_dict())
-    show(found.text())
+    if out().is_terminal:
+        return draw_why(found)
+    return show(found.text())

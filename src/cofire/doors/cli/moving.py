@@ -28,7 +28,7 @@ def export(*, file: NewFile, force: Force = False, filters: Filters, call: Call)
 
     cofire export team.jsonl --scope team
     """
-    _refuse_to_overwrite(file, call, force=force)
+    refuse_to_overwrite(file, call, force=force)
     with call.shelf() as memory, bar("exporting") as advance:
         done = memory.export(file, progress=advance, **filters.keywords)
     if call.as_json:
@@ -48,7 +48,7 @@ def load(*, file: ExportFile, call: Call) -> None:
     show(f"Read {counted(done.facts, 'fact')} and {counted(done.edges, 'edge')} from {file}.")
 
 
-def _refuse_to_overwrite(file: Path, call: Call, *, force: bool) -> None:
+def refuse_to_overwrite(file: Path, call: Call, *, force: bool) -> None:
     """The store itself is never overwritten, anything else only if that was said."""
     if not file.exists():
         return

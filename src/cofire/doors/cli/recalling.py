@@ -9,8 +9,8 @@ import typer
 
 import cofire
 from cofire.doors.cli.calling import Call
+from cofire.doors.cli.drawing import show_found
 from cofire.doors.cli.filters import Filters
-from cofire.doors.cli.layout import show_hits
 from cofire.doors.cli.pairs import pairs
 from cofire.doors.cli.screen import note, show, show_json, warn
 from cofire.errors import InvalidInput
@@ -74,6 +74,7 @@ def recall(*, question: Words, manner: Manner, view: View, filters: Filters, cal
     if view.text and (call.as_json or view.xray):
         raise InvalidInput("--text cannot be combined with --json or --xray.", way_out="Choose one of them.")
     with call.memory() as memory:
+        explained = memory.settings()[recall_settings.EXPLAIN_DOORS]
         if view.xray:
             refuse_if_not_explained(memory)
         found = memory.recall(" ".join(question), **filters.keywords, **manner.keywords)
@@ -84,7 +85,7 @@ def recall(*, question: Words, manner: Manner, view: View, filters: Filters, cal
     elif view.xray:
         show(found.xray())
     else:
-        _show(found, call)
+        _show(found, call, explained=explained)
 
 
 def refuse_if_not_explained(memory: cofire.Memory) -> None:
@@ -107,9 +108,9 @@ def _show_block(found: Recollection, budget: int | None) -> None:
     _tell_of_silence(found)
 
 
-def _show(found: Recollection, call: Call) -> None:
+def _show(found: Recollection, call: Call, *, explained: bool) -> None:
     if found.known:
-        show_hits(found)
+        show_found(found, explained=explained)
         if found.id:
             note(f"Tell what helped: cofire feedback {found.id} --helped ID")
     else:

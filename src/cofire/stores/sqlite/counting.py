@@ -18,7 +18,7 @@ _SAMPLE = """
 SELECT v.vector FROM facts f INDEXED BY facts_by_scope JOIN vectors v ON v.fact = f.key
 WHERE f.scope = ? AND f.key <= ? ORDER BY f.hash LIMIT ?
 """
-_KEEP = """
+KEEP = """
 INSERT INTO word_statistics(scope, version, facts, length, terms, holding, sample, counted_to, sampled)
 VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(scope) DO UPDATE SET version = version + 1, facts = excluded.facts,
   length = excluded.length, terms = excluded.terms, holding = excluded.holding, sample = excluded.sample,
@@ -42,7 +42,7 @@ def _count(connection: apsw.Connection, index: Index, scope: int, up_to: int, sa
     facts, length, terms, holding = index.holding(scope, up_to)
     vectors = b"".join(vector for (vector,) in connection.execute(_SAMPLE, (scope, up_to, sample)))
     counted = (facts, length, terms.tobytes(), holding.astype(np.int32).tobytes(), vectors)
-    connection.execute(_KEEP, (scope, *counted, up_to, sample))
+    connection.execute(KEEP, (scope, *counted, up_to, sample))
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,7 @@ from cofire.stores.sqlite import (
     taking,
     writing,
 )
+from cofire.stores.sqlite.carrying import Carrying
 from cofire.stores.sqlite.connecting import IN_MEMORY, Lines, SqliteOptions, connect
 from cofire.stores.sqlite.curating import Curating
 from cofire.stores.sqlite.faults import translated
@@ -61,7 +62,7 @@ from cofire.stores.sqlite.recall_log import Shelved
 __all__ = ["SqliteOptions", "SqliteStore"]
 
 
-class SqliteStore(Curating, Learning):
+class SqliteStore(Carrying, Curating, Learning):
     """Facts in one file. Any number of processes and threads may use it at once."""
 
     def __init__(self, lines: Lines, options: SqliteOptions) -> None:

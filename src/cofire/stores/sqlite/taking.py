@@ -47,7 +47,7 @@ def taken(connection: apsw.Connection, ids: Sequence[str]) -> Taken:
         return Taken()
     rows = {table.name: _rows(connection, table, keys) for table in _tables(connection)}
     cited = citing.cited(connection, keys)
-    return Taken(_radius(rows, [one["fact"] for one in cited]), rows | {CITED: cited, MODELS: _models(connection)})
+    return Taken(_radius(rows, [one["fact"] for one in cited]), rows | {CITED: cited, MODELS: kept_models(connection)})
 
 
 def put_back(connection: apsw.Connection, rows: Any, version: int) -> PutBack:
@@ -56,7 +56,7 @@ def put_back(connection: apsw.Connection, rows: Any, version: int) -> PutBack:
     facts, skipped = _put_facts(connection, tables[FACTS], rows[FACTS], version)
     there, back = _there(connection, rows), set(facts)
     edges = 0
-    foreign = [name for name, model in _models(connection).items() if rows[MODELS][name] != model]
+    foreign = [name for name, model in kept_models(connection).items() if rows[MODELS][name] != model]
     for table, row in _hanging(tables, rows, back):
         if table.name in foreign:
             skipped += [other_model(row["fact"])] if table.name == "vectors" else []
@@ -79,7 +79,7 @@ def _hanging(tables: dict[str, Table], rows: Any, back: set[str]) -> Iterator[tu
                 yield table, row
 
 
-def _models(connection: apsw.Connection) -> dict[str, list[Any] | None]:
+def kept_models(connection: apsw.Connection) -> dict[str, list[Any] | None]:
     """The models whose vectors are kept."""
     names = {"vectors": MODEL_RECORD, "vectors_incoming": INCOMING_RECORD}
     values = {table: connection.execute(_RECORD, (name,)).get for table, name in names.items()}
