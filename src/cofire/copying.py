@@ -14,7 +14,7 @@ from cofire.errors import InvalidInput, StoreNotOpened
 from cofire.opening import open_store
 from cofire.stores.neo4j.connecting import address, is_served
 from cofire.verbs import copying
-from cofire.verbs.copying import Advance, Copied, Tally
+from cofire.verbs.copying import Advance, Copied
 
 
 def copy(source: str, target: str, *, advance: Advance) -> Copied:
@@ -24,11 +24,12 @@ def copy(source: str, target: str, *, advance: Advance) -> Copied:
         return copying.copy(ours, theirs, now=datetime.now(UTC), advance=advance)
 
 
-def compare(source: str, target: str, *, advance: Advance) -> Tally:
+def compare(source: str, target: str, *, advance: Advance) -> Copied:
     """Compare a memory with its copy, and write nothing."""
     _refuse_same(source, target)
     with _opened(source) as ours, _opened(target) as theirs:
-        return copying.compare(ours, theirs, advance=advance)
+        tally = copying.compare(ours, theirs, advance=advance)
+    return Copied(copied=0, there=tally.rows["facts"], tally=tally)
 
 
 def place(given: str) -> str:

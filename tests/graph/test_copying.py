@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 from cofire import Memory
-from cofire.carrying import Carried, Portable
+from cofire.carrying import COLUMNS, Carried, Portable
 from cofire.curating import Curation, Review
 from cofire.embedders.base import StoredModel
 from cofire.errors import Conflict, OtherModel
 from cofire.model import Change, Record
-from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD
+from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, Store
+from cofire.stores.neo4j import carrying
 from cofire.stores.neo4j.store import Neo4jStore
 from cofire.stores.sqlite.store import SqliteStore
 from cofire.verbs import copying
@@ -26,11 +27,17 @@ from cofire.verbs.copying import Copied
 from cofire.verbs.remember import Progress
 from scripts.house import ROOT
 from tests.conftest import START, Clock, HashedWords, Lent, sqlite_store
-from tests.neo4j_server import empty_store
+from tests.neo4j_server import empty, empty_store
 
 NOW = datetime(2026, 9, 1, tzinfo=UTC)
 ON_NEO4J = pytest.mark.xdist_group("neo4j")
-QUESTIONS = ["Who moved to Porto?", "green tea in Porto on day 5", "the pool of connections", "PgBouncer transaction mode", "nothing of this"]
+QUESTIONS = [
+    "Who moved to Porto?",
+    "green tea in Porto on day 5",
+    "the pool of connections",
+    "PgBouncer transaction mode",
+    "nothing of this",
+]
 
 
 def make_store(folder: Path, name: str) -> SqliteStore:
@@ -66,7 +73,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(copying, "BATCH", 4)
 
 
-def live(store: SqliteStore) -> None:
+def live(store: Store) -> None:
     """Facts of two scopes: connected, dreamed, changed, judged, archived, superseded, half moved to another model."""
     clock = Clock()
     memory = Memory(Lent(store), embedder=HashedWords(), clock=clock, settings={"auto_link.threshold": 0.7})
@@ -97,7 +104,7 @@ def live(store: SqliteStore) -> None:
     store.write(Change(now=clock(), ended=(edge,)), {})
 
 
-def move_in_halfway(store: SqliteStore, ids: list[str]) -> None:
+def move_in_halfway(store: Store, ids: list[str]) -> None:
     """Vectors of another model are on their way in."""
     record = store.record(MODEL_RECORD)
     assert record is not None
@@ -146,7 +153,7 @@ def test_a_copy_in_a_file_is_the_same_and_answers_the_same(source: SqliteStore, 
     assert target.check() == []
     assert answers(target) == answers(source)
     assert sum(map(bool, answers(source))) >= 6
-    assert [target.history(id) for id in copying.hashes(target)] == [source.history(id) for id in copying.hashes(source)]
+    assert all(target.history(id) == source.history(id) for id in copying.hashes(source))
 
 
 @ON_NEO4J
@@ -158,6 +165,37 @@ def test_a_copy_on_a_server_and_back_is_the_same(source: SqliteStore, target: Sq
 
 
 @ON_NEO4J
+def test_a_copy_on_a_server_is_found_by_the_same_words_as_if_it_was_told_there(
+    source: SqliteStore, server: Neo4jStore, neo4j_url: str
+) -> None:
+    live(server)
+    told = looked_up_by(server)
+    empty(neo4j_url)
+    run(source, server)
+    assert looked_up_by(server) == told
+    assert any(hinted for _, hinted, _ in told.values())
+
+
+def looked_up_by(server: Neo4jStore) -> dict[str, tuple[set[str], ...]]:
+    """What the full-text index reads of each fact: its words, those of its descriptions, its marks."""
+    nodes = server.taken(list(copying.hashes(server))).rows["facts"]
+    return {
+        node["text"]: tuple({*node.get(name, "").split()} for name in ("tokens", "hinted", "marks")) for node in nodes
+    }
+
+
+@ON_NEO4J
+def test_every_part_of_a_node_is_carried_or_follows_from_the_rest(server: Neo4jStore) -> None:
+    live(server)
+    rows = server.taken(list(copying.hashes(server))).rows
+    carried = {*COLUMNS["facts"], "tags", "hours", "descriptions", "descriptions_made", "history"}
+    carried |= {name for parts in carrying.PROPERTIES.values() for name in parts.values()}
+    follows, behind = {"content", "number", "told", "tokens", "hinted", "marks"}, {"SHOWED", "JUDGED"}
+    assert {name for node in rows["facts"] for name in node} <= carried | follows
+    assert set(rows) - {"facts", "cited", "models"} == {*carrying.RELATIONSHIPS} | behind
+
+
+@ON_NEO4J
 def test_what_is_told_to_a_copy_on_a_server_joins_what_was_copied(source: SqliteStore, server: Neo4jStore) -> None:
     run(source, server)
     memory = Memory(Lent(server), embedder=HashedWords(), clock=Clock(NOW))
@@ -165,7 +203,8 @@ def test_what_is_told_to_a_copy_on_a_server_joins_what_was_copied(source: Sqlite
     new = memory.remember("Ana spilled green tea.", session="talk")
     last = max(fact.position or 0 for fact in memory.facts(session="talk") if fact.id != new)
     again, spilled = server.read([before, new])
-    assert again and spilled
+    assert again
+    assert spilled
     assert (again.reinforced, spilled.position) == (1, last + 1)
     memory.dream()
     assert server.check() == []
@@ -227,7 +266,7 @@ def test_progress_is_told_up_to_the_end(source: SqliteStore, target: SqliteStore
 
 def test_a_target_with_facts_of_its_own_is_refused_untouched(source: SqliteStore, target: SqliteStore) -> None:
     own = Memory(Lent(target), embedder=None).remember("Something else.")
-    with pytest.raises(Conflict, match=f"holds 1 facts that the source has not, the first of them {own}"):
+    with pytest.raises(Conflict, match=f"not in the source: 1, the first of them {own}"):
         run(source, target)
     assert list(copying.hashes(target)) == [own]
 
@@ -236,7 +275,7 @@ def test_a_target_where_a_fact_says_something_else_is_refused(source: SqliteStor
     run(source, target)
     changed = next(iter(copying.hashes(target)))
     Memory(Lent(target), embedder=HashedWords()).update(changed, text="Ana never drank anything.")
-    with pytest.raises(Conflict, match=f"say something else, the first of them {changed}"):
+    with pytest.raises(Conflict, match=f"say something else in the target: 1, the first of them {changed}"):
         run(source, target)
 
 

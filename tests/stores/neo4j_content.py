@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import neo4j
+import numpy as np
 
 from cofire.stores.neo4j.connecting import address
 
@@ -37,4 +38,14 @@ def _fits(record: neo4j.Record, conditions: dict[str, Any]) -> bool:
 
 def _said(record: neo4j.Record) -> str:
     labels = sorted([record["labels"]] if isinstance(record["labels"], str) else record["labels"])
-    return f"{labels} {record.get('ends')} {sorted(record['parts'].items())}"
+    return f"{labels} {record.get('ends')} {sorted(_unordered(record['parts']).items())}"
+
+
+def _unordered(parts: dict[str, Any]) -> dict[str, Any]:
+    """Words and terms of a fact stand in no order."""
+    sets = {name: sorted(parts[name].split()) for name in ("tokens", "hinted") if name in parts}
+    if not {"terms", "counts"} <= parts.keys():
+        return parts | sets
+    terms, counts = np.frombuffer(parts["terms"], np.int64), np.frombuffer(parts["counts"], np.uint16)
+    held = sorted(zip(terms.tolist(), counts.tolist(), strict=True))
+    return parts | sets | {"terms": held, "counts": len(held)}

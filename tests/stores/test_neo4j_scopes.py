@@ -25,7 +25,7 @@ pytestmark = pytest.mark.xdist_group("neo4j")
 
 MINE, THEIRS = "a", "b"
 SEEING = everywhere(scopes=(MINE,), archived=True, whenever=True)
-FEW = settings(max_examples=6, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(max_examples=4, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 scopes = some.sampled_from([MINE, THEIRS])
 crowds = some.lists(some.tuples(tellings, namings, scopes), min_size=4, max_size=12)

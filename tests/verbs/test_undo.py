@@ -14,7 +14,7 @@ from cofire import Memory
 from cofire.errors import CofireError, InvalidInput, NotFound, StoreError
 from cofire.stores.base import Store
 from cofire.stores.reference import ReferenceStore
-from tests.conftest import STORES, Clock, HashedWords, Lent, Opening
+from tests.conftest import EVERY_STORE, STORES, Clock, HashedWords, Lent, Opening
 
 TELLINGS: list[dict[str, Any]] = [
     {"text": "PgBouncer runs in transaction mode for serverless.", "subject": "PgBouncer", "tags": ["db"]},
@@ -59,12 +59,14 @@ def whole(memory: Memory, ids: list[str], place: Path) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", STORES)
+@pytest.mark.parametrize("kind", EVERY_STORE)
 @given(choices=some.lists(some.sets(some.integers(0, len(TELLINGS)), min_size=1), min_size=1, max_size=3))
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_undone_forgetting_leaves_memory_as_it_was(
-    kind: str, choices: list[set[int]], tmp_path_factory: pytest.TempPathFactory
+    kind: str, choices: list[set[int]], tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> None:
+    if kind == "neo4j":
+        request.getfixturevalue("neo4j_url")
     folder = tmp_path_factory.mktemp("undone")
     store = STORES[kind](folder)
     memory, ids = filled(store, Clock())

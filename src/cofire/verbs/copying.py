@@ -16,7 +16,7 @@ from cofire.model import Change, Record, Where
 from cofire.stores.base import MODEL_RECORD
 from cofire.verbs.remember import Progress
 
-BATCH, PAGE = 500, 1_000
+BATCH, PAGE = 250, 1_000
 _ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 
 Advance = Callable[[Progress], None]
@@ -52,14 +52,14 @@ class Copied:
 
 @dataclass
 class Ledger:
-    """What was seen of both stores so far, and where they differ: how many rows of each kind, and one of them."""
+    """What was seen of both stores so far, and where they differ: how many rows of each kind, and whose the first is."""
 
     rows: Counter[str] = field(default_factory=Counter)
     scopes: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
     digests: dict[str, Any] = field(default_factory=dict)
     differing: Counter[str] = field(default_factory=Counter)
-    example: dict[str, Row] = field(default_factory=dict)
+    example: dict[str, str] = field(default_factory=dict)
 
     def enter(self, table: str, ours: Sequence[Row], theirs: Sequence[Row]) -> None:
         """Note rows of a kind as both stores have them."""
@@ -68,9 +68,9 @@ class Ledger:
             digest.update(repr(row).encode("utf-8", "surrogatepass"))
         self.rows[table] += len(ours)
         if ours != theirs:
-            odd = sorted({*ours} ^ {*theirs}, key=repr)
+            odd = sorted({*ours} ^ {*theirs}, key=repr) or ours  # the same in another order
             self.differing[table] += len({row[:3] if table == "edges" else row[0] for row in odd})
-            self.example.setdefault(table, odd[0])
+            self.example.setdefault(table, odd[0][0])
 
     def count(self, ours: Carried) -> None:
         """Count facts by scope, and edges that hold by kind."""
@@ -124,15 +124,13 @@ def compare(source: Portable, target: Portable, *, advance: Advance) -> Tally:
 
 def _enter_households(ledger: Ledger, ours: Household, theirs: Household) -> None:
     ledger.enter("records", sorted(ours.records.items()), sorted(theirs.records.items()))
-    ledger.enter("times of use", ours.spans, theirs.spans)
-    ledger.enter("judged recalls", _judged(ours), _judged(theirs))
-    ledger.enter("counted words", _counted(ours), _counted(theirs))
+    ledger.enter("spans", ours.spans, theirs.spans)
+    ledger.enter("occasions", _judged(ours), _judged(theirs))
+    ledger.enter("word_counts", _counted(ours), _counted(theirs))
 
 
 def _judged(household: Household) -> list[Row]:
-    return [
-        (one.id, *(tuple(sorted(ids)) for ids in (one.first, one.helped, one.hurt))) for one in household.occasions
-    ]
+    return [(one.id, *(tuple(sorted(ids)) for ids in (one.first, one.helped, one.hurt))) for one in household.occasions]
 
 
 def _counted(household: Household) -> list[Row]:
@@ -143,18 +141,11 @@ def _counted(household: Household) -> list[Row]:
 
 
 def _differs(ledger: Ledger) -> Conflict:
-    places = [
-        f"{table} ({count:,}, the first of {_called(ledger.example[table])})"
-        for table, count in ledger.differing.items()
-    ]
+    places = [f"{table} ({count:,}, the first of {ledger.example[table]})" for table, count in ledger.differing.items()]
     return Conflict(
         f"The two stores differ in {', '.join(places)}.",
         way_out="Somebody wrote to one of them since they were copied. Copy into an empty store, while nobody writes to either.",
     )
-
-
-def _called(row: Row) -> str:
-    return str(row[0])
 
 
 def hashes(store: Portable) -> dict[str, bytes]:
@@ -178,13 +169,13 @@ def refuse_other_facts(held: Hashes, there: Hashes) -> None:
     others = [id for id in there if id not in held]
     if others:
         raise Conflict(
-            f"The target holds {len(others):,} facts that the source has not, the first of them {others[0]}.",
+            f"Facts of the target are not in the source: {len(others):,}, the first of them {others[0]}.",
             way_out="Copy into an empty store. To bring two memories together: cofire export, then cofire import",
         )
     changed = [id for id, hash in there.items() if held[id] != hash]
     if changed:
         raise Conflict(
-            f"{len(changed):,} facts have the same id in both stores and say something else, the first of them {changed[0]}.",
+            f"Facts of the same id say something else in the target: {len(changed):,}, the first of them {changed[0]}.",
             way_out="Copy into an empty store.",
         )
 
@@ -192,7 +183,7 @@ def refuse_other_facts(held: Hashes, there: Hashes) -> None:
 def _write_records(household: Household, target: Portable, now: datetime) -> None:
     """Records first: vectors are kept only beside the record of their model."""
     there = target.household().records
-    _refuse_other_model(_model(household.records), _model(there), occupied=bool(there.get(MODEL_RECORD)))
+    _refuse_other_model(_model(household.records), _model(there))
     news = [Record(name, value) for name, value in household.records.items() if there.get(name) != value]
     if news:
         target.write(Change(now=now, records=tuple(news)), {})
@@ -203,8 +194,8 @@ def _model(records: Mapping[str, bytes]) -> Model | None:
     return StoredModel.decode(value).model if value else None
 
 
-def _refuse_other_model(ours: Model | None, theirs: Model | None, *, occupied: bool) -> None:
-    if occupied and ours != theirs:
+def _refuse_other_model(ours: Model | None, theirs: Model | None) -> None:
+    if theirs is not None and ours != theirs:
         raise OtherModel(
             f"The target is for vectors of {_named(theirs)}, the source has those of {_named(ours)}.",
             way_out="Copy into an empty store, or give both the same model first with: cofire reembed",

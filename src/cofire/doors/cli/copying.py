@@ -30,19 +30,15 @@ def copy(*, source: Source, target: Target, verify_only: VerifyOnly = False, cal
     if call.store is not None:
         raise InvalidInput("copy takes no --store.", way_out="Say: cofire copy SOURCE TARGET")
     copying = import_module(COPYING)
-    if verify_only:
-        with bar("comparing") as advance:
-            tally, done = copying.compare(source, target, advance=advance), {"copied": 0}
-    else:
-        with bar("copying") as advance:
-            copied = copying.copy(source, target, advance=advance)
-        tally, done = copied.tally, {"copied": copied.copied}
-    places = {"source": copying.place(source), "target": copying.place(target)}
+    with bar("comparing" if verify_only else "copying") as advance:
+        done = (copying.compare if verify_only else copying.copy)(source, target, advance=advance)
     if call.as_json:
-        return show_json({**places, **done, **_tally_json(tally)})
+        places = {"source": copying.place(source), "target": copying.place(target)}
+        return show_json({**places, "copied": done.copied, "there": done.there, **_tally_json(done.tally)})
     if not verify_only:
-        show(f"Copied {counted(done['copied'], 'fact')} from {places['source']} to {places['target']}.")
-    _show_tally(tally)
+        there = f"; {done.there:,} were there already" if done.there else ""
+        show(f"Copied {counted(done.copied, 'fact')} to {copying.place(target)}{there}.")
+    _show_tally(done.tally)
 
 
 def _tally_json(tally: Any) -> dict[str, object]:

@@ -14,6 +14,7 @@ from cofire.model import Change, Fact
 from cofire.reading.descriptions import hint_counts
 from cofire.reading.words import counts, words
 from cofire.revising import Taken
+from cofire.stores.index.terms import Held, hint, unpacked
 from cofire.stores.linking import content_order
 from cofire.stores.neo4j import learning, taking, writing
 from cofire.stores.neo4j.querying import Query, Querying, both
@@ -92,8 +93,8 @@ def take_in(carried: Carried, now: datetime) -> Querying[None]:
 def _number(nodes: Sequence[Node]) -> Querying[None]:
     coming = Counter(str(node["scope"]) for node in nodes)
     rows = [{"scope": scope, "more": more} for scope, more in sorted(coming.items())]
-    found = yield Query(_NUMBERS, {"rows": rows})
-    last: dict[str, int] = {scope: number for scope, number in found}
+    found: Any = yield Query(_NUMBERS, {"rows": rows})
+    last: dict[str, int] = dict(found)
     for node in nodes:
         last[node["scope"]] += 1
         node["number"] = last[node["scope"]]
@@ -142,9 +143,16 @@ def _searchable(node: Node) -> Node:
     return node | {
         "tags": list(fact.tags),
         "tokens": " ".join(tokens),
-        "hinted": " ".join(hint_counts(node.get("descriptions", ()))) or None,
+        "hinted": " ".join(_hinted(node)) or None,
         "marks": " ".join(marking(kind, value) for kind, value in marked(fact)),
     }
+
+
+def _hinted(node: Node) -> list[str]:
+    """The words of descriptions that lead to a fact: those that its text has itself do not."""
+    terms, _, _ = unpacked([Held(node["terms"], node["counts"])])
+    leading = set(terms.tolist())
+    return [word for word in hint_counts(node.get("descriptions", ())) if hint(word) in leading]
 
 
 def as_relationships(carried: Carried) -> Tables:
