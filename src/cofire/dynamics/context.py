@@ -67,11 +67,9 @@ def nearest_turns(around: NDArray[np.int32], context: Context) -> NDArray[np.int
     [[1, 3]]
     """
     told = around.shape[1] // 2
-    return (
-        around
-        if context.reach >= told
-        else np.hstack([around[:, : context.reach], around[:, told:][:, : context.reach]])
-    )
+    if context.reach >= told:
+        return around
+    return np.hstack([around[:, : context.reach], around[:, told : told + context.reach]])
 
 
 def mixed_cosines(
@@ -79,6 +77,7 @@ def mixed_cosines(
     mean: NDArray[np.float32],
     turns: NDArray[np.int32],
     weights: Floats,
+    *,
     cosines: Floats,
     distances: NDArray[np.floating],
 ) -> Floats:
@@ -86,9 +85,8 @@ def mixed_cosines(
     length one, and c their cosines. `turns` names rows, those of a fact and of the turns around it; `distances` are |v − m|.
 
     >>> vectors, turns = np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([[0, 1]])
-    >>> mixed_cosines(vectors, np.zeros(2), turns, np.ones((1, 2)), np.array([1.0, 0.0]), np.array([1.0, 2.0])).round(
-    ...     3
-    ... ).tolist()
+    >>> alike, away = np.array([1.0, 0.0]), np.array([1.0, 2.0])
+    >>> mixed_cosines(vectors, np.zeros(2), turns, np.ones((1, 2)), cosines=alike, distances=away).round(3).tolist()
     [0.707]
     """
     shares = (weights * shares_of(np.ones(len(vectors)), distances)[turns]).astype(np.float32)

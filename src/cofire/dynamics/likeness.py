@@ -57,7 +57,7 @@ def distances(
     [1.0]
     """
     squared = np.einsum("ij,ij->i", vectors, vectors) - 2 * on_mean + float(mean @ mean)
-    return np.sqrt(np.maximum(squared, 0.0))
+    return np.asarray(np.sqrt(np.maximum(squared, 0.0)))
 
 
 def shares_of(values: Floats, lengths: NDArray[np.floating]) -> Floats:

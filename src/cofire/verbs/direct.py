@@ -145,7 +145,7 @@ def cosines(evidence: Evidence, cue: Cue, *, in_session: bool) -> tuple[Numbers,
         lent = opened[:, None] * replace(near, reach=turns.shape[1] // 2).weights() * (turns >= 0)
         own = np.arange(asked, dtype=np.int32)[:, None]
         weights = np.hstack([np.ones((asked, 1)), lent])
-        cosine = mixed_cosines(evidence.vectors, mean, np.hstack([own, turns]), weights, cosine, away)
+        cosine = mixed_cosines(evidence.vectors, mean, np.hstack([own, turns]), weights, cosines=cosine, distances=away)
     return cosine[:asked], raw[:asked].astype(np.float64)
 
 

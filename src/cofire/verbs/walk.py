@@ -175,7 +175,10 @@ def weigh(ids: Sequence[str], cue: Cue) -> Weigh:
 def best_links(paths: NamePaths, known: Slate, seeds: Mapping[str, float], cue: Cue, bounds: Bounds) -> Linked:
     """The best link to each fact, over facts about a name and over shared names, and of those the strongest of either kind."""
     rows = np.fromiter(map(known.rows.__getitem__, paths.ids), np.int64, len(paths.ids))
-    weights = np.array([seeds.get(id, 0.0) for id in paths.ids], np.float64)
+    # The seeds are the first of the paths' facts.
+    weights = np.zeros(len(rows))
+    first = paths.ids[: len(seeds)]
+    weights[: len(first)] = [seeds.get(id, 0.0) for id in first]
     names = name_weights(paths, cue, bounds.floor)
     about, shared = (
         walking.best_steps(steps, weights, names, facts=len(paths.ids))
@@ -206,10 +209,9 @@ def steps_of(paths: NamePaths, standing: Numbers) -> tuple[walking.Steps, walkin
     about = (paths.strength > 0) | (paths.own[paths.step] > 0)
     shared = ~about & paths.loose[seed] & paths.loose[paths.target]
     # Of two names worth the same, the surer one tells the way, whichever was written first.
-    sure = paths.sure.tolist()
-    surest = sorted(range(len(sure)), key=lambda row: (-sure[row], paths.name[row]))
-    turn = np.empty(len(sure), np.int64)
-    turn[surest] = np.arange(len(sure))
+    surest = sorted(zip((-paths.sure).tolist(), paths.name, range(len(paths.name)), strict=True))
+    turn = np.empty(len(surest), np.int64)
+    turn[[row for _, _, row in surest]] = np.arange(len(surest))
     order = np.argsort(turn[paths.step], kind="stable")
     every = walking.Steps(seed[order], paths.step[order], paths.target[order], draws[order], order)
     return every.only(about[order]), every.only(shared[order])

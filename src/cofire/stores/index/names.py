@@ -76,7 +76,7 @@ class Names:
             return np.zeros(len(names), np.int64)
         wanted = positions.astype(np.int64) << SHIFT | names
         at = np.minimum(pairs.searchsorted(wanted), len(pairs) - 1)
-        return self._sentences.array[at] * (pairs[at] == wanted).astype(np.int64)
+        return np.asarray(self._sentences.array[at] * (pairs[at] == wanted).astype(np.int64))
 
     def moved(self, moved: NDArray[np.int64]) -> Names:
         """The same with the living moved together; `moved` has the new position of each old one, -1 for the dead."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from cofire.stores.index.turns import Turns
 
 Scores = NDArray[np.float64]
 Positions = NDArray[np.integer]
+# Whole ones as they are stored, broken ones where some are lent.
+Counts = NDArray[Any]
 
 # Of a word that more facts hold, only those are looked at that may still be among the best.
 CROWDED = 2_048
@@ -64,7 +67,7 @@ class WordScores:
         held = held[among[held]]
         return _best(held, self._scores[held] / self._total, k)
 
-    def _holders(self, word: str) -> tuple[Positions, NDArray[np.number]]:
+    def _holders(self, word: str) -> tuple[Positions, Counts]:
         """Positions that hold a word, in the text or in a description, and how much."""
         weight = self._cue.hint_weight
         positions, counts = self._postings.find(term(word))
@@ -74,16 +77,14 @@ class WordScores:
         found, row = np.unique(np.concatenate([positions, hinted]), return_inverse=True)
         return found, np.bincount(row, np.concatenate([counts, weight * hints]))
 
-    def _add(self, word: _Word, positions: Positions, counts: NDArray[np.number]) -> None:
+    def _add(self, word: _Word, positions: Positions, counts: Counts) -> None:
         cue = self._cue
         lengths = self._columns["length"][positions]
         resisting = bm25.resistance(lengths, k1=cue.k1, b=cue.b, mean_length=cue.mean_length)
         # A position that stands here twice has the same count both times, so that it is added once.
         self._scores[positions] += word.weight * bm25.saturation(counts, resisting)
 
-    def _with_lent(
-        self, positions: Positions, counts: NDArray[np.number], context: Context
-    ) -> tuple[Positions, NDArray[np.number]]:
+    def _with_lent(self, positions: Positions, counts: Counts, context: Context) -> tuple[Positions, Counts]:
         """What facts hold of a word when its turns lend it to those around them; some positions stand there more than once."""
         alive = self._columns["alive"][positions]
         positions, counts = positions[alive], counts[alive]

@@ -75,12 +75,12 @@ def named(
 def _spelled(connection: apsw.Connection, keys: NDArray[np.int64], known: dict[int, str]) -> tuple[str, ...]:
     """Names by key; a key is never given to another name, so those met before need not be read again."""
     listed = keys.tolist()
-    new = sorted({key for key in listed if key not in known})
+    new = sorted(set(listed) - known.keys())
     if len(known) + len(new) > MOST_KNOWN:
         known.clear()
         new = sorted(set(listed))
     known.update(spelled(connection, np.array(new, np.int64)))
-    return tuple(known.get(key, "") for key in listed)
+    return tuple([known.get(key, "") for key in listed])
 
 
 def spelled(connection: apsw.Connection, keys: NDArray[np.int64]) -> dict[int, str]:
