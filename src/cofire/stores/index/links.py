@@ -69,7 +69,7 @@ class Expander:
     def expand(self, asked: Asked, conducting: Conducting) -> tuple[Expansion, Places]:
         """The links that leave these facts, and the positions of those led to that were not asked for."""
         kinds = self._adjacency.numbers_of(conducting)
-        if not conducting.names and kinds is not None and not kinds[len(KINDS_THROUGH_NAMES) :].any():
+        if not conducting.names and kinds is not None and not self._may_follow(kinds):
             return _nowhere(asked)
         keys = self._index.columns["key"][asked.positions]
         stored, in_order = self._stored(keys, kinds, conducting)
@@ -85,6 +85,10 @@ class Expander:
         if not in_order:
             links = self._strongest(links, conducting.most)
         return self._expansion(asked, links, names, degree)
+
+    def _may_follow(self, kinds: Mask) -> bool:
+        """Whether any stored edge can be of these kinds."""
+        return self._adjacency.keeps_named or bool(kinds[len(KINDS_THROUGH_NAMES) :].any())
 
     def _stored(self, keys: Places, kinds: Mask | None, conducting: Conducting) -> tuple[Links, bool]:
         """Links by stored edges; and whether they are in order, and no more than wanted."""

@@ -150,8 +150,9 @@ class SqliteStore(Curating, Learning):
 
     def places(self, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.int64]:
         with self._reading() as connection, self._live.at(connection) as index:
-            at = [-1 if place is None else place for place in self._live.places(connection, ids)]
-            keys = np.where(np.array(at) >= 0, index.columns["key"][at], 0) if at else np.zeros(0, np.int64)
+            asked = Asked.among(tuple(ids), self._live.places(connection, ids))
+            keys = np.zeros(len(ids), np.int64)
+            keys[asked.rows] = index.columns["key"][asked.positions]
             return name_reading.places(connection, keys, words)
 
     def voices(self, scopes: Sequence[str], words: Sequence[str]) -> frozenset[str]:
