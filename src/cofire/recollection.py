@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -137,18 +137,30 @@ class Ranking:
 
     def hit(self, fact: Fact) -> Hit:
         """A candidate as a hit."""
-        row = self.ids.index(fact.id)
-        heard = {
-            name: Heard(
-                int(self.places[name][row]) or None if name in self.places else None,
-                float(self.scores[name][row]) if name in self.scores else float(gives[row]),
-                float(gives[row]),
+        return self.hits([fact])[0]
+
+    def hits(self, facts: Sequence[Fact]) -> list[Hit]:
+        """Candidates as hits."""
+        rows = [self.ids.index(fact.id) for fact in facts]
+        heard = {name: self._heard(name, gives[rows].tolist(), rows) for name, gives in self.gives.items()}
+        parts = {name: values[rows].tolist() for name, values in self.parts.items()}
+        return [
+            Hit(
+                fact,
+                score,
+                {name: told[at] for name, told in heard.items()},
+                path_back(fact.id, self.hops, self.seeds),
+                {name: values[at] for name, values in parts.items() if values[at]},
+                self.bridges.get(fact.id, ()),
             )
-            for name, gives in self.gives.items()
-        }
-        parts = {name: float(values[row]) for name, values in self.parts.items() if values[row]}
-        path, bridge = path_back(fact.id, self.hops, self.seeds), self.bridges.get(fact.id, ())
-        return Hit(fact, float(self.total[row]), heard, path, parts, bridge)
+            for at, (fact, score) in enumerate(zip(facts, self.total[rows].tolist(), strict=True))
+        ]
+
+    def _heard(self, name: str, gives: list[float], rows: list[int]) -> list[Heard]:
+        """What a channel says of the facts at these rows. Some have no places, and those that are no channel no scores."""
+        ranks = self.places[name][rows].tolist() if name in self.places else [0] * len(rows)
+        scores = self.scores[name][rows].tolist() if name in self.scores else gives
+        return [Heard(rank or None, score, given) for rank, score, given in zip(ranks, scores, gives, strict=True)]
 
 
 @dataclass(frozen=True)

@@ -111,3 +111,12 @@ def test_query_syntax_is_only_text(store: Store, pen: Pen, question: str) -> Non
 def test_a_fact_is_found_by_its_subject_and_tags(store: Store, pen: Pen) -> None:
     id = pen.tell("It boils.", subject="Kettle", tags=("kitchen",))
     assert matching(store, "kettle") == matching(store, "kitchen") == [id]
+
+
+def test_a_common_word_is_counted_for_those_that_rarer_words_chose(store: Store, pen: Pen) -> None:
+    common = [pen.tell(f"tea number{at}") for at in range(2_100)]
+    chosen = [pen.tell(f"rare gem{at} shop") for at in range(3)]
+    both = pen.tell("rare tea")
+    found = store.matching(cue("rare", "tea", weights=(5.0, 0.1)), 4, everywhere())
+    assert found == [both, *reversed(chosen)]
+    assert store.matching(cue("rare", "tea", weights=(1.0, 9.0)), 2, everywhere()) == [both, common[-1]]

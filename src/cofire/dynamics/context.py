@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.dynamics.likeness import shares_of
+
 Floats = NDArray[np.float64]
 
 
@@ -51,9 +53,42 @@ def borrowed(values: NDArray[np.floating], around: NDArray[np.int32], opened: Fl
     ... ).tolist()
     [[2.0], [0.4]]
     """
-    told = around.shape[1] // 2
-    reach = min(context.reach, told)
-    turns = np.hstack([around[:, :reach], around[:, told : told + reach]])
+    turns = nearest_turns(around, context)
     # Where there is no turn, -1 is the last row: one of nothing.
-    lent = np.pad(values, ((0, 1), (0, 0)))[turns]
-    return np.asarray(np.einsum("t,ftv->fv", replace(context, reach=reach).weights(), lent) * opened[:, None])
+    lent = np.concatenate([values, np.zeros_like(values[:1])])[turns]
+    weights = replace(context, reach=turns.shape[1] // 2).weights()
+    return np.asarray(np.einsum("t,ftv->fv", weights, lent) * opened[:, None])
+
+
+def nearest_turns(around: NDArray[np.int32], context: Context) -> NDArray[np.int32]:
+    """Of the turns around facts those that they borrow from.
+
+    >>> nearest_turns(np.array([[1, 2, 3, 4]], np.int32), Context(0.4, 0.2, 0.5, 1, 25)).tolist()
+    [[1, 3]]
+    """
+    told = around.shape[1] // 2
+    if context.reach >= told:
+        return around
+    return np.hstack([around[:, : context.reach], around[:, told : told + context.reach]])
+
+
+def mixed_cosines(
+    vectors: NDArray[np.float32],
+    mean: NDArray[np.float32],
+    turns: NDArray[np.int32],
+    weights: Floats,
+    *,
+    cosines: Floats,
+    distances: NDArray[np.floating],
+) -> Floats:
+    """Cosines of the question with facts and what they borrow: Σ wₜcₜ / |Σ wₜuₜ|, u being vectors as seen from the resting point, at
+    length one, and c their cosines. `turns` names rows, those of a fact and of the turns around it; `distances` are |v − m|.
+
+    >>> vectors, turns = np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([[0, 1]])
+    >>> alike, away = np.array([1.0, 0.0]), np.array([1.0, 2.0])
+    >>> mixed_cosines(vectors, np.zeros(2), turns, np.ones((1, 2)), cosines=alike, distances=away).round(3).tolist()
+    [0.707]
+    """
+    shares = (weights * shares_of(np.ones(len(vectors)), distances)[turns]).astype(np.float32)
+    mixed = np.matmul(shares[:, None, :], vectors[turns])[:, 0] - shares.sum(axis=1)[:, None] * mean
+    return shares_of((weights * cosines[turns]).sum(axis=1), np.sqrt(np.einsum("fv,fv->f", mixed, mixed)))

@@ -30,13 +30,12 @@ def best_sentence(places: NDArray[np.int64], sentences: NDArray[np.int64], but: 
     >>> best_sentence(places, np.array([0b10]), np.zeros((1, 3), bool), np.array([0.6, 0.3, 0.1])).tolist()
     [0.4]
     """
-    found = np.zeros(len(places))
-    for bit in range(_length(int(np.bitwise_or.reduce(sentences, initial=0)))):
-        there = (sentences >> bit) & 1 == 1
-        if there.any():
-            held = ((places[there] >> bit) & 1 == 1) & ~but[there]
-            found[there] = np.maximum(found[there], held @ weights)
-    return found
+    bits = _bits(int(np.bitwise_or.reduce(sentences, initial=0)))
+    if not len(bits):
+        return np.zeros(len(places))
+    held = (places[:, None, :] >> bits[:, None]) & ~but[:, None, :] & 1
+    shares = (held @ weights) * ((sentences[:, None] >> bits) & 1)
+    return np.asarray(shares.max(axis=1))
 
 
 def picked(scores: Floats, holds: Holds, weights: Floats, ties: Sequence[str], *, count: int, reward: float) -> Floats:
@@ -48,16 +47,26 @@ def picked(scores: Floats, holds: Holds, weights: Floats, ties: Sequence[str], *
     >>> picked(np.array([1.0, 0.9, 0.8]), holds, np.array([0.5, 0.5]), "cba", count=2, reward=1.0).round(3).tolist()
     [0.0, 0.0, 0.5]
     """
-    bonus, left, covered = np.zeros(len(scores)), np.ones(len(scores), np.bool_), np.zeros(holds.shape[1], np.bool_)
-    last = np.inf
-    for turn in range(min(count, len(scores))):
-        gain = reward * share(holds, covered[None, :], weights) if turn else np.zeros(len(scores))
-        now = np.round(np.where(left, scores + gain, -np.inf), DECIMALS)
-        best = max(np.flatnonzero(now == now.max()).tolist(), key=lambda row: ties[row])
-        bonus[best], left[best], last = gain[best], False, min(last, float(now[best]))
-        covered = covered | holds[best]
-    return np.where(left, np.minimum(0.0, last - 10.0**-DECIMALS - scores), bonus)
+    # A handful of words and facts: counting by hand is quicker than with arrays.
+    plain, worth = scores.tolist(), weights.tolist()
+    words = [frozenset([word for word, held in enumerate(row) if held]) for row in holds.tolist()]
+    now, gains, bonus = [round(score, DECIMALS) for score in plain], [0.0] * len(plain), dict[int, float]()
+    left, covered, last = set(range(len(plain))), frozenset[int](), np.inf
+    for turn in range(min(count, len(plain))):
+        best = max(left, key=lambda row: (now[row], ties[row]))
+        bonus[best], last = gains[best], min(last, now[best])
+        left.remove(best)
+        new, covered = words[best] - covered, covered | words[best]
+        if count >= len(plain) and all(words[row] <= covered for row in left):
+            return np.array([bonus.get(row, 0.0) for row in range(len(plain))])
+        for row in left:
+            if not turn or not new.isdisjoint(words[row]):
+                gains[row] = reward * sum([worth[word] for word in words[row] - covered])
+                now[row] = round(plain[row] + gains[row], DECIMALS)
+    behind = last - 10.0**-DECIMALS
+    return np.array([bonus[row] if row in bonus else min(0.0, behind - plain[row]) for row in range(len(plain))])
 
 
-def _length(bits: int) -> int:
-    return bits.bit_length() if bits >= 0 else 64
+def _bits(mask: int) -> NDArray[np.int64]:
+    """The places of the bits that are set in a number of 64."""
+    return np.array([bit for bit in range(64) if mask >> bit & 1], np.int64)

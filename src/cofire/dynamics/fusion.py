@@ -43,8 +43,10 @@ def ranks(scores: Floats, heard: NDArray[np.bool_], ties: Sequence[str] | NDArra
     [2, 1, 0]
     """
     rows = np.flatnonzero(heard)
-    order = np.lexsort((np.asarray(ties)[rows], np.round(scores[rows], DECIMALS)))[::-1]
     places = np.zeros(len(scores), np.int64)
+    if not len(rows):
+        return places
+    order = np.lexsort((np.asarray(ties)[rows], np.round(scores[rows], DECIMALS)))[::-1]
     places[rows[order]] = np.arange(1, len(rows) + 1)
     return places
 

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+NO_LENGTH = 1e-6
+
 
 def unit(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
     """Rows of length one; a row of nothing stays nothing."""
@@ -42,10 +44,25 @@ def centred_cosines(
     >>> centred_cosines(np.array([[1.0, 1.0], [1.0, 0.0]]), np.array([0.0, 1.0]), np.array([1.0, 0.0])).tolist()
     [1.0, 0.0]
     """
-    squared = np.einsum("ij,ij->i", vectors, vectors) - 2 * (vectors @ mean) + float(mean @ mean)
-    length = np.sqrt(np.maximum(squared, 0.0))
-    along = (vectors @ asked - float(mean @ asked)).astype(np.float64)
-    return np.asarray(np.divide(along, length, out=np.zeros(len(vectors)), where=length > 1e-6))
+    along, on_mean = (vectors @ np.stack([asked, mean], axis=1)).T
+    return shares_of((along - float(mean @ asked)).astype(np.float64), distances(vectors, on_mean, mean))
+
+
+def distances(
+    vectors: NDArray[np.float32], on_mean: NDArray[np.float32], mean: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """How far vectors are from the resting point: |v − m| = √(v·v − 2 v·m + m·m), where v·m is known.
+
+    >>> distances(np.array([[1.0, 1.0]]), np.array([1.0]), np.array([1.0, 0.0])).tolist()
+    [1.0]
+    """
+    squared = np.einsum("ij,ij->i", vectors, vectors) - 2 * on_mean + float(mean @ mean)
+    return np.asarray(np.sqrt(np.maximum(squared, 0.0)))
+
+
+def shares_of(values: Floats, lengths: NDArray[np.floating]) -> Floats:
+    """Values by length; of what has no length, nothing."""
+    return np.asarray(np.divide(values, lengths, out=np.zeros(len(values)), where=lengths > NO_LENGTH))
 
 
 def standing_out(cosines: Floats, by_chance: Floats, *, resting: tuple[float, float], least: int) -> Floats:
@@ -57,8 +74,18 @@ def standing_out(cosines: Floats, by_chance: Floats, *, resting: tuple[float, fl
     >>> standing_out(np.array([0.5]), np.array([]), resting=(0.1, 0.2), least=8).tolist()
     [2.0]
     """
+    mean, deviation = usual(by_chance, resting=resting, least=least)
+    return (cosines - mean) / deviation
+
+
+def usual(by_chance: Floats, *, resting: tuple[float, float], least: int) -> tuple[float, float]:
+    """The mean and the deviation from which cosines stand out.
+
+    >>> usual(np.array([]), resting=(0.1, 0.2), least=8)
+    (0.1, 0.2)
+    """
     mean, deviation = (float(by_chance.mean()), float(by_chance.std())) if len(by_chance) >= least else resting
-    return (cosines - mean) / max(deviation, resting[1] / 5, 1e-6)
+    return mean, max(deviation, resting[1] / 5, 1e-6)
 
 
 def geodesic(cosines: Floats) -> Floats:

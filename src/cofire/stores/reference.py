@@ -80,7 +80,7 @@ class ReferenceStore(caring.Curating, Lessons):
         return revising.taken(self._open(), ids)
 
     def history(self, id: str) -> list[Past]:
-        return list(self._open().web.history.get(id, []))
+        return revising.history_of(self._open(), id)
 
     def recognise(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
         ids = self._open().ids

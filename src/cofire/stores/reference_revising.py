@@ -176,6 +176,15 @@ def revise(shelf: Any, new: NewFact, now: datetime) -> None:
         _begin_anew(shelf, new)
 
 
+def history_of(shelf: Any, id: str) -> list[Past]:
+    """What a fact said before. How often it was told and whether it is pinned is no saying, and is as it is now."""
+    now = shelf.facts.get(id)
+    return [
+        Past(past.until, replace(now, **{label: getattr(past.fact, label) for label in CHANGEABLE}))
+        for past in (shelf.web.history.get(id, []) if now else [])
+    ]
+
+
 def _begin_anew(shelf: Any, new: NewFact) -> None:
     """What hung on the old text goes, the words it gave to descriptions of others included."""
     id, web = new.fact.id, shelf.web

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from cofire.asks import Ask, Asking, Failure, Matching, Nearest, Together
@@ -76,7 +77,7 @@ def listen(cue: Cue, asked: Question, plan: Plan) -> Asking[Heard]:
     _raise_if_all_failed(fared)
     heard = {name: answer for name, answer in fared.items() if not isinstance(answer, Failure)}
     return Heard(
-        tuple(dict.fromkeys(id for ids in heard.values() for id in ids)),
+        tuple(dict.fromkeys(chain.from_iterable(heard.values()))),
         tuple(_report(name, fared, silent) for name in (*(one.name for one in CHANNELS), *own)),
         {name: heard[name] for name in own if name in heard},
         own,

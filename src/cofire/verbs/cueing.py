@@ -43,6 +43,9 @@ from cofire.verbs.planning import Plan
 ROLES = frozenset("user assistant system human ai bot agent tool me you".split())
 MOST_NAMED = 30
 
+# Fewer vectors of a scope do not tell what likeness is by chance.
+LEAST_SAMPLE = 8
+
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
@@ -79,6 +82,20 @@ class Cue:
         if self.question is None or self.model is None:
             return np.zeros(0)
         return likeness.centred_cosines(self.sample, self.question, self.model.mean)
+
+    @cached_property
+    def axes(self) -> Vectors:
+        """What vectors are measured along, a column each: the question as seen from the resting point, that point, and the question
+        as it is. Without a vector there is none."""
+        if self.question is None or self.vector is None or self.model is None:
+            return np.zeros((0, 3), np.float32)
+        return np.stack([self.question, self.model.mean, likeness.unit(self.vector)], axis=1)
+
+    @cached_property
+    def usual(self) -> tuple[float, float]:
+        """The mean and deviation of likeness by chance."""
+        resting = self.model.resting if self.model else (0.0, 1.0)
+        return likeness.usual(self.chance, resting=resting, least=LEAST_SAMPLE)
 
     @cached_property
     def named(self) -> list[Known]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cofire.dynamics import bm25, likeness
-from cofire.dynamics.context import Context, borrowed, openness
+from cofire.dynamics.context import Context, borrowed, mixed_cosines, nearest_turns, openness
 from cofire.ranking import ranking
 from cofire.reading.addressing import ASSISTANTS
 from cofire.reading.asked_times import closeness
@@ -18,18 +18,16 @@ from cofire.settings import (
     ENTITY_WEIGHT,
     KEYWORD_WEIGHT,
     METRIC,
-    NEIGHBOURS,
     SEMANTIC_WEIGHT,
     TEMPORAL_WEIGHT,
     Knob,
     Settings,
 )
 from cofire.stores.base import Evidence
-from cofire.verbs.cueing import Cue
+from cofire.verbs.cueing import LEAST_SAMPLE, Cue
 
 Numbers = NDArray[np.float64]
 
-LEAST_SAMPLE = 8
 WEIGHTS: Mapping[str, Knob[float]] = {
     "semantic": SEMANTIC_WEIGHT,
     "keyword": KEYWORD_WEIGHT,
@@ -78,28 +76,23 @@ class Slate:
 def slate(evidence: Evidence, cue: Cue, settings: Settings) -> Slate:
     """Score facts by every channel that hears."""
     asked = len(evidence.ids)
-    saturated = saturation(evidence, cue)
-    cosine = cosines(evidence, cue, settings)
+    in_session = cue.words.context is not None and bool((evidence.around >= 0).any())
+    cosine, raw = cosines(evidence, cue, in_session=in_session)
     scores = {
         "semantic": standing(cosine, cue, settings),
-        "keyword": bm25.share(saturated, cue.words.weights),
+        "keyword": bm25.share(saturation(evidence, cue, in_session=in_session), cue.words.weights),
         "entity": named(evidence, cue),
         "temporal": timely(evidence, cue),
     }
-    heard = {
-        "semantic": evidence.embedded[:asked] & (cue.vector is not None),
-        "keyword": scores["keyword"] > 0,
-        "entity": scores["entity"] > 0,
-        "temporal": scores["temporal"] > 0,
-    }
+    heard = {name: values > 0 for name, values in scores.items()}
+    heard["semantic"] = evidence.embedded[:asked] & (cue.vector is not None)
     gives = {
-        name: np.where(heard[name], settings[WEIGHTS[name]] * scores[name], 0.0)
-        for name in scores
+        name: settings[WEIGHTS[name]] * values * heard[name]
+        for name, values in scores.items()
         if name not in cue.reports
     }
     gives["prior"] = prior(evidence, cue)
-    holds = evidence.counts[:asked] > 0
-    return Slate(evidence.ids, scores, gives, heard, holds, cosine, raw_cosines(evidence, cue))
+    return Slate(evidence.ids, scores, gives, heard, evidence.counts[:asked] > 0, cosine, raw)
 
 
 def joined(one: Slate, more: Slate) -> Slate:
@@ -115,12 +108,12 @@ def joined(one: Slate, more: Slate) -> Slate:
     )
 
 
-def saturation(evidence: Evidence, cue: Cue) -> Numbers:
+def saturation(evidence: Evidence, cue: Cue, *, in_session: bool) -> Numbers:
     """How well each fact, with what the turns around it lend, answers each word, from 0 to 1."""
     asked, words = len(evidence.ids), cue.words
     counts = evidence.counts[:asked] + words.hint_weight * evidence.hints
     lengths = evidence.lengths[:asked].astype(np.float64)
-    if words.context is not None and (evidence.around >= 0).any():
+    if in_session and words.context is not None:
         opened = openness(lengths, short=words.context.short)
         held = np.column_stack([evidence.counts, evidence.lengths])
         lent = borrowed(held, evidence.around, opened, words.context)
@@ -137,43 +130,42 @@ def in_context(lengths: Numbers, lent: Numbers, mean_length: float, context: Con
     return np.where(lent > 0, (lengths + lent) / usual, lengths)
 
 
-def cosines(evidence: Evidence, cue: Cue, settings: Settings) -> Numbers:
-    """How alike question and fact are, with what the turns around it mean."""
+def cosines(evidence: Evidence, cue: Cue, *, in_session: bool) -> tuple[Numbers, Numbers]:
+    """How alike question and fact are, with what the turns around it mean; and by themselves, as the model says."""
     asked = len(evidence.ids)
-    question = cue.question
-    if question is None or cue.model is None:
-        return np.zeros(asked)
-    if not settings[NEIGHBOURS] or not (evidence.around >= 0).any():
-        return likeness.centred_cosines(evidence.vectors[:asked], question, cue.model.mean) * evidence.embedded[:asked]
-    seen = likeness.centred(evidence.vectors, cue.model.mean) * evidence.embedded[:, None]
-    opened = openness(evidence.lengths[:asked], short=ranking().vectors.short)
-    mixed = likeness.unit(seen[:asked] + borrowed(seen, evidence.around, opened, ranking().vectors))
-    return mixed.astype(np.float64) @ question.astype(np.float64)
-
-
-def raw_cosines(evidence: Evidence, cue: Cue) -> Numbers:
-    """How alike question and fact are by themselves, as the model says. Its vectors are of length one."""
-    asked = len(evidence.ids)
-    if cue.vector is None:
-        return np.zeros(asked)
-    return np.asarray(evidence.vectors[:asked] @ likeness.unit(cue.vector), np.float64)
+    if cue.question is None or cue.model is None:
+        return np.zeros(asked), np.zeros(asked)
+    mean, near = cue.model.mean, ranking().vectors
+    along, on_mean, raw = (evidence.vectors @ cue.axes).T
+    away = likeness.distances(evidence.vectors, on_mean, mean) * evidence.embedded
+    cosine = likeness.shares_of((along - float(mean @ cue.question)).astype(np.float64), away)
+    if in_session:
+        turns = nearest_turns(evidence.around, near)
+        opened = openness(evidence.lengths[:asked], short=near.short)
+        lent = opened[:, None] * replace(near, reach=turns.shape[1] // 2).weights() * (turns >= 0)
+        own = np.arange(asked, dtype=np.int32)[:, None]
+        weights = np.hstack([np.ones((asked, 1)), lent])
+        cosine = mixed_cosines(evidence.vectors, mean, np.hstack([own, turns]), weights, cosines=cosine, distances=away)
+    return cosine[:asked], raw[:asked].astype(np.float64)
 
 
 def standing(cosine: Numbers, cue: Cue, settings: Settings) -> Numbers:
     """How far each likeness stands out from chance."""
     if cue.model is None:
         return np.zeros(len(cosine))
-    near, by_chance, resting = cosine, cue.chance, cue.model.resting
-    if settings[METRIC] == "fisher_rao":
-        near, by_chance = likeness.geodesic(near), likeness.geodesic(by_chance)
-        resting = (float(likeness.geodesic(np.array(resting[0]))), resting[1] / np.pi)
-    return likeness.standing_out(near, by_chance, resting=resting, least=LEAST_SAMPLE)
+    if settings[METRIC] != "fisher_rao":
+        mean, deviation = cue.usual
+        return (cosine - mean) / deviation
+    mean, deviation = cue.model.resting
+    resting = (float(likeness.geodesic(np.array(mean))), deviation / np.pi)
+    by_chance = likeness.geodesic(cue.chance)
+    return likeness.standing_out(likeness.geodesic(cosine), by_chance, resting=resting, least=LEAST_SAMPLE)
 
 
 def named(evidence: Evidence, cue: Cue) -> Numbers:
     """How strongly the question names what a fact is about: of names inside one another only the longest counts."""
-    row = {id: at for at, id in enumerate(evidence.ids)}
-    found = np.zeros(len(row))
+    found = np.zeros(len(evidence.ids))
+    row = {id: at for at, id in enumerate(evidence.ids)} if cue.named else {}
     for name in cue.named:
         for id, strength in name.about.items():
             if id in row:

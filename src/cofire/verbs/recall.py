@@ -41,7 +41,7 @@ def recall(text: object, asked: Asked, settings: Settings) -> Asking[Recollectio
     ranking = ranking if asked_for.settings[EXPLAIN] else ranking.untold()
     judgement = judge(active, cue, asked_for)
     facts: list[Fact | None] = yield Read(ranking.best(asked_for.k))
-    found = cap([ranking.hit(fact) for fact in facts if fact is not None], asked_for.budget)
+    found = cap(ranking.hits([fact for fact in facts if fact is not None]), asked_for.budget)
     reports = (*heard.reports, active.report, *bridged)
     return Recollection(
         question=asked_for.text,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,6 +34,17 @@ class Bounds:
     floor: float
 
 
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """In which sentences of facts the words of the question stand: a row a fact, as `rows` tells, and a column a word."""
+
+    rows: Mapping[str, int]
+    table: Rows
+
+    def of(self, ids: Iterable[str]) -> Rows:
+        return self.table[[self.rows[id] for id in ids]]
+
+
 @dataclass(frozen=True)
 class Walked:
     """What one pass found: the slate with the facts it brought, what each feature gives a row of it, how much the best hop to
@@ -44,7 +55,7 @@ class Walked:
     gives: Mapping[str, Numbers]
     carried: Numbers
     hops: Mapping[str, Hop]
-    places: Mapping[str, NDArray[np.int64]]
+    places: Placed
 
     @property
     def total(self) -> Numbers:
@@ -70,13 +81,14 @@ class Start:
     """Where a pass starts: from weighted seeds, with what is known of the sentences of facts looked at before."""
 
     seeds: Mapping[str, float]
-    places: Mapping[str, NDArray[np.int64]]
+    places: Placed
 
 
 def first_pass(known: Slate, cue: Cue, asked: Question, bounds: Bounds) -> Asking[Walked]:
     """From the facts that answer best by themselves."""
     seeds = seeds_of(known, known.direct, ranking().seeds.warmth, bounds)
-    return (yield from walk(known, Start(seeds, {}), cue, asked, bounds))
+    nowhere = Placed({}, np.zeros((0, len(cue.words.words)), np.int64))
+    return (yield from walk(known, Start(seeds, nowhere), cue, asked, bounds))
 
 
 def next_pass(walked: Walked, cue: Cue, asked: Question, bounds: Bounds) -> Asking[Walked]:
@@ -96,30 +108,31 @@ def walk(known: Slate, start: Start, cue: Cue, asked: Question, bounds: Bounds) 
     linked = best_links(paths, known, seeds, cue, bounds)
     places = yield from _placed(start.places, known, linked, cue)
     features = judged(known, paths, linked, places, cue)
-    along = np.array([wires[id].energy if id in wires else 0.0 for id in known.ids])
+    along = np.zeros(len(known.ids))
+    for id in wires.keys() & known.rows.keys():
+        along[known.rows[id]] = wires[id].energy
     features["wired"] = np.sqrt(along)
     gives = {name: ranking().features[name] * values for name, values in features.items()}
     carried = np.maximum(along, _over(len(known.ids), linked.target, np.maximum(linked.about, linked.shared)))
     return Walked(known, seeds, gives, carried, Hops(paths, linked, wires), places)
 
 
-def _placed(
-    before: Mapping[str, NDArray[np.int64]], known: Slate, linked: Linked, cue: Cue
-) -> Asking[Mapping[str, NDArray[np.int64]]]:
+def _placed(before: Placed, known: Slate, linked: Linked, cue: Cue) -> Asking[Placed]:
     """Where the words of the question stand in linked facts and in those that lead to them."""
     looked_at = dict.fromkeys([*linked.target.tolist(), *linked.source.tolist()])
-    new = [id for id in (known.ids[row] for row in looked_at) if id not in before]
+    new = [id for id in (known.ids[row] for row in looked_at) if id not in before.rows]
     if not new:
         return before
-    found: NDArray[np.int64] = yield Places(new, cue.words.words)
-    return {**before, **dict(zip(new, found, strict=True))}
+    found: Rows = yield Places(new, cue.words.words)
+    rows = {id: row for row, id in enumerate(new, start=len(before.table))}
+    return Placed({**before.rows, **rows}, np.concatenate([before.table, found]))
 
 
 def _still_there(paths: NamePaths, weighed: Mapping[str, int]) -> NamePaths:
     """Paths without facts that somebody forgot since they were found."""
-    there = np.array([id in weighed for id in paths.ids], np.bool_)
-    if there.all():
+    if weighed.keys() >= set(paths.ids):
         return paths
+    there = np.array([id in weighed for id in paths.ids], np.bool_)
     moved = np.maximum(0, np.cumsum(there) - 1)
     kept = there[paths.target] & there[paths.holder[paths.step]]
     return replace(
@@ -161,8 +174,11 @@ def weigh(ids: Sequence[str], cue: Cue) -> Weigh:
 
 def best_links(paths: NamePaths, known: Slate, seeds: Mapping[str, float], cue: Cue, bounds: Bounds) -> Linked:
     """The best link to each fact, over facts about a name and over shared names, and of those the strongest of either kind."""
-    rows = np.array([known.rows[id] for id in paths.ids], np.int64)
-    weights = np.array([seeds.get(id, 0.0) for id in paths.ids], np.float64)
+    rows = np.fromiter(map(known.rows.__getitem__, paths.ids), np.int64, len(paths.ids))
+    # The seeds are the first of the paths' facts.
+    weights = np.zeros(len(rows))
+    first = paths.ids[: len(seeds)]
+    weights[: len(first)] = [seeds.get(id, 0.0) for id in first]
     names = name_weights(paths, cue, bounds.floor)
     about, shared = (
         walking.best_steps(steps, weights, names, facts=len(paths.ids))
@@ -193,20 +209,19 @@ def steps_of(paths: NamePaths, standing: Numbers) -> tuple[walking.Steps, walkin
     about = (paths.strength > 0) | (paths.own[paths.step] > 0)
     shared = ~about & paths.loose[seed] & paths.loose[paths.target]
     # Of two names worth the same, the surer one tells the way, whichever was written first.
-    surest = np.lexsort((np.array(paths.name, dtype=np.str_), -paths.sure))
-    order = np.argsort(np.argsort(surest)[paths.step], kind="stable")
+    surest = sorted(zip((-paths.sure).tolist(), paths.name, range(len(paths.name)), strict=True))
+    turn = np.empty(len(surest), np.int64)
+    turn[[row for _, _, row in surest]] = np.arange(len(surest))
+    order = np.argsort(turn[paths.step], kind="stable")
     every = walking.Steps(seed[order], paths.step[order], paths.target[order], draws[order], order)
     return every.only(about[order]), every.only(shared[order])
 
 
-def judged(
-    known: Slate, paths: NamePaths, linked: Linked, places: Mapping[str, NDArray[np.int64]], cue: Cue
-) -> dict[str, Numbers]:
+def judged(known: Slate, paths: NamePaths, linked: Linked, places: Placed, cue: Cue) -> dict[str, Numbers]:
     """The features of linked facts, 0 for all others."""
     shares, step = cue.word_shares, paths.step[linked.link]
     there, here = (
-        np.array([places[known.ids[row]] for row in rows.tolist()], np.int64).reshape(len(rows), len(shares))
-        for rows in (linked.target, linked.source)
+        places.of([known.ids[row] for row in rows]) for rows in (linked.target.tolist(), linked.source.tolist())
     )
     theirs = known.holds[linked.source]
     found = {

@@ -21,6 +21,8 @@ def wired(seeds: Mapping[str, float], asked: Question, floor: float, most: int) 
     found: Expansion = yield Expand(
         tuple(seeds), Conducting(asked.where, None, floor, most, names=False, without=silent())
     )
+    if not found.kind:
+        return {}
     energies = carried(found, seeds)
     hops: dict[str, Hop] = {}
     for row in np.argsort(-energies, kind="stable").tolist():

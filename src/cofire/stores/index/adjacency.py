@@ -282,6 +282,8 @@ class Adjacency:
         self._base, self._degree = base, degree
         self._alive = np.ones(len(base.neighbour), np.bool_)
         self._dead = self._late = 0
+        # Whether somebody stored an edge of a kind that links through names have.
+        self.keeps_named = bool((base.code < 2 * len(KINDS_THROUGH_NAMES)).any())
         # For each fact its newer links, by neighbour and code: weight, confidence, tags.
         self._overlay: dict[int, dict[tuple[int, int], tuple[int, int, int]]] = {}
 
@@ -325,6 +327,7 @@ class Adjacency:
     def _take(self, edge: StoredEdge) -> None:
         """An edge as it is now, in the place of what was known of it."""
         code, conducts = 2 * self.kinds.number(edge.kind), kind_of(edge.kind).conducts
+        self.keeps_named |= code < 2 * len(KINDS_THROUGH_NAMES)
         shares = in_millionths(edge.weight), in_millionths(edge.confidence)
         said = None if edge.ended else (*shares, self.tag_texts.number(edge.tags or ""))
         if conducts != "never":

@@ -73,6 +73,14 @@ class Columns:
         places[keys] = -1
         return dying
 
+    def ids(self, positions: NDArray[np.integer]) -> list[str]:
+        """The ids at these positions."""
+        ids = self._room["id"][positions]
+        text, width = ids.tobytes().decode("ascii"), ids.itemsize
+        # Cutting one text is faster than decoding many; an id that is shorter than others is filled up.
+        found = [text[at : at + width] for at in range(0, len(text), width)]
+        return [id.rstrip("\0") for id in found] if "\0" in text else found
+
     def standing(self) -> Mask:
         """Facts that are there and not archived."""
         if self._standing is None:

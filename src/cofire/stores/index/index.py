@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.dynamics import bm25
-from cofire.dynamics.context import Context, openness
 from cofire.dynamics.likeness import centred
 from cofire.embedders.base import StoredModel, Vectors
 from cofire.model import Where
@@ -22,10 +20,11 @@ from cofire.stores.index.names import Names
 from cofire.stores.index.neighbourhood import Neighbourhood
 from cofire.stores.index.postings import Postings, Segment
 from cofire.stores.index.signs import Signs
-from cofire.stores.index.terms import Held, Terms, hint, mark, term, unpacked
+from cofire.stores.index.terms import Held, Terms, mark, unpacked
 from cofire.stores.index.turns import Turns, chained
 from cofire.stores.index.voices import Voices
 from cofire.stores.index.warm_vectors import WarmVectors
+from cofire.stores.index.word_scores import WordScores
 
 SCORE_DECIMALS = 6
 # With more dead among the living than this, and than a quarter, it is worth moving the living together.
@@ -144,48 +143,7 @@ class Index:
 
     def matching(self, cue: WordCue, among: Mask, k: int) -> Proposed:
         """The best by BM25, those as good as the last one included."""
-        scores = np.zeros(self.columns.size)
-        lent = cue.lent or (False,) * len(cue.words)
-        for word, weight, lends in zip(cue.words, cue.weights, lent, strict=True):
-            positions, counts = self._holders(word, cue.hint_weight)
-            if lends and cue.context is not None:
-                positions, counts = self._lent(positions, counts, cue.context)
-            if len(positions):
-                lengths = self.columns["length"][positions]
-                resisting = bm25.resistance(lengths, k1=cue.k1, b=cue.b, mean_length=cue.mean_length)
-                scores[positions] += weight * bm25.saturation(counts, resisting)
-        scores[~among] = 0.0
-        scores /= sum(cue.weights) or 1.0
-        best = _best(scores, k)
-        return Proposed(best, scores[best])
-
-    def _holders(self, word: str, hint_weight: float) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Positions that hold a word, in the text or in a description, and how much."""
-        positions, counts = self.postings.find(term(word))
-        hinted, hints = self.postings.find(hint(word)) if hint_weight else (positions[:0], counts[:0])
-        if not len(hinted):
-            return positions, counts.astype(np.float64)
-        both = np.concatenate([positions, hinted])
-        found, row = np.unique(both, return_inverse=True)
-        held = np.bincount(row, np.concatenate([counts.astype(np.float64), hint_weight * hints])).astype(np.float64)
-        return found, held
-
-    def _lent(self, positions: NDArray[np.int32], counts: Any, context: Context) -> tuple[Any, Any]:
-        """What facts hold of a word when its turns lend it to those around them."""
-        alive = self.columns["alive"][positions]
-        positions, counts = positions[alive], counts[alive]
-        lenders = self.turns.has_neighbours(positions)
-        if not lenders.any():
-            return positions, counts
-        lent, own = np.zeros(self.columns.size), np.zeros(self.columns.size)
-        own[positions] = counts
-        around, counts = self.turns.around(positions[lenders], context.reach), counts[lenders]
-        # A turn lends to those after it what they count of a turn before them, and the other way about.
-        for column, weight in enumerate(np.roll(context.weights(), context.reach)):
-            there = around[:, column] >= 0
-            lent[around[there, column]] += weight * counts[there]
-        found = np.flatnonzero(lent + own)
-        return found, own[found] + lent[found] * openness(self.columns["length"][found], short=context.short)
+        return Proposed(*WordScores(self.columns, self.postings, self.turns, cue).best(among, k))
 
     def best(self, proposed: Proposed, k: int) -> tuple[list[str], NDArray[np.int64]]:
         """Ids and positions, best first; of equals the newer first. Rounded, so that the last bit of a sum decides nothing."""
@@ -195,7 +153,7 @@ class Index:
             positions, rounded = positions[kept], rounded[kept]
         ids = self.columns["id"][positions]
         order = np.lexsort((ids, rounded))[::-1][:k]
-        return [id.decode("ascii") for id in ids[order].tolist()], positions[order]
+        return self.columns.ids(positions[order]), positions[order]
 
     def holding(self, scope: int, up_to: int) -> tuple[int, int, Terms, NDArray[np.int64]]:
         """For one scope, up to a key: how many facts, their words all told, and for every word how many facts hold it."""
@@ -325,15 +283,6 @@ def _columns(rows: Sequence[Row]) -> dict[str, NDArray[Any]]:
         "embedded": np.array([row.vector is not None for row in rows], np.bool_),
         "alive": np.ones(len(rows), np.bool_),
     }
-
-
-def _best(scores: NDArray[np.float64], k: int) -> NDArray[np.int64]:
-    """Positions of the k highest scores above 0, best first, and of all that equal the last of them."""
-    held = np.flatnonzero(scores > 0)
-    if len(held) > k:
-        least = np.partition(scores[held], len(held) - k)[len(held) - k]
-        held = held[scores[held] >= least]
-    return held[np.argsort(-scores[held], kind="stable")]
 
 
 def _renumbered(whole: Segment, kept: Mask, moved: NDArray[np.int64]) -> Segment:

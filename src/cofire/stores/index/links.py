@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.stores.base import Conducting, Expansion
-from cofire.stores.index.adjacency import Adjacency, Sieve
+from cofire.stores.index.adjacency import KINDS_THROUGH_NAMES, Adjacency, Sieve
 from cofire.stores.index.columns import Mask
 from cofire.stores.index.halves import ABOUT, ENTITY, MILLION, WEIGHT_BITS, Halves, in_millionths, shares
 from cofire.stores.index.index import Index
@@ -69,6 +69,8 @@ class Expander:
     def expand(self, asked: Asked, conducting: Conducting) -> tuple[Expansion, Places]:
         """The links that leave these facts, and the positions of those led to that were not asked for."""
         kinds = self._adjacency.numbers_of(conducting)
+        if not conducting.names and kinds is not None and not self._may_follow(kinds):
+            return _nowhere(asked)
         keys = self._index.columns["key"][asked.positions]
         stored, in_order = self._stored(keys, kinds, conducting)
         degree = self._adjacency.degrees(keys, kinds)
@@ -83,6 +85,10 @@ class Expander:
         if not in_order:
             links = self._strongest(links, conducting.most)
         return self._expansion(asked, links, names, degree)
+
+    def _may_follow(self, kinds: Mask) -> bool:
+        """Whether any stored edge can be of these kinds."""
+        return self._adjacency.keeps_named or bool(kinds[len(KINDS_THROUGH_NAMES) :].any())
 
     def _stored(self, keys: Places, kinds: Mask | None, conducting: Conducting) -> tuple[Links, bool]:
         """Links by stored edges; and whether they are in order, and no more than wanted."""
@@ -131,6 +137,12 @@ class Expander:
             degree=degrees,
         )
         return found, others
+
+
+def _nowhere(asked: Asked) -> tuple[Expansion, Places]:
+    """Where no stored edge is of a kind that may be followed."""
+    none, never = np.zeros(0, np.int64), np.zeros(0)
+    return Expansion(asked.ids, none, none, (), never, never, (), (), np.zeros(len(asked.ids), np.int64)), none
 
 
 def _of_halves(found: Halves, places: NDArray[np.int32]) -> Links:

@@ -15,6 +15,7 @@ from cofire.stores import linking
 from cofire.stores.base import Evidence
 from cofire.stores.index.columns import Mask
 from cofire.stores.index.index import Index
+from cofire.stores.index.key_arrays import among, stretched
 from cofire.stores.index.moments import FAR, stamp
 from cofire.stores.index.names import Names
 from cofire.stores.index.terms import ASKS, TIMED, hint, term
@@ -36,8 +37,8 @@ def evidence(
     first = rows = positions
     if (turns >= 0).any():
         close = np.hstack([turns[:, :near], turns[:, reach : reach + near]])
-        first = np.concatenate([positions, np.setdiff1d(close[close >= 0], positions)])
-        rows = np.concatenate([first, np.setdiff1d(turns[turns >= 0], first)])
+        first = np.concatenate([positions, others(close[close >= 0], positions)])
+        rows = np.concatenate([first, others(turns[turns >= 0], first)])
     return Evidence(
         ids=ids_of(index, positions),
         vectors=vectors(first),
@@ -65,11 +66,13 @@ def closest_in_time(index: Index, spans: Sequence[tuple[datetime, datetime]], ad
 
 
 def ids_of(index: Index, positions: Positions) -> tuple[str, ...]:
-    ids = index.columns["id"][positions]
-    text, width = ids.tobytes().decode("ascii"), ids.itemsize
-    # Cutting one text is faster than decoding many; an id that is shorter than others is filled up.
-    found = [text[at : at + width] for at in range(0, len(text), width)]
-    return tuple(id.rstrip("\0") for id in found) if "\0" in text else tuple(found)
+    return tuple(index.columns.ids(positions))
+
+
+def others(found: NDArray[Any], known: Positions) -> Positions:
+    """Those found that are not known yet, each once, in their order."""
+    found = _distinct(found)
+    return found[~among(known, found)]
 
 
 def _rows_of(turns: NDArray[np.int32], rows: Positions) -> NDArray[np.int32]:
@@ -77,19 +80,22 @@ def _rows_of(turns: NDArray[np.int32], rows: Positions) -> NDArray[np.int32]:
     if not (turns >= 0).any():
         return turns
     order = np.argsort(rows)
-    at = order[np.searchsorted(rows[order], np.maximum(turns, rows.min(initial=0))).clip(max=max(0, len(rows) - 1))]
-    return np.where(turns >= 0, at, -1).astype(np.int32)
+    at = order.astype(np.int32)[rows[order].searchsorted(turns)]
+    at[turns < 0] = -1
+    return at
 
 
 def _counts(index: Index, rows: Positions, terms: Sequence[int]) -> NDArray[np.float32]:
     """How often each term occurs in each row, from the postings."""
-    table = np.zeros((len(rows), len(terms)), np.float32)
-    for column, number in enumerate(terms):
+    table = np.zeros((len(terms), len(rows)), np.float32)
+    # Of the kind of the postings, which are many, so that nobody has to copy them for comparing.
+    rows = rows.astype(np.int32)
+    for column, number in zip(table, terms, strict=True):
         positions, counts = index.postings.find(number)
         if len(positions):
-            at = np.minimum(np.searchsorted(positions, rows), len(positions) - 1)
-            table[:, column] = np.where(positions[at] == rows, counts[at], 0)
-    return table
+            at = np.minimum(positions.searchsorted(rows), len(positions) - 1)
+            np.multiply(counts[at], positions[at] == rows, out=column)
+    return table.T
 
 
 def _marked(index: Index, positions: Positions, mark: int) -> NDArray[np.bool_]:
@@ -97,7 +103,8 @@ def _marked(index: Index, positions: Positions, mark: int) -> NDArray[np.bool_]:
     bearing, _ = index.postings.find(mark)
     if not len(bearing):
         return np.zeros(len(positions), np.bool_)
-    return np.asarray(bearing[np.minimum(np.searchsorted(bearing, positions), len(bearing) - 1)] == positions)
+    wanted = positions.astype(np.int32)
+    return np.asarray(bearing[np.minimum(bearing.searchsorted(wanted), len(bearing) - 1)] == wanted)
 
 
 @dataclass(frozen=True)
@@ -120,16 +127,15 @@ def paths(index: Index, seeds: Positions, admitted: Mask, common: int, most: int
     """From facts over their names to others: `holder` is a row of seeds, `target` a position."""
     holder, name, sentences, own, sure = _held(index, seeds)
     names = _distinct(name)
-    which = np.searchsorted(names, name)
+    which = names.searchsorted(name)
     places, positions, strength, count = _holders(index, names, admitted, common, most)
-    starts = np.searchsorted(places, np.arange(len(names) + 1))
-    many = starts[which + 1] - starts[which]
-    step = np.repeat(np.arange(len(name)), many)
-    link = np.arange(many.sum()) + np.repeat(starts[which] - np.concatenate([[0], np.cumsum(many)[:-1]]), many)
-    away = positions[link] != seeds[holder[step]] if len(step) else np.zeros(0, np.bool_)
+    starts = places.searchsorted(np.arange(len(names) + 1))
+    step, link = stretched(starts[which], starts[which + 1] - starts[which])
+    away = positions[link] != seeds[holder[step]]
     step, link = step[away], link[away]
-    there = index.mentions.sentences(positions[link], name[step])
-    return Paths(holder, name, count[which], sentences, own, sure, step, positions[link], strength[link], there)
+    target = positions[link]
+    there = index.mentions.sentences(target, name[step])
+    return Paths(holder, name, count[which], sentences, own, sure, step, target, strength[link], there)
 
 
 def _held(index: Index, seeds: Positions) -> tuple[Any, Any, Any, Any, Any]:
@@ -149,34 +155,34 @@ def _holders(
     index: Index, names: NDArray[np.int64], admitted: Mask, common: int, most: int
 ) -> tuple[Any, Any, Any, Any]:
     """Who may be led to by each name, in the order of names, and how many hold it."""
-    about, owners, strengths, many = _living(index, index.subjects, names)
-    mentioned, tellers, _, more = _living(index, index.mentions, names)
-    pairs = _distinct(np.concatenate([about << 32 | owners, mentioned << 32 | tellers]))
-    count = np.bincount(pairs >> 32, minlength=len(names))
+    about, strengths, many = _living(index, index.subjects, names)
+    told, _, more = _living(index, index.mentions, names)
+    pairs = np.concatenate([about, told[~among(about, told)]])
+    strength = np.zeros(len(pairs))
+    strength[: len(about)] = strengths
+    places, positions = pairs >> 32, pairs & 0xFFFFFFFF
+    count = np.bincount(places, minlength=len(names))
     for at in {*many, *more}:
         count[at] = _counted(index, int(names[at]))
-    strength = _looked_up(pairs, about << 32 | owners, strengths)
-    places, positions = pairs >> 32, pairs & 0xFFFFFFFF
     open_ = admitted[positions] & ((strength > 0) | (count[places] <= common))
     return (*_strongest(index, places[open_], positions[open_], strength[open_], most), count)
 
 
-def _living(index: Index, kind: Names, names: NDArray[np.int64]) -> tuple[Any, Any, Any, list[int]]:
-    """Who holds these names, of those that are there: the place of the name, the position and the strength; and the places of
-    names that too many hold, who are left out."""
+def _living(index: Index, kind: Names, names: NDArray[np.int64]) -> tuple[Any, Any, list[int]]:
+    """Who holds these names, of those that are there: the place of the name and the position in one number, and the strength; and
+    the places of names that too many hold, who are left out."""
     alive, too_many = index.columns["alive"], []
     places, positions, strengths, sizes = kind.all_holders(names, linking.MOST_LEADING)
-    parts = [(places, positions, strengths)]
     # Of what postings tell, some may be dead.
     for at in np.flatnonzero(sizes > linking.MOST_LEADING).tolist():
-        positions, strengths = kind.holders(int(names[at]))
-        if np.count_nonzero(alive[positions]) > linking.MOST_LEADING:
+        more, by = kind.holders(int(names[at]))
+        if np.count_nonzero(alive[more]) > linking.MOST_LEADING:
             too_many.append(at)
         else:
-            parts.append((np.full(len(positions), at), positions, strengths))
-    places, positions, strengths = (np.concatenate(column) for column in zip(*parts, strict=True))
+            places, positions = np.concatenate([places, np.full(len(more), at)]), np.concatenate([positions, more])
+            strengths = np.concatenate([strengths, by])
     living = alive[positions]
-    return places[living], positions[living].astype(np.int64), strengths[living], too_many
+    return (places << 32 | positions)[living], strengths[living], too_many
 
 
 def _counted(index: Index, name: int) -> int:
@@ -187,16 +193,10 @@ def _counted(index: Index, name: int) -> int:
     return int(np.count_nonzero(held & index.columns["alive"]))
 
 
-def _distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+def _distinct(numbers: NDArray[Any]) -> NDArray[Any]:
     """Sorted, each once."""
     numbers = np.sort(numbers)
     return numbers[np.concatenate([[True], numbers[1:] != numbers[:-1]])] if len(numbers) else numbers
-
-
-def _looked_up(pairs: NDArray[np.int64], known: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
-    found = np.zeros(len(pairs))
-    found[np.searchsorted(pairs, known)] = values
-    return found
 
 
 def _strongest(index: Index, places: Any, positions: Any, strength: Any, most: int) -> tuple[Any, Any, Any]:

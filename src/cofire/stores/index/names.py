@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.stores.index.key_arrays import stretched
 from cofire.stores.index.postings import Postings, Segment
 
 Pairs = NDArray[np.int64]
@@ -52,9 +53,8 @@ class Names:
         """The names that these facts hold: the place of the fact, the name, and how strongly."""
         pairs = self._pairs.array
         low = positions.astype(np.int64) << SHIFT
-        first, last = np.searchsorted(pairs, np.concatenate([low, low + (1 << SHIFT)])).reshape(2, -1)
-        owner = np.repeat(np.arange(len(positions)), last - first)
-        at = np.arange(len(owner)) + (last - np.cumsum(last - first))[owner]
+        first, last = pairs.searchsorted(np.concatenate([low, low + (1 << SHIFT)])).reshape(2, -1)
+        owner, at = stretched(first, last - first)
         return owner, pairs[at] & ((1 << SHIFT) - 1), self._strengths.array[at] / THOUSANDTHS
 
     def holders(self, name: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
@@ -75,8 +75,8 @@ class Names:
         if not len(pairs):
             return np.zeros(len(names), np.int64)
         wanted = positions.astype(np.int64) << SHIFT | names
-        at = np.minimum(np.searchsorted(pairs, wanted), len(pairs) - 1)
-        return np.where(pairs[at] == wanted, self._sentences.array[at], 0).astype(np.int64)
+        at = np.minimum(pairs.searchsorted(wanted), len(pairs) - 1)
+        return np.asarray(self._sentences.array[at] * (pairs[at] == wanted).astype(np.int64))
 
     def moved(self, moved: NDArray[np.int64]) -> Names:
         """The same with the living moved together; `moved` has the new position of each old one, -1 for the dead."""

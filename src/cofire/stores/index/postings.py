@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.stores.index.key_arrays import stretched
 from cofire.stores.index.terms import Counts, Terms
 
 Positions = NDArray[np.int32]
@@ -35,24 +36,20 @@ class Segment:
             return self.positions[:0], self.counts[:0]
         return self.positions[self.starts[at] : self.starts[at + 1]], self.counts[self.starts[at] : self.starts[at + 1]]
 
-    def sizes(self, terms: Terms) -> NDArray[np.int64]:
-        """How many postings each of these terms has."""
-        at, known = self._at(terms)
-        return np.where(known, self.starts[at + 1] - self.starts[at], 0) if len(self.terms) else known.astype(np.int64)
-
-    def gathered(self, terms: Terms, wanted: NDArray[np.int64]) -> tuple[NDArray[np.int64], Positions, Counts]:
-        """All postings of the wanted ones of these terms, with the place of the term among them."""
-        at, known = self._at(terms[wanted])
-        first, many = self.starts[at[known]], self.starts[at[known] + 1] - self.starts[at[known]]
-        every = np.arange(many.sum()) + np.repeat(first - np.concatenate([[0], np.cumsum(many)[:-1]]), many)
-        return np.repeat(wanted[known], many), self.positions[every], self.counts[every]
-
-    def _at(self, terms: Terms) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        at = np.searchsorted(self.terms, terms)
+    def located(self, terms: Terms) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where the postings of each of these terms begin, and how many there are."""
         if not len(self.terms):
-            return at, np.zeros(len(terms), np.bool_)
-        at = np.minimum(at, len(self.terms) - 1)
-        return at, self.terms[at] == terms
+            return np.zeros_like(terms), np.zeros_like(terms)
+        at = np.minimum(self.terms.searchsorted(terms), len(self.terms) - 1)
+        first = self.starts[at]
+        return first, (self.starts[at + 1] - first) * (self.terms[at] == terms)
+
+    def gathered(
+        self, first: NDArray[np.int64], many: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], Positions, Counts]:
+        """So many postings each from where they begin, with the place of the run."""
+        place, at = stretched(first, many)
+        return place, self.positions[at], self.counts[at]
 
     def spelled(self) -> Terms:
         """The term of every posting."""
@@ -159,16 +156,17 @@ class Postings:
 
         Those of a term that has more than `most` are counted only.
         """
-        sizes = sum((part.sizes(terms) for part in self._segments), np.zeros(len(terms), np.int64))
+        runs = [part.located(terms) for part in self._segments]
+        sizes = sum((many for _, many in runs), np.zeros(len(terms), np.int64))
         late = self._tail.by_term()
-        tails = {at: late[term] for at, term in enumerate(terms.tolist()) if term in late}
+        tails = {at: late[term] for at, term in enumerate(terms.tolist()) if term in late} if late else {}
         for at, held in tails.items():
             sizes[at] += len(held)
-        wanted = np.flatnonzero((sizes > 0) & (sizes <= most))
-        parts = [part.gathered(terms, wanted) for part in self._segments]
-        parts += [
-            (np.full(len(tails[at]), at, np.int64), *_columns(tails[at])) for at in wanted.tolist() if at in tails
-        ]
+        few = sizes <= most
+        parts = [part.gathered(first, many * few) for part, (first, many) in zip(self._segments, runs, strict=True)]
+        parts += [(np.full(len(held), at, np.int64), *_columns(held)) for at, held in tails.items() if few[at]]
+        if len(parts) == 1:
+            return *parts[0], sizes
         if not parts:
             return np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint16), sizes
         places, positions, counts = (np.concatenate(columns) for columns in zip(*parts, strict=True))

@@ -25,7 +25,7 @@ class Turns:
 
     def follow(self, columns: Columns, sessions: Iterable[int], postings: Postings) -> None:
         """Take in positions that were added to these sessions or died in them. A session is a mark that its facts bear."""
-        self._make_room(columns.size)
+        self._make_room(columns.size + 1)
         touched = {session for session in sessions if session}
         if len(touched) > FEW_SESSIONS:
             return self.chain_all(columns)
@@ -39,15 +39,15 @@ class Turns:
 
     def around(self, positions: NDArray[np.integer], reach: int) -> NDArray[np.int32]:
         """A row a position: the one before it, the one before that and so on, then those after it."""
-        found = np.full((len(positions), 2 * reach), -1, np.int32)
+        found = np.full((2 * reach, len(positions)), -1, np.int32)
         if not self.has_neighbours(positions).any():
-            return found
+            return found.T
         for first, chain in ((0, self.before), (reach, self.after)):
-            at = np.asarray(positions, np.int32)
-            for step in range(reach):
-                at = np.where(at >= 0, chain[at], -1).astype(np.int32)
-                found[:, first + step] = at
-        return found
+            at = positions
+            for step in range(first, first + reach):
+                # Of nobody, -1, the last place tells, where nobody stands either.
+                found[step] = at = chain[at]
+        return found.T
 
     def _chain(self, columns: Columns, positions: NDArray[np.integer]) -> None:
         sessions, scopes = columns["session"][positions], columns["scope"][positions]
@@ -60,7 +60,7 @@ class Turns:
 
     def chain_all(self, columns: Columns) -> None:
         """Put every session in order."""
-        self._make_room(columns.size)
+        self._make_room(columns.size + 1)
         self._chain(columns, np.flatnonzero(columns["alive"] & (columns["session"] != 0)))
 
     def _make_room(self, size: int) -> None:

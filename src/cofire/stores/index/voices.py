@@ -47,8 +47,10 @@ class Voices:
         """Facts of these speakers are gone from these scopes."""
         self._heard.subtract(zip(scopes.tolist(), numbers.tolist(), strict=True))
 
-    def named(self, numbers: Iterable[int]) -> tuple[str | None, ...]:
+    def named(self, numbers: Sequence[int]) -> tuple[str | None, ...]:
         """Speakers by number."""
+        if not self._speakers:
+            return (None,) * len(numbers)
         return tuple(None if number == NOBODY else self._speakers[number] for number in numbers)
 
     def asked(self, scopes: Collection[int], words: Iterable[str]) -> frozenset[str]:

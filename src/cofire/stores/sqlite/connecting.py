@@ -15,7 +15,7 @@ import apsw
 
 from cofire.errors import StoreReadOnly
 from cofire.stores.sqlite import schema
-from cofire.stores.sqlite.faults import translated
+from cofire.stores.sqlite.faults import in_our_words, translated
 
 IN_MEMORY = ":memory:"
 SHORTEST_WAIT, LONGEST_WAIT = 0.0005, 0.0035
@@ -39,25 +39,26 @@ class Line:
         self.lock = RLock()
         self._depth = 0
 
-    @contextmanager
-    def glancing(self) -> Iterator[apsw.Connection]:
-        """For a single statement, which is of one moment by itself."""
-        with self.lock:
-            yield self.connection
+    def begin_reading(self) -> apsw.Connection:
+        """All that is read from now on is of one moment; a reading within a reading is part of it."""
+        self.lock.acquire()
+        self._depth += 1
+        try:
+            if self._depth == 1 and not self.connection.in_transaction:
+                self.connection.execute("BEGIN")
+        except BaseException:
+            self.end_reading()
+            raise
+        return self.connection
 
-    @contextmanager
-    def reading(self) -> Iterator[apsw.Connection]:
-        """All that is read inside is of one moment; a reading within a reading is part of it."""
-        with self.lock:
-            self._depth += 1
-            try:
-                if self._depth == 1 and not self.connection.in_transaction:
-                    self.connection.execute("BEGIN")
-                yield self.connection
-            finally:
-                self._depth -= 1
-                if self._depth == 0 and self.connection.in_transaction:
-                    self.connection.execute("COMMIT")
+    def end_reading(self) -> None:
+        """Let go of the moment."""
+        try:
+            self._depth -= 1
+            if self._depth == 0 and self.connection.in_transaction:
+                self.connection.execute("COMMIT")
+        finally:
+            self.lock.release()
 
     @contextmanager
     def writing(self) -> Iterator[apsw.Connection]:
@@ -103,6 +104,44 @@ class Line:
         finally:
             self.connection.set_busy_handler(patience(self._patience))
         return True
+
+
+class Reading:
+    """A reading of a store, in a `with`. It is one small object, since a recall has dozens of them."""
+
+    __slots__ = ("_line", "_path")
+
+    def __init__(self, line: Line, path: str) -> None:
+        self._line, self._path = line, path
+
+    def __enter__(self) -> apsw.Connection:
+        try:
+            return self._line.begin_reading()
+        except apsw.Error as error:
+            raise in_our_words(error, self._path) from error
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        try:
+            self._line.end_reading()
+        except apsw.Error as late:
+            raise in_our_words(late, self._path) from late
+        if isinstance(error, apsw.Error):
+            raise in_our_words(error, self._path) from error
+
+
+class Glance(Reading):
+    """The same for a single statement, which is of one moment by itself."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> apsw.Connection:
+        self._line.lock.acquire()
+        return self._line.connection
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self._line.lock.release()
+        if isinstance(error, apsw.Error):
+            raise in_our_words(error, self._path) from error
 
 
 @dataclass(frozen=True)

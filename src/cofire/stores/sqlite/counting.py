@@ -28,7 +28,8 @@ VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(scope) DO UPDATE SET version = ve
 
 def recount(connection: apsw.Connection, index: Index, scope: int, sample: int) -> None:
     """Count the words of a scope, and keep some of its vectors as a sample, chosen by content and not by age."""
-    _count(connection, index, scope, connection.execute("SELECT coalesce(max(key), 0) FROM facts").get, sample)
+    last = connection.execute("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'facts'").get
+    _count(connection, index, scope, last, sample)
 
 
 def count_again(connection: apsw.Connection, index: Index, scope: int) -> None:

@@ -70,7 +70,10 @@ def translated(path: str) -> Iterator[None]:
     try:
         yield
     except apsw.Error as error:
-        ours, what, way_out = next(
-            (ours, what, way) for theirs, ours, what, way in _FAULTS if isinstance(error, theirs)
-        )
-        raise ours(f"The store {path} {what} ({error}).", way_out=way_out) from error
+        raise in_our_words(error, path) from error
+
+
+def in_our_words(error: apsw.Error, path: str) -> CofireError:
+    """What apsw complains about, as an error of the store at a path."""
+    ours, what, way_out = next((ours, what, way) for theirs, ours, what, way in _FAULTS if isinstance(error, theirs))
+    return ours(f"The store {path} {what} ({error}).", way_out=way_out)

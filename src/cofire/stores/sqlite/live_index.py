@@ -49,12 +49,22 @@ class LiveIndex:
         self._adjacent = -1
         self._left: list[int] = []
 
-    @contextmanager
-    def at(self, connection: apsw.Connection) -> Iterator[Index]:
-        """The index as of the moment that the connection reads."""
-        with self._lock:
+    def at(self, connection: apsw.Connection) -> Looking:
+        """The index as of the moment that the connection reads, in a `with`."""
+        return Looking(self, connection)
+
+    def begin_looking(self, connection: apsw.Connection) -> Index:
+        """Keep others away, and follow up to the moment that the connection reads."""
+        self._lock.acquire()
+        try:
             self._follow(connection)
-            yield self._index
+        except BaseException:
+            self._lock.release()
+            raise
+        return self._index
+
+    def end_looking(self) -> None:
+        self._lock.release()
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -105,12 +115,14 @@ class LiveIndex:
 
     def places(self, connection: apsw.Connection, ids: Sequence[str]) -> list[int | None]:
         """The same, with None for those that are unknown."""
-        unknown = [id for id in ids if id not in self._positions]
-        if unknown:
+        found = list(map(self._positions.get, ids))
+        if None in found:
+            unknown = [id for id, place in zip(ids, found, strict=True) if place is None]
             sql = "SELECT f.id, f.key FROM carray(?) c JOIN facts f ON f.id = c.value"
             keys: Any = connection.execute(sql, (apsw.carray(tuple(unknown)),))
             self._positions.update(self._located({str(id): int(key) for id, key in keys}))
-        return [self._positions.get(id) for id in ids]
+            found = list(map(self._positions.get, ids))
+        return found
 
     def keep_positions(self, ids: Sequence[str], positions: NDArray[np.integer]) -> None:
         """What was proposed is about to be weighed, and what was led to may be followed."""
@@ -153,6 +165,21 @@ class LiveIndex:
         if epoch != self._epoch or not {row.scope for row in changed} <= set(self._scopes.values()):
             self._scopes = {str(name): int(key) for name, key in connection.execute("SELECT name, key FROM scopes")}
         self._epoch, self._version = epoch, version
+
+
+class Looking:
+    """A look at the live index, in a `with`."""
+
+    __slots__ = ("_connection", "_live")
+
+    def __init__(self, live: LiveIndex, connection: apsw.Connection) -> None:
+        self._live, self._connection = live, connection
+
+    def __enter__(self) -> Index:
+        return self._live.begin_looking(self._connection)
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self._live.end_looking()
 
 
 _MENTIONS = """

@@ -51,7 +51,7 @@ def named(
     connection: apsw.Connection, index: Index, seeds: NDArray[np.int64], found: looking.Paths, known: dict[int, str]
 ) -> tuple[NamePaths, NDArray[np.int64]]:
     """Paths with ids for positions and words for names, and the positions of all facts on them. `known` are names met before."""
-    others = np.array(sorted(set(found.target.tolist()).difference(seeds.tolist())), np.int64)
+    others = looking.others(found.target, seeds)
     positions = np.concatenate([seeds, others])
     order = np.argsort(positions)
     target = order[np.searchsorted(positions[order], found.target)] if len(found.target) else found.target
@@ -75,12 +75,12 @@ def named(
 def _spelled(connection: apsw.Connection, keys: NDArray[np.int64], known: dict[int, str]) -> tuple[str, ...]:
     """Names by key; a key is never given to another name, so those met before need not be read again."""
     listed = keys.tolist()
-    new = sorted({key for key in listed if key not in known})
+    new = sorted(set(listed) - known.keys())
     if len(known) + len(new) > MOST_KNOWN:
         known.clear()
         new = sorted(set(listed))
     known.update(spelled(connection, np.array(new, np.int64)))
-    return tuple(known.get(key, "") for key in listed)
+    return tuple([known.get(key, "") for key in listed])
 
 
 def spelled(connection: apsw.Connection, keys: NDArray[np.int64]) -> dict[int, str]:
@@ -92,21 +92,20 @@ def spelled(connection: apsw.Connection, keys: NDArray[np.int64]) -> dict[int, s
     return dict(found)
 
 
-def places(connection: apsw.Connection, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.int64]:
-    """In which sentences of these facts the words stand, a bit a sentence; all that nobody cut into sentences stands in every one."""
-    found: Any = connection.execute(_PLACES, (apsw.carray(tuple(ids)),)) if ids else ()
-    stored = {id: (places, held) for id, places, held in found}
+def places(connection: apsw.Connection, keys: NDArray[np.int64], words: Sequence[str]) -> NDArray[np.int64]:
+    """In which sentences of these facts the words stand, a bit a sentence; all that nobody cut into sentences stands in every one.
+    Nobody has the key 0."""
+    found: Any = connection.execute(_PLACES, (apsw.carray(keys),)).fetchall() if len(keys) else ()
     terms = np.array([term(word) for word in words], np.int64)
-    both = [stored.get(id, (None, None)) for id in ids]
-    table = places_of([places for places, _ in both], terms)
-    for row, (_, held) in enumerate(both):
+    table = places_of([places for places, _ in found], terms)
+    for row, (_, held) in enumerate(found):
         if held is not None:
             table[row] = np.where(np.isin(terms, np.frombuffer(held, np.int64)), -1, 0)
     return table
 
 
 _PLACES = """
-SELECT f.id, f.places, CASE WHEN f.places = x'' THEN f.terms END FROM carray(?) c CROSS JOIN facts f ON f.id = c.value
+SELECT f.places, CASE WHEN f.places = x'' THEN f.terms END FROM carray(?) c LEFT JOIN facts f ON f.key = c.value
 """
 
 

@@ -38,7 +38,7 @@ from cofire.stores.base import (
 from cofire.stores.index import looking
 from cofire.stores.index.index import Index, Proposed
 from cofire.stores.index.links import Asked, Expander
-from cofire.stores.index.warm_vectors import ASKED_BEFORE, MOST, WarmVectors
+from cofire.stores.index.warm_vectors import ASKED_BEFORE, MOST, WarmVectors, wide
 from cofire.stores.sqlite import (
     counting,
     graph_reading,
@@ -52,7 +52,7 @@ from cofire.stores.sqlite import (
     writing,
 )
 from cofire.stores.sqlite.carrying import Carrying
-from cofire.stores.sqlite.connecting import IN_MEMORY, Lines, SqliteOptions, connect
+from cofire.stores.sqlite.connecting import IN_MEMORY, Glance, Lines, Reading, SqliteOptions, connect
 from cofire.stores.sqlite.curating import Curating
 from cofire.stores.sqlite.faults import translated
 from cofire.stores.sqlite.learned import Learning
@@ -161,8 +161,11 @@ class SqliteStore(Carrying, Curating, Learning):
             )
 
     def places(self, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.int64]:
-        with self._glancing() as connection:
-            return name_reading.places(connection, ids, words)
+        with self._reading() as connection, self._live.at(connection) as index:
+            asked = Asked.among(tuple(ids), self._live.places(connection, ids))
+            keys = np.zeros(len(ids), np.int64)
+            keys[asked.rows] = index.columns["key"][asked.positions]
+            return name_reading.places(connection, keys, words)
 
     def voices(self, scopes: Sequence[str], words: Sequence[str]) -> frozenset[str]:
         with self._reading() as connection, self._live.at(connection) as index:
@@ -315,15 +318,11 @@ class SqliteStore(Carrying, Curating, Learning):
         self._live.keep_positions(ids, positions)
         return ids
 
-    @contextmanager
-    def _glancing(self) -> Iterator[apsw.Connection]:
-        with translated(self.path), self._open_lines().reader.glancing() as connection:
-            yield connection
+    def _glancing(self) -> Reading:
+        return Glance(self._open_lines().reader, self.path)
 
-    @contextmanager
-    def _reading(self) -> Iterator[apsw.Connection]:
-        with translated(self.path), self._open_lines().reader.reading() as connection:
-            yield connection
+    def _reading(self) -> Reading:
+        return Reading(self._open_lines().reader, self.path)
 
     @contextmanager
     def _writing(self) -> Iterator[apsw.Connection]:
@@ -396,4 +395,4 @@ def _vectors(connection: apsw.Connection, keys: Any, dimension: int) -> Vectors:
     found = connection.execute(sql, (_numbers(keys),)) if len(keys) else ()
     nothing = bytes(2 * dimension)
     stored = np.frombuffer(b"".join([vector or nothing for (vector,) in found]), np.float16)
-    return stored.reshape(-1, dimension).astype(np.float32)
+    return wide(stored.reshape(-1, dimension))

@@ -1,0 +1,134 @@
+"""Word scores: the best facts by BM25 out of the postings, without looking at everyone who holds a common word."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofire.dynamics import bm25
+from cofire.dynamics.context import Context, openness
+from cofire.stores.base import WordCue
+from cofire.stores.index.columns import Columns, Mask
+from cofire.stores.index.postings import Postings
+from cofire.stores.index.terms import hint, term
+from cofire.stores.index.turns import Turns
+
+Scores = NDArray[np.float64]
+Positions = NDArray[np.integer]
+# Whole ones as they are stored, broken ones where some are lent.
+Counts = NDArray[Any]
+
+# Of a word that more facts hold, only those are looked at that may still be among the best.
+CROWDED = 2_048
+# Scores are told apart to the sixth decimal, so that a difference below this decides nothing.
+SLACK = 2e-6
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A word of the question: its weight, and whether turns lend it to those around them."""
+
+    spelled: str
+    weight: float
+    lent: bool
+
+
+class WordScores:
+    """Adds up what the words of one question give each fact, the heaviest word first."""
+
+    def __init__(self, columns: Columns, postings: Postings, turns: Turns, cue: WordCue) -> None:
+        self._columns, self._postings, self._turns, self._cue = columns, postings, turns, cue
+        lent = cue.lent if cue.lent and cue.context is not None else (False,) * len(cue.words)
+        words = map(_Word, cue.words, cue.weights, lent)
+        self._words = sorted(words, key=lambda word: -word.weight)
+        self._total = sum(cue.weights) or 1.0
+        self._scores = np.zeros(columns.size)
+        # What facts hold themselves and what others lend them, of the word at hand; one place more for turns that are not there.
+        self._own = self._lent = np.zeros(0)
+
+    def best(self, among: Mask, k: int) -> tuple[NDArray[np.int64], Scores]:
+        """Positions of the k best above 0 with their scores, best first, and of all that equal the last of them."""
+        left = self._total
+        for at, word in enumerate(self._words):
+            positions, counts = self._holders(word.spelled)
+            if len(positions) > CROWDED and not any(other.lent for other in self._words[at:]):
+                rivals = self._rivals(among, k, left)
+                if rivals is not None:
+                    self._add_for(rivals, self._words[at:])
+                    return _best(rivals, self._scores[rivals] / self._total, k)
+            if word.lent and self._cue.context is not None:
+                positions, counts = self._with_lent(positions, counts, self._cue.context)
+            self._add(word, positions, counts)
+            left -= word.weight
+        held = np.flatnonzero(self._scores)
+        held = held[among[held]]
+        return _best(held, self._scores[held] / self._total, k)
+
+    def _holders(self, word: str) -> tuple[Positions, Counts]:
+        """Positions that hold a word, in the text or in a description, and how much."""
+        weight = self._cue.hint_weight
+        positions, counts = self._postings.find(term(word))
+        hinted, hints = self._postings.find(hint(word)) if weight else (positions[:0], counts[:0])
+        if not len(hinted):
+            return positions, counts
+        found, row = np.unique(np.concatenate([positions, hinted]), return_inverse=True)
+        return found, np.bincount(row, np.concatenate([counts, weight * hints]))
+
+    def _add(self, word: _Word, positions: Positions, counts: Counts) -> None:
+        cue = self._cue
+        lengths = self._columns["length"][positions]
+        resisting = bm25.resistance(lengths, k1=cue.k1, b=cue.b, mean_length=cue.mean_length)
+        # A position that stands here twice has the same count both times, so that it is added once.
+        self._scores[positions] += word.weight * bm25.saturation(counts, resisting)
+
+    def _with_lent(self, positions: Positions, counts: Counts, context: Context) -> tuple[Positions, Counts]:
+        """What facts hold of a word when its turns lend it to those around them; some positions stand there more than once."""
+        alive = self._columns["alive"][positions]
+        positions, counts = positions[alive], counts[alive]
+        lenders = self._turns.has_neighbours(positions)
+        if not lenders.any():
+            return positions, counts
+        self._make_room()
+        around = self._turns.around(positions[lenders], context.reach).ravel()
+        # A turn lends to those after it what they count of a turn before them, and the other way about.
+        given = np.multiply.outer(counts[lenders], np.roll(context.weights(), context.reach)).ravel()
+        np.add.at(self._lent, around, given)
+        self._own[positions] = counts
+        found = np.concatenate([positions, around[around >= 0]])
+        held = self._own[found] + self._lent[found] * openness(self._columns["length"][found], short=context.short)
+        self._own[positions] = self._lent[around] = 0.0
+        return found, held
+
+    def _make_room(self) -> None:
+        if not len(self._own):
+            self._own, self._lent = np.zeros((2, self._columns.size + 1))
+
+    def _rivals(self, among: Mask, k: int, left: float) -> NDArray[np.int64] | None:
+        """Those that can still be among the k best, where nobody else can by the words that are left; else None."""
+        held = np.flatnonzero(self._scores)
+        held = held[among[held]]
+        if len(held) < k:
+            return None
+        scores = self._scores[held]
+        least = float(np.partition(scores, len(held) - k)[len(held) - k]) - SLACK * self._total
+        return held[scores + left >= least] if least > left else None
+
+    def _add_for(self, rivals: NDArray[np.int64], words: list[_Word]) -> None:
+        """What common words give a few facts."""
+        wanted = rivals.astype(np.int32)
+        for word in words:
+            positions, counts = self._holders(word.spelled)
+            if len(positions):
+                at = np.minimum(positions.searchsorted(wanted), len(positions) - 1)
+                self._add(word, rivals, counts[at] * (positions[at] == wanted))
+
+
+def _best(positions: NDArray[np.int64], scores: Scores, k: int) -> tuple[NDArray[np.int64], Scores]:
+    if len(positions) > k:
+        kept = scores >= np.partition(scores, len(scores) - k)[len(scores) - k] - SLACK
+        positions, scores = positions[kept], scores[kept]
+    order = np.argsort(-scores, kind="stable")
+    return positions[order], scores[order]
