@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -49,7 +49,7 @@ SINGLES = ("bm25", "dense")
 
 def without_priors(constants: Ranking) -> Ranking:
     """The constants, with nothing for who speaks, what kind of turn it is or how long."""
-    return replace(constants, direct=Direct(0.0, 0.0, 0.0, 0.0, 0.0))
+    return replace(constants, direct=Direct(*[0.0] * len(fields(Direct))))
 
 
 def without_feature(constants: Ranking, name: str) -> Ranking:
