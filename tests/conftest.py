@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
@@ -23,7 +24,7 @@ from cofire.reading.words import words
 from cofire.stores.base import Store
 from cofire.stores.reference import ReferenceStore
 from cofire.stores.sqlite.store import SqliteOptions, SqliteStore
-from tests.neo4j_server import empty_store, shared_server
+from tests.neo4j_server import IN_TURN, empty_store, shared_server
 
 pytest_plugins = ["tests.no_skips"]
 
@@ -66,8 +67,7 @@ def neo4j_url() -> Iterator[str]:
         yield url
 
 
-# Every test on a server runs in the same worker, so that one server serves them all.
-EVERY_STORE = [pytest.param(name, marks=pytest.mark.xdist_group(name)) if name == "neo4j" else name for name in STORES]
+EVERY_STORE = [pytest.param(name, marks=IN_TURN if name == "neo4j" else ()) for name in STORES]
 
 
 @pytest.fixture(params=EVERY_STORE)
@@ -78,6 +78,23 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     opened = STORES[request.param](tmp_path)
     yield opened
     opened.close()
+
+
+# What a store does is tried on the server as a whole; of the verbs, which know no store, those that write and take back.
+SERVED = re.compile(
+    r"/tests/(?:stores/|verbs/test_(?:undo|forget|update|feedback|pin)\.py|graph/test_(?:connect|curate|supersede_and_review)\.py)"
+)
+EVERYTHING = "COFIRE_TEST_EVERYTHING"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A server takes a hundred times as long to answer: COFIRE_TEST_EVERYTHING=1 runs every test of every verb on it, too."""
+    if os.environ.get(EVERYTHING):
+        return
+    left = [item for item in items if "[neo4j" in item.name and not SERVED.search(item.path.as_posix())]
+    gone = set(left)
+    items[:] = [item for item in items if item not in gone]
+    config.hook.pytest_deselected(items=left)
 
 
 class Clock:

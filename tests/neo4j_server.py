@@ -11,11 +11,12 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 import neo4j
 import pytest
@@ -26,6 +27,17 @@ from cofire.stores.neo4j.store import Neo4jStore
 
 RUNNING = "COFIRE_TEST_NEO4J"
 GIVEN = os.environ.get(RUNNING, "")
+# A server that was given is one for all, and tests empty it: they take turns. Else each worker has a server of its own.
+IN_TURN = [pytest.mark.xdist_group("neo4j")] if GIVEN else []
+
+
+def in_turn(test: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for one test."""
+    for mark in IN_TURN:
+        test = mark(test)
+    return test
+
+
 OPTIONS = Neo4jOptions(retry_seconds=30.0, answer_seconds=120.0)
 VERSION = "5.26.30"
 USER, PASSWORD = "neo4j", "only-for-tests"
@@ -42,11 +54,14 @@ server.https.enabled=false
 server.memory.pagecache.size=128m
 dbms.usage_report.enabled=false
 db.tx_log.preallocate=false
+dbms.cypher.min_replan_interval=1h
 """
 _JAVA = (
     "-Xms256m",
     "-Xmx1g",
-    "-XX:+UseG1GC",
+    # Tests ask each question a few times: what is compiled at once is never worth compiling better.
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
     "-Dio.netty.tryReflectionSetAccessible=true",
     "-Dlog4j2.disable.jmx=true",
     "--add-opens=java.base/java.nio=ALL-UNNAMED",

@@ -161,7 +161,7 @@ DOCUMENTED_NAMES = {
     "graphRecallExplainToolEnabled": ("graph_recall.explain_doors", "false"),
     "maxGraphTraversalSteps": ("graph_recall.steps", "2"),
     "graphRecallMaxSeedNodes": ("graph_recall.seeds", "7"),
-    "graphRecallMaxExpandedNodes": ("graph_recall.expanded", "40"),
+    "graphRecallMaxExpandedNodes": ("graph_recall.expanded", "50"),
     "graphRecallMinSeedScore": ("graph_recall.min_seed_score", "0.4"),
     "graphAssistMinSeedResults": ("graph_assist.min_seed_results", "4"),
     "graphTraversalConfidenceFloor": ("graph_recall.confidence_floor", "0.3"),

@@ -9,7 +9,7 @@ import pytest
 from cofire import Memory
 from tests.doors.calling import Store, call, call_at_terminal
 from tests.doors.test_json_shapes import EXAMPLES, shape
-from tests.neo4j_server import empty
+from tests.neo4j_server import empty, in_turn
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_copy_draws_its_progress_at_a_terminal(source: Store, new: Store) -> Non
     assert "copying" in call_at_terminal("copy", str(source.path), str(new.path)).out
 
 
-@pytest.mark.xdist_group("neo4j")
+@in_turn
 def test_copy_to_a_server_and_back_tells_no_password(source: Store, new: Store, neo4j_url: str) -> None:
     empty(neo4j_url)
     there = call("copy", str(source.path), neo4j_url, "--json").json

@@ -27,10 +27,9 @@ from cofire.verbs.copying import Copied
 from cofire.verbs.remember import Progress
 from scripts.house import ROOT
 from tests.conftest import START, Clock, HashedWords, Lent, sqlite_store
-from tests.neo4j_server import empty, empty_store
+from tests.neo4j_server import empty, empty_store, in_turn
 
 NOW = datetime(2026, 9, 1, tzinfo=UTC)
-ON_NEO4J = pytest.mark.xdist_group("neo4j")
 QUESTIONS = [
     "Who moved to Porto?",
     "green tea in Porto on day 5",
@@ -156,7 +155,7 @@ def test_a_copy_in_a_file_is_the_same_and_answers_the_same(source: SqliteStore, 
     assert all(target.history(id) == source.history(id) for id in copying.hashes(source))
 
 
-@ON_NEO4J
+@in_turn
 def test_a_copy_on_a_server_and_back_is_the_same(source: SqliteStore, target: SqliteStore, server: Neo4jStore) -> None:
     there, back = run(source, server), run(server, target)
     assert there.tally.checksum == back.tally.checksum
@@ -164,7 +163,7 @@ def test_a_copy_on_a_server_and_back_is_the_same(source: SqliteStore, target: Sq
     assert answers(server) == answers(source) == answers(target)
 
 
-@ON_NEO4J
+@in_turn
 def test_a_copy_on_a_server_is_found_by_the_same_words_as_if_it_was_told_there(
     source: SqliteStore, server: Neo4jStore, neo4j_url: str
 ) -> None:
@@ -184,7 +183,7 @@ def looked_up_by(server: Neo4jStore) -> dict[str, tuple[set[str], ...]]:
     }
 
 
-@ON_NEO4J
+@in_turn
 def test_every_part_of_a_node_is_carried_or_follows_from_the_rest(server: Neo4jStore) -> None:
     live(server)
     rows = server.taken(list(copying.hashes(server))).rows
@@ -195,7 +194,7 @@ def test_every_part_of_a_node_is_carried_or_follows_from_the_rest(server: Neo4jS
     assert set(rows) - {"facts", "cited", "models"} == {*carrying.RELATIONSHIPS} | behind
 
 
-@ON_NEO4J
+@in_turn
 def test_what_is_told_to_a_copy_on_a_server_joins_what_was_copied(source: SqliteStore, server: Neo4jStore) -> None:
     run(source, server)
     memory = Memory(Lent(server), embedder=HashedWords(), clock=Clock(NOW))
@@ -210,7 +209,7 @@ def test_what_is_told_to_a_copy_on_a_server_joins_what_was_copied(source: Sqlite
     assert server.check() == []
 
 
-@ON_NEO4J
+@in_turn
 def test_a_copy_to_a_server_goes_on_where_it_was_stopped(source: SqliteStore, server: Neo4jStore) -> None:
     with pytest.raises(ConnectionResetError):
         run(source, Stopping(server, batches=2))

@@ -17,15 +17,24 @@ from cofire.stores.neo4j.connecting import Neo4jOptions
 from cofire.stores.neo4j.querying import Query, Rows
 from cofire.stores.neo4j.store import Neo4jStore
 from tests.conftest import Clock, HashedWords
-from tests.neo4j_server import OPTIONS, empty
+from tests.neo4j_server import OPTIONS, empty, missing, server
 from tests.stores.making import DAY, MODEL, NOW, Pen, asked, everywhere, holding, vector
 
-pytestmark = pytest.mark.xdist_group("neo4j")
+pytestmark = pytest.mark.xdist_group("plans")
 
 LENDING = Context(before=0.5, after=0.2, decay=0.5, reach=2, short=25)
 CUE = WordCue(("tea", "pot"), (1.0, 1.0), 4.0, 0.8, 0.6, 0.5, LENDING, (True, True))
 WHERE = everywhere(scopes=("default",), tags=frozenset({"hot"}), speakers=frozenset({"Ana"}))
 FACTS = 60
+
+
+@pytest.fixture(scope="module")
+def neo4j_url() -> Iterator[str]:
+    """A server of its own: it plans by what it was told, and others tell it other things."""
+    if lacking := missing():
+        pytest.skip(lacking)
+    with server() as made:
+        yield made.url
 
 
 class Noting(Neo4jStore):

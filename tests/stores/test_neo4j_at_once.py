@@ -12,10 +12,10 @@ from cofire.learned import Lesson, Use
 from cofire.model import Change, Edge, Mentioned, NewEdge
 from cofire.stores.base import EdgeFilter
 from cofire.stores.neo4j.store import Neo4jStore
-from tests.neo4j_server import empty_store
+from tests.neo4j_server import IN_TURN, empty_store
 from tests.stores.making import NOW, Pen
 
-pytestmark = pytest.mark.xdist_group("neo4j")
+pytestmark = IN_TURN
 
 WRITERS = 6
 

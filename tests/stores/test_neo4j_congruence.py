@@ -27,7 +27,6 @@ ThreeStores.TestCase.settings = settings(max_examples=4, stateful_step_count=12,
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("neo4j")
 @pytest.mark.usefixtures("neo4j_url")
 class TestAnyHistoryLeavesThreeStoresThatAnswerAlike(ThreeStores.TestCase):
     """Fewer histories than for two: every answer is a round trip."""

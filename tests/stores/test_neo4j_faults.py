@@ -17,11 +17,11 @@ from cofire.errors import CofireError, Conflict, StoreBusy, StoreClosed, StoreNo
 from cofire.model import NewFact, Record
 from cofire.stores.neo4j.connecting import Neo4jOptions, address
 from cofire.stores.neo4j.store import AsyncNeo4jStore, Neo4jStore
-from tests.neo4j_server import GIVEN, OPTIONS, PASSWORD, Server, empty_store, free_port, missing, server
+from tests.neo4j_server import GIVEN, IN_TURN, OPTIONS, PASSWORD, Server, empty_store, free_port, missing, server
 from tests.stores.making import Pen, everywhere
 from tests.tcp_proxy import Proxy, proxy
 
-pytestmark = pytest.mark.xdist_group("neo4j")
+pytestmark = IN_TURN
 
 HASTY = Neo4jOptions(retry_seconds=1.0, answer_seconds=5.0)
 MOST_MESSAGES = 12

@@ -10,11 +10,11 @@ import pytest
 from cofire import Memory
 from cofire.stores.neo4j.store import Neo4jStore
 from tests.conftest import Clock, HashedWords
-from tests.neo4j_server import empty_store
+from tests.neo4j_server import IN_TURN, empty_store
 from tests.stores.neo4j_content import content
 from tests.stores.test_nothing_is_left import SECRET, told
 
-pytestmark = pytest.mark.xdist_group("neo4j")
+pytestmark = IN_TURN
 
 TRACES = (SECRET, SECRET.lower(), "Xochiquetzal", "xochiquetzal", "nahuatl", "Nahuatl")
 

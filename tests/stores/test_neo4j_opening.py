@@ -16,10 +16,10 @@ from cofire.memory import Memory
 from cofire.stores.neo4j import schema
 from cofire.stores.neo4j.connecting import PASSWORD_VARIABLE, USER_VARIABLE, address, is_served
 from cofire.stores.neo4j.store import Neo4jStore
-from tests.neo4j_server import OPTIONS, empty_store
+from tests.neo4j_server import IN_TURN, OPTIONS, empty_store
 from tests.stores.making import Pen
 
-pytestmark = pytest.mark.xdist_group("neo4j")
+pytestmark = IN_TURN
 
 
 @pytest.fixture

@@ -16,12 +16,12 @@ from cofire.learned import Keeping, Lesson, Shown
 from cofire.model import Change, Description, Edge, Importance, NewEdge, Record
 from cofire.stores.base import MODEL_RECORD, Conducting, EdgeFilter
 from cofire.stores.neo4j.store import Neo4jStore
-from tests.neo4j_server import empty, empty_store
+from tests.neo4j_server import IN_TURN, empty, empty_store
 from tests.stores.making import NOW, Pen, cue, everywhere
 from tests.stores.neo4j_content import across, content
 from tests.stores.test_congruence import DIRECTIONS, MODELS, NAMES, STEMS, namings, tellings
 
-pytestmark = pytest.mark.xdist_group("neo4j")
+pytestmark = IN_TURN
 
 MINE, THEIRS = "a", "b"
 SEEING = everywhere(scopes=(MINE,), archived=True, whenever=True)

@@ -33,10 +33,10 @@ from cofire.reading.rules import RuleReader
 from cofire.stores.base import MODEL_RECORD
 from cofire.stores.neo4j.querying import Query, Querying, in_step, joined
 from cofire.stores.neo4j.store import AsyncNeo4jStore, Neo4jStore
-from tests.neo4j_server import OPTIONS, empty_store
+from tests.neo4j_server import IN_TURN, OPTIONS, empty_store
 from tests.stores.making import MODEL, Pen, asked, cue, everywhere, vector
 
-pytestmark = pytest.mark.xdist_group("neo4j")
+pytestmark = IN_TURN
 
 
 @pytest.fixture

@@ -36,6 +36,7 @@ export default {
     await page.getByLabel("Tags, separated by commas").fill("office, plants");
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.locator(".fact-text", { hasText: "Tuesdays" }).waitFor();
+    await page.locator(".tags li", { hasText: "plants" }).waitFor();
     assert.match(await page.locator(".history").innerText(), /watered on Mondays/);
     assert.deepEqual(await page.locator(".tags li").allInnerTexts(), ["office", "plants"]);
   },
