@@ -78,8 +78,11 @@ def _steps(plan: Any) -> Iterator[Step]:
 
 
 def scans(steps: list[Step]) -> list[Step]:
-    """Steps that look through all nodes, all of a label, or all relationships."""
-    return [step for step in steps if step.does.endswith("Scan")]
+    """Steps that look through all nodes, all of a label, or all relationships.
+
+    Of an index by scope the planner may read all entries where it thinks that there are few; its guess changes from run to run.
+    """
+    return [step for step in steps if step.does.endswith("Scan") and step.does != "NodeIndexScan"]
 
 
 @pytest.fixture(scope="module")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from cofire.reading.words import words
 from cofire.stores.base import Store
+from tests.conftest import STORES
 from tests.stores.making import Pen, cue, everywhere
 
 
@@ -113,10 +116,14 @@ def test_a_fact_is_found_by_its_subject_and_tags(store: Store, pen: Pen) -> None
     assert matching(store, "kettle") == matching(store, "kitchen") == [id]
 
 
-def test_a_common_word_is_counted_for_those_that_rarer_words_chose(store: Store, pen: Pen) -> None:
+@pytest.mark.parametrize("name", ["reference", "sqlite"])
+def test_a_common_word_is_counted_for_those_that_rarer_words_chose(name: str, tmp_path: Path) -> None:
+    store = STORES[name](tmp_path)
+    pen = Pen(store)
     common = [pen.tell(f"tea number{at}") for at in range(2_100)]
     chosen = [pen.tell(f"rare gem{at} shop") for at in range(3)]
     both = pen.tell("rare tea")
     found = store.matching(cue("rare", "tea", weights=(5.0, 0.1)), 4, everywhere())
     assert found == [both, *reversed(chosen)]
     assert store.matching(cue("rare", "tea", weights=(1.0, 9.0)), 2, everywhere()) == [both, common[-1]]
+    store.close()
