@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import neo4j
-import numpy as np
 import pytest
 
 from cofire.dynamics.context import Context
@@ -169,13 +168,6 @@ def test_times_are_walked_from_the_ends_of_a_span(store: Noting, ids: list[str])
     store.timely([(NOW, NOW + DAY)], 5, WHERE)
     does = [step.does for step in store.steps()]
     assert (does.count("Top"), does.count("PartialTop")) == (1, 2)
-
-
-def test_a_large_scope_is_not_looked_up_to_find_out_that_it_is_large(store: Noting, ids: list[str]) -> None:
-    store.nearest(np.ones(4, np.float32), 5, WHERE, 50)
-    steps = store.steps()
-    [at] = [place for place, step in enumerate(steps) if "Fact(scope, number)" in step.details]
-    assert "Unwind" in {step.does for step in steps[at - 3 : at]}
 
 
 def test_no_query_of_a_recall_scans(neo4j_url: str) -> None:
