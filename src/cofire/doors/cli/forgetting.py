@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
-from typing import Annotated, Protocol
+from typing import Annotated
 
 import typer
 
 from cofire.doors.cli.calling import Call
 from cofire.doors.cli.filters import Filters
 from cofire.doors.cli.layout import counted, show_listed, show_pairs
-from cofire.doors.cli.listing import facts_json
 from cofire.doors.cli.screen import err, show, show_json, styled
+from cofire.doors.shapes import Forgotten, forgotten_json, restored_json
 from cofire.errors import InvalidInput
 from cofire.model import Fact
-from cofire.revising import Radius, Receipt
+from cofire.revising import Radius
 
 SHOWN = 10
 
@@ -24,19 +23,6 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would go
 Purge = Annotated[bool, typer.Option("--purge", help="Keep no receipt: it cannot be undone.")]
 ReceiptArgument = Annotated[str, typer.Argument(metavar="RECEIPT", help="The id or the path that forget told.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-
-
-class Forgotten(Protocol):
-    """What was forgotten, or would be."""
-
-    @property
-    def facts(self) -> tuple[Fact, ...]: ...
-    @property
-    def dry_run(self) -> bool: ...
-    @property
-    def radius(self) -> Radius: ...
-    @property
-    def receipt(self) -> Receipt | None: ...
 
 
 def forget(
@@ -66,8 +52,7 @@ def undo(*, receipt: ReceiptArgument, call: Call) -> None:
     with call.shelf() as memory:
         back = memory.undo(receipt)
     if call.as_json:
-        skipped = [asdict(one) for one in back.skipped]
-        return show_json({"facts": facts_json(list(back.facts)), "edges": back.edges, "skipped": skipped})
+        return show_json(restored_json(back))
     show(f"Brought back {counted(len(back.facts), 'fact')} and {counted(back.edges, 'edge')}.")
     for one in back.skipped:
         show(styled(f"not the {one.what} {one.id}: {one.why}", "dim"), indent=2)
@@ -89,32 +74,18 @@ def _agreed(doomed: list[Fact], *, by_filter: bool, yes: bool) -> bool:
 
 
 def _tell(call: Call, told: Forgotten, *, dry_run: bool) -> None:
-    gone = bool(told.facts) and not told.dry_run
     if call.as_json:
-        return show_json(
-            {
-                "forgotten": gone,
-                "dry_run": dry_run,
-                "facts": facts_json(list(told.facts)),
-                "radius": asdict(told.radius),
-                "receipt": _receipt_json(told.receipt),
-            }
-        )
+        return show_json(forgotten_json(told, dry_run=dry_run))
     if dry_run:
         for fact in told.facts:
             show_listed(fact)
         show(f"{counted(len(told.facts), 'fact')} would be forgotten.")
         return show_pairs(_in_words(told.radius), indent=2) if told.facts else None
+    gone = bool(told.facts) and not told.dry_run
     show(f"Forgot {counted(len(told.facts), 'fact')}." if gone else "Nothing was forgotten.")
     if told.receipt is not None:
         show(f"Until {told.receipt.expires:%Y-%m-%d} it comes back with: cofire undo {told.receipt.id}")
     return None
-
-
-def _receipt_json(receipt: Receipt | None) -> dict[str, str] | None:
-    if receipt is None:
-        return None
-    return {"id": receipt.id, "path": receipt.path, "expires": receipt.expires.isoformat()}
 
 
 def _in_words(radius: Radius) -> dict[str, str]:

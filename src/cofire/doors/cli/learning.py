@@ -10,6 +10,7 @@ from rich.text import Text
 from cofire.doors.cli.calling import Call
 from cofire.doors.cli.layout import counted
 from cofire.doors.cli.screen import note, show, show_json, styled
+from cofire.doors.shapes import community_json
 from cofire.xray import shortened
 
 Recalled = Annotated[
@@ -58,20 +59,7 @@ def communities(*, scope: Scopes = None, limit: LimitOption = 20, call: Call) ->
     with call.shelf() as memory:
         found = memory.communities(scope=scope or None, limit=limit)
     if call.as_json:
-        return show_json(
-            {
-                "communities": [
-                    {
-                        "scope": one.scope,
-                        "number": one.number,
-                        "size": one.size,
-                        "name": one.name,
-                        "facts": [{"id": fact.id, "text": fact.text} for fact in one.facts],
-                    }
-                    for one in found
-                ]
-            }
-        )
+        return show_json({"communities": [community_json(one) for one in found]})
     for one in found:
         show(styled(f"{one.name or 'no name'}", "bold"), lead=Text(f"{one.number:>5}  ", "cyan"), indent=7)
         show(styled(f"{counted(one.size, 'fact')} of {one.scope}", "dim"), indent=7)

@@ -9,8 +9,8 @@ import typer
 
 from cofire.doors.cli.calling import Call, begin_group, spread
 from cofire.doors.cli.layout import show_listed
-from cofire.doors.cli.listing import facts_json
 from cofire.doors.cli.screen import show, show_json
+from cofire.doors.shapes import proposal_json
 
 app = typer.Typer(name="review")
 app.callback(invoke_without_command=True, help="Decide about facts that seem to disagree.")(begin_group)
@@ -31,11 +31,7 @@ def list_reviews(*, everything: All = False, call: Call) -> None:
     with call.shelf() as memory:
         found = memory.review(everything=everything)
     if call.as_json:
-        said = [
-            {"old": facts_json([one.old])[0], "new": facts_json([one.new])[0], "why": one.why, "state": one.state}
-            for one in found
-        ]
-        return show_json({"reviews": said})
+        return show_json({"reviews": [proposal_json(one) for one in found]})
     if not found:
         return show("Nothing waits for a decision.")
     for one in found:

@@ -11,8 +11,9 @@ from cofire import AsyncMemory, Fact, xray
 from cofire.doors.cli.listing import facts_json
 from cofire.doors.http import answers, given
 from cofire.doors.http.routing import TheMemory, answer, router
-from cofire.doors.http.shapes import forgotten_json, restored_json, texts_of, whole_fact_json
+from cofire.doors.http.shapes import gone_json, texts_of, whole_fact_json
 from cofire.doors.http.words import Id
+from cofire.doors.shapes import restored_json
 
 routes = router("facts")
 
@@ -80,8 +81,8 @@ async def restore(id: Id, memory: TheMemory) -> JSONResponse:
 async def forget(said: given.Doomed, memory: TheMemory) -> JSONResponse:
     """Forget facts, by id or by filter; with `dry_run` only tell what would go. The receipt brings them back."""
     if isinstance(said, given.ForgetIds):
-        return answer(forgotten_json(await memory.forget(said.ids, dry_run=said.dry_run)))
-    return answer(forgotten_json(await memory.forget(dry_run=said.dry_run, **said.filter.keywords())))
+        return answer(gone_json(await memory.forget(said.ids, dry_run=said.dry_run)))
+    return answer(gone_json(await memory.forget(dry_run=said.dry_run, **said.filter.keywords())))
 
 
 @routes.post("/undo", response_model=answers.Restored)

@@ -12,8 +12,8 @@ from starlette.responses import JSONResponse, Response
 from cofire import xray
 from cofire.doors.http import answers, given
 from cofire.doors.http.routing import STREAMED, TheMemory, answer, router
-from cofire.doors.http.shapes import community_json, proposal_json
 from cofire.doors.http.streams import progress_of, told, wants_events
+from cofire.doors.shapes import community_json, proposal_json
 from cofire.pictures import Picture
 
 routes = router("graph")

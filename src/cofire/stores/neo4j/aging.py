@@ -1,39 +1,24 @@
-"""Aging: what is left by now of edges that nobody strengthened. Arrays of thousands of edges a row, never an object an edge."""
+"""Aging on the server: edges that nobody strengthened fade. Arrays of thousands of edges a row, never an object an edge."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cofire.curating import Fade, FadedEdge, Fading
 from cofire.dynamics import fading as fades
-from cofire.dynamics.fading import Shares
 from cofire.kinds import BEHAVIOURAL, KINDS, STRUCTURAL
+from cofire.stores.aging import DAY, Aged, Standing, age
 from cofire.stores.index.moments import stamp
 from cofire.stores.neo4j.querying import Query, Querying, Row
 
 # Facts whose edges are told together, in one row.
 PORTION = 5_000
-DAY = 86_400_000_000
 
 _TABLES = {"weight": BEHAVIOURAL, "confidence": STRUCTURAL}
-
-
-@dataclass(frozen=True, slots=True)
-class Aged:
-    """Edges that change: their ids on the server, what they were and are by now, their anchors and since when these hold."""
-
-    keys: NDArray[np.object_]
-    before: Shares
-    after: Shares
-    anchors: Shares
-    since: NDArray[np.int64]
-    ends: NDArray[np.bool_]
 
 
 def fading(fade: Fade, now: datetime, examples: int) -> Querying[Fading]:
@@ -83,7 +68,7 @@ def _portion(fade: Fade, now: datetime, days: list[int] | None, after: str) -> Q
         "before": DAY * (1 + fades.last_day(fades.day_of(now), fade.grace, in_use=days)),
     }
     [[last, *edges]] = yield Query(_STANDING.format(column=fade.by), asked)
-    return last, _aged(edges, fade, now, days)
+    return last, age(_standing(edges), fade, now, days)
 
 
 # An anchor that was taken before the edge was last strengthened holds no more: what is written is the anchor then.
@@ -104,24 +89,14 @@ RETURN [facts[-1].id, keys, shares, anchors, sinces] AS row
 """
 
 
-def _aged(edges: Row, fade: Fade, now: datetime, days: list[int] | None) -> Aged:
-    keys, before, anchors, since = _arrays(edges)
-    passed = fades.days_between(since // DAY, fades.day_of(now), in_use=days)
-    if fade.by == "weight":
-        after = np.minimum(before, fades.faded(anchors, passed, grace=fade.grace, rate=fade.rate))
-        ends = (after < fade.floor) & (passed >= fade.grace)
-    else:
-        rule = {"grace": fade.grace, "period": fade.period, "step": fade.rate, "floor": fade.floor}
-        after = np.minimum(before, fades.lowered(anchors, passed, **rule))
-        ends = np.zeros(len(keys), np.bool_)
-    moved = (after < before) | ends
-    return Aged(keys[moved], before[moved], after[moved], anchors[moved], since[moved], ends[moved])
-
-
-def _arrays(edges: Row) -> tuple[NDArray[np.object_], Shares, Shares, NDArray[np.int64]]:
-    keys, before, anchors, since = edges
-    shares = np.array(before, np.float64), np.array(anchors, np.float64)
-    return np.array(keys, np.object_), *shares, np.array(since, np.int64)
+def _standing(edges: Row) -> Standing:
+    keys, shares, anchors, since = edges
+    return Standing(
+        np.array(keys, np.object_),
+        np.array(shares, np.float64),
+        np.array(anchors, np.float64),
+        np.array(since, np.int64),
+    )
 
 
 def _shown(aged: Aged, most: int) -> Querying[list[FadedEdge]]:
@@ -129,8 +104,7 @@ def _shown(aged: Aged, most: int) -> Querying[list[FadedEdge]]:
     keys = aged.keys[: max(most, 0)].tolist()
     found = (yield Query(_ENDS, {"keys": keys})) if keys else []
     return [
-        FadedEdge(source, target, kind, float(aged.before[at]), None if aged.ends[at] else float(aged.after[at]))
-        for at, source, target, kind in found
+        FadedEdge(source, target, kind, float(aged.before[at]), aged.left(at)) for at, source, target, kind in found
     ]
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cofire.model import Fact, Where
-from cofire.stores.index.moments import moment, stamp, stamp_or_none
+from cofire.stores.fact_rows import fact_of
+from cofire.stores.index.moments import stamp, stamp_or_none
 from cofire.stores.index.terms import mark
 from cofire.stores.linking import content_order
 
@@ -26,30 +27,7 @@ class Filter:
 
 def fact(row: Sequence[Any]) -> Fact:
     """A row of FACT as a fact."""
-    (id, scope, text, subject, category, speaker, session, position, source, at, stored_at) = row[:11]
-    (valid_from, valid_until, expires, reinforced, reinforced_at, pinned, archived, metadata, tags) = row[11:20]
-    return Fact(
-        text=text,
-        tags=tuple(tags or ()),
-        category=category,
-        subject=subject,
-        at=moment(at),
-        session=session,
-        speaker=speaker,
-        scope=scope,
-        source=source,
-        metadata=json.loads(metadata) if metadata else {},
-        valid_from=moment(valid_from),
-        valid_until=moment(valid_until),
-        expires=moment(expires),
-        id=id,
-        position=position,
-        stored_at=moment(stored_at),
-        reinforced=reinforced,
-        reinforced_at=moment(reinforced_at),
-        pinned=pinned,
-        archived=archived,
-    )
+    return fact_of(row[:-1], row[-1] or ())
 
 
 def properties(one: Fact) -> dict[str, Any]:

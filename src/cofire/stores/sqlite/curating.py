@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from typing import Any
@@ -16,31 +15,17 @@ from numpy.typing import NDArray
 
 from cofire.curating import SIMILARITY, Curation, Fade, FadedEdge, Fading, Health, Review, Superseding, Usage
 from cofire.dynamics import fading
-from cofire.dynamics.fading import Shares
 from cofire.kinds import BEHAVIOURAL, KINDS, STRUCTURAL
 from cofire.model import Change, EdgeCounts
+from cofire.stores.aging import DAY, Aged, Standing, age
 from cofire.stores.index.moments import LONG_AGO, moment, stamp
 
 PORTION = 50_000
-DAY = 86_400_000_000
 
 Keys = NDArray[np.int64]
 
 # What fades, of which table, by which column, and when it was last strengthened or seen.
 _FADING = {"weight": (BEHAVIOURAL, "weight", "strengthened"), "confidence": (STRUCTURAL, "confidence", "observed")}
-
-
-@dataclass(frozen=True, slots=True)
-class Aged:
-    """Edges that change: their keys, what they were, what they are by now, their anchors and since when these hold."""
-
-    table: str
-    keys: Keys
-    before: Shares
-    after: Shares
-    anchors: Shares
-    since: Keys
-    ends: NDArray[np.bool_]
 
 
 def write_curation(connection: apsw.Connection, change: Change, version: int) -> EdgeCounts:
@@ -108,15 +93,15 @@ def _review(connection: apsw.Connection, reviews: Sequence[Review]) -> None:
 
 def _fade(connection: apsw.Connection, fade: Fade, now: datetime, version: int) -> tuple[int, int]:
     """How many edges faded, and how many ended."""
-    column = _FADING[fade.by][1]
+    table, column, _ = _FADING[fade.by]
     changed = gone = 0
     for aged in _aging(connection, fade, now):
         kept = np.flatnonzero(~aged.ends)
         connection.executemany(
-            f"UPDATE {aged.table} SET {column} = ?, anchor = ?, anchored = ?, version = {version:d} WHERE key = ?",
+            f"UPDATE {table} SET {column} = ?, anchor = ?, anchored = ?, version = {version:d} WHERE key = ?",
             zip(*(part[kept].tolist() for part in (aged.after, aged.anchors, aged.since, aged.keys)), strict=True),
         )
-        _end(connection, aged.table, aged.keys[aged.ends], now, version)
+        _end(connection, table, aged.keys[aged.ends], now, version)
         changed, gone = changed + len(kept), gone + len(aged.keys) - len(kept)
     return changed, gone
 
@@ -142,7 +127,7 @@ def _aging(connection: apsw.Connection, fade: Fade, now: datetime) -> Iterator[A
         last = int(rows[-1][0])  # type: ignore[arg-type]
         written = np.fromiter(chain.from_iterable(rows), np.float64).reshape(-1, 4)
         keys, since = written[:, 0].astype(np.int64), written[:, 3].astype(np.int64)
-        aged = _aged(table, (keys, written[:, 1], written[:, 2], since), fade, now, days)
+        aged = age(Standing(keys, written[:, 1], written[:, 2], since), fade, now, days)
         if len(aged.keys):
             yield aged
 
@@ -156,20 +141,6 @@ WHERE key > ?1 AND ended IS NULL AND {since} < ?6 AND origin <> 'user' AND coale
   AND source NOT IN (SELECT value FROM carray(?3)) AND target NOT IN (SELECT value FROM carray(?3))
 ORDER BY key LIMIT ?5
 """
-
-
-def _aged(table: str, edges: Any, fade: Fade, now: datetime, days: list[int] | None) -> Aged:
-    keys, before, anchors, since = edges
-    passed = fading.days_between(since // DAY, fading.day_of(now), in_use=days)
-    if fade.by == "weight":
-        after = np.minimum(before, fading.faded(anchors, passed, grace=fade.grace, rate=fade.rate))
-        ends = (after < fade.floor) & (passed >= fade.grace)
-    else:
-        rule = {"grace": fade.grace, "period": fade.period, "step": fade.rate, "floor": fade.floor}
-        after = np.minimum(before, fading.lowered(anchors, passed, **rule))
-        ends = np.zeros(len(keys), np.bool_)
-    moved = (after < before) | ends
-    return Aged(table, keys[moved], before[moved], after[moved], anchors[moved], since[moved], ends[moved])
 
 
 def _pinned(connection: apsw.Connection) -> Any:
@@ -209,7 +180,7 @@ class Curating:
             shown: list[FadedEdge] = []
             for aged in _aging(connection, fade, now):
                 changed, gone = changed + int((~aged.ends).sum()), gone + int(aged.ends.sum())
-                shown += _shown(connection, aged, examples - len(shown))
+                shown += _shown(connection, _FADING[fade.by][0], aged, examples - len(shown))
         return Fading(changed, gone, tuple(shown))
 
     def weak(self, threshold: float, examples: int) -> Fading:
@@ -277,21 +248,17 @@ def _sharing(held: Keys) -> Keys:
     return np.asarray(held[counts[which] > 1, 0], np.int64)
 
 
-def _shown(connection: apsw.Connection, aged: Aged, most: int) -> list[FadedEdge]:
+def _shown(connection: apsw.Connection, table: str, aged: Aged, most: int) -> list[FadedEdge]:
     sql = (
-        f"SELECT a.id, b.id, e.kind FROM {aged.table} e JOIN facts a ON a.key = e.source JOIN facts b ON b.key = e.target "
+        f"SELECT a.id, b.id, e.kind FROM {table} e JOIN facts a ON a.key = e.source JOIN facts b ON b.key = e.target "
         "WHERE e.key = ?"
     )
     shown = []
     for at in range(min(most, len(aged.keys))):
         ends: Any = connection.execute(sql, (int(aged.keys[at]),)).fetchone()
         source, target, kind = ends
-        shown.append(FadedEdge(source, target, kind, float(aged.before[at]), _after(aged, at)))
+        shown.append(FadedEdge(source, target, kind, float(aged.before[at]), aged.left(at)))
     return shown
-
-
-def _after(aged: Aged, at: int) -> float | None:
-    return None if aged.ends[at] else float(aged.after[at])
 
 
 def _moment(number: int) -> datetime:

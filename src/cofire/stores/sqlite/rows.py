@@ -9,8 +9,9 @@ from typing import Any
 import apsw
 
 from cofire.model import Fact, NewFact, Where
+from cofire.stores.fact_rows import fact_of
 from cofire.stores.index.index import Row
-from cofire.stores.index.moments import moment, stamp, stamp_or_none
+from cofire.stores.index.moments import stamp, stamp_or_none
 from cofire.stores.index.terms import Held, marks, packed, packed_places
 
 SELECT = """
@@ -42,30 +43,7 @@ UPDATE facts SET category = ?, source = ?, metadata = ?, valid_from = ?, valid_u
 
 def fact(row: Sequence[Any]) -> Fact:
     """A row of SELECT as a fact."""
-    (_, id, scope, text, subject, category, speaker, session, position, source, at, stored_at) = row[:12]
-    (valid_from, valid_until, expires, reinforced, reinforced_at, pinned, archived, metadata, tags) = row[12:]
-    return Fact(
-        text=text,
-        tags=tuple(json.loads(tags)),
-        category=category,
-        subject=subject,
-        at=moment(at),
-        session=session,
-        speaker=speaker,
-        scope=scope,
-        source=source,
-        metadata=json.loads(metadata) if metadata else {},
-        valid_from=moment(valid_from),
-        valid_until=moment(valid_until),
-        expires=moment(expires),
-        id=id,
-        position=position,
-        stored_at=moment(stored_at),
-        reinforced=reinforced,
-        reinforced_at=moment(reinforced_at),
-        pinned=bool(pinned),
-        archived=bool(archived),
-    )
+    return fact_of(row[1:-1], json.loads(row[-1]))
 
 
 def index_row(row: Sequence[Any]) -> Row:
