@@ -7,9 +7,17 @@ import { drawn } from "./chromium.mjs";
 
 const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
+/** Wait until nothing fades or moves any more, but for what never ends: what fades in has no full contrast before. */
+async function still(page) {
+  await page.waitForTimeout(100);
+  await page.waitForFunction(() =>
+    document.getAnimations().every((one) => one.playState === "finished" || one.effect?.getTiming().iterations === Infinity),
+  );
+}
+
 /** What axe finds wrong with what is to be seen just now. */
 async function faults(page) {
-  await page.waitForTimeout(500); // what fades in has no full contrast before
+  await still(page);
   await page.evaluate(AXE);
   const { violations } = await page.evaluate(() => globalThis.axe.run());
   return violations.map(

@@ -58,7 +58,7 @@ def marking(kind: str, value: str) -> str:
     """A scope, tag, category, speaker or session as a word that no text has.
 
     >>> marking("tag", "hot tea")
-    '64c8ce9dac58d7f7'
+    '5442a4af246c5e7e'
     """
     return f"{mark(kind, value) & 0xFFFF_FFFF_FFFF_FFFF:016x}"
 
