@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.asks import Asking, Weigh
+from cofire.asks import Asking, Weigh, at_one_moment
 from cofire.dynamics import covering, fusion, walking
 from cofire.graph_asks import Paths, Places
 from cofire.ranking import ranking
@@ -17,7 +17,8 @@ from cofire.stores.base import Evidence, NamePaths
 from cofire.verbs.asking import Question
 from cofire.verbs.cueing import Cue
 from cofire.verbs.direct import Numbers, Slate, joined, slate
-from cofire.verbs.wires import wired
+from cofire.verbs.footpaths import NOWHERE, Footpaths, still_there, weights
+from cofire.verbs.wires import hops_along, wires
 
 Rows = NDArray[np.int64]
 
@@ -48,13 +49,15 @@ class Placed:
 @dataclass(frozen=True)
 class Walked:
     """What one pass found: the slate with the facts it brought, what each feature gives a row of it, how much the best hop to
-    each carries, the hops themselves, and where the words of the question stand in the facts looked at so far."""
+    each carries, the hops themselves, and what later passes need not ask again: where the names of seeds lead, and where the words
+    of the question stand in facts."""
 
     slate: Slate
     seeds: Mapping[str, float]
     gives: Mapping[str, Numbers]
     carried: Numbers
     hops: Mapping[str, Hop]
+    footpaths: Footpaths
     places: Placed
 
     @property
@@ -78,9 +81,10 @@ class Linked:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Where a pass starts: from weighted seeds, with what is known of the sentences of facts looked at before."""
+    """Where a pass starts: from weighted seeds, with what earlier passes asked."""
 
     seeds: Mapping[str, float]
+    footpaths: Footpaths
     places: Placed
 
 
@@ -88,33 +92,36 @@ def first_pass(known: Slate, cue: Cue, asked: Question, bounds: Bounds) -> Askin
     """From the facts that answer best by themselves."""
     seeds = seeds_of(known, known.direct, ranking().seeds.warmth, bounds)
     nowhere = Placed({}, np.zeros((0, len(cue.words.words)), np.int64))
-    return (yield from walk(known, Start(seeds, nowhere), cue, asked, bounds))
+    return (yield from walk(known, Start(seeds, NOWHERE, nowhere), cue, asked, bounds))
 
 
 def next_pass(walked: Walked, cue: Cue, asked: Question, bounds: Bounds) -> Asking[Walked]:
     """From the facts that answer best after a pass."""
     scores = walked.slate.direct + walked.total
     seeds = seeds_of(walked.slate, scores, ranking().seeds.again, bounds)
-    return (yield from walk(walked.slate, Start(seeds, walked.places), cue, asked, bounds))
+    return (yield from walk(walked.slate, Start(seeds, walked.footpaths, walked.places), cue, asked, bounds))
 
 
 def walk(known: Slate, start: Start, cue: Cue, asked: Question, bounds: Bounds) -> Asking[Walked]:
     """One pass from weighted seeds."""
     seeds, constants = start.seeds, ranking().names
-    paths: NamePaths = yield Paths(tuple(seeds), asked.where, constants.common, constants.most)
-    wires = yield from wired(seeds, asked, bounds.floor, bounds.expanded)
-    known = yield from widened(known, (*paths.ids, *wires), cue, asked)
-    paths = _still_there(paths, known.rows)
+    new = [id for id in seeds if id not in start.footpaths.seeds]
+    asks = [Paths(new, asked.where, constants.common, constants.most)] if new else []
+    edges, *more = yield from at_one_moment([wires(seeds, asked, bounds.floor, bounds.expanded), *asks])
+    footpaths = start.footpaths.with_those_of(new, *more)
+    wired = hops_along(edges, seeds)
+    known = yield from widened(known, (*footpaths.paths.ids, *wired), cue, asked)
+    paths = still_there(footpaths.paths, known.rows)
     linked = best_links(paths, known, seeds, cue, bounds)
     places = yield from _placed(start.places, known, linked, cue)
     features = judged(known, paths, linked, places, cue)
     along = np.zeros(len(known.ids))
-    for id in wires.keys() & known.rows.keys():
-        along[known.rows[id]] = wires[id].energy
+    for id in wired.keys() & known.rows.keys():
+        along[known.rows[id]] = wired[id].energy
     features["wired"] = np.sqrt(along)
     gives = {name: ranking().features[name] * values for name, values in features.items()}
     carried = np.maximum(along, _over(len(known.ids), linked.target, np.maximum(linked.about, linked.shared)))
-    return Walked(known, seeds, gives, carried, Hops(paths, linked, wires), places)
+    return Walked(known, seeds, gives, carried, Hops(paths, linked, wired), footpaths, places)
 
 
 def _placed(before: Placed, known: Slate, linked: Linked, cue: Cue) -> Asking[Placed]:
@@ -126,25 +133,6 @@ def _placed(before: Placed, known: Slate, linked: Linked, cue: Cue) -> Asking[Pl
     found: Rows = yield Places(new, cue.words.words)
     rows = {id: row for row, id in enumerate(new, start=len(before.table))}
     return Placed({**before.rows, **rows}, np.concatenate([before.table, found]))
-
-
-def _still_there(paths: NamePaths, weighed: Mapping[str, int]) -> NamePaths:
-    """Paths without facts that somebody forgot since they were found."""
-    if weighed.keys() >= set(paths.ids):
-        return paths
-    there = np.array([id in weighed for id in paths.ids], np.bool_)
-    moved = np.maximum(0, np.cumsum(there) - 1)
-    kept = there[paths.target] & there[paths.holder[paths.step]]
-    return replace(
-        paths,
-        ids=tuple(id for id in paths.ids if id in weighed),
-        loose=paths.loose[there],
-        holder=moved[paths.holder],
-        step=paths.step[kept],
-        target=moved[paths.target[kept]],
-        strength=paths.strength[kept],
-        there=paths.there[kept],
-    )
 
 
 def seeds_of(known: Slate, scores: Numbers, softness: float, bounds: Bounds) -> dict[str, float]:
@@ -175,13 +163,9 @@ def weigh(ids: Sequence[str], cue: Cue) -> Weigh:
 def best_links(paths: NamePaths, known: Slate, seeds: Mapping[str, float], cue: Cue, bounds: Bounds) -> Linked:
     """The best link to each fact, over facts about a name and over shared names, and of those the strongest of either kind."""
     rows = np.fromiter(map(known.rows.__getitem__, paths.ids), np.int64, len(paths.ids))
-    # The seeds are the first of the paths' facts.
-    weights = np.zeros(len(rows))
-    first = paths.ids[: len(seeds)]
-    weights[: len(first)] = [seeds.get(id, 0.0) for id in first]
-    names = name_weights(paths, cue, bounds.floor)
+    starts, names = weights(paths, seeds), name_weights(paths, cue, bounds.floor)
     about, shared = (
-        walking.best_steps(steps, weights, names, facts=len(paths.ids))
+        walking.best_steps(steps, starts, names, facts=len(paths.ids))
         for steps in steps_of(paths, known.standing[rows])
     )
     strong = _strongest(about.value, bounds.expanded) | _strongest(shared.value, bounds.expanded)

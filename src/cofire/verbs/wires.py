@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cofire.asks import Asking
 from cofire.dynamics.conductance import MISSING_WEIGHT
 from cofire.graph_asks import Expand
 from cofire.ranking import ranking
@@ -16,11 +15,13 @@ from cofire.verbs.asking import Question
 from cofire.verbs.direct import Numbers
 
 
-def wired(seeds: Mapping[str, float], asked: Question, floor: float, most: int) -> Asking[dict[str, Hop]]:
+def wires(seeds: Mapping[str, float], asked: Question, floor: float, most: int) -> Expand:
+    """Ask for the stored edges of seeds."""
+    return Expand(tuple(seeds), Conducting(asked.where, None, floor, most, names=False, without=silent()))
+
+
+def hops_along(found: Expansion, seeds: Mapping[str, float]) -> dict[str, Hop]:
     """The best hop along a stored edge to each fact that one leads to. A seed is not paid for what comes from a weaker one."""
-    found: Expansion = yield Expand(
-        tuple(seeds), Conducting(asked.where, None, floor, most, names=False, without=silent())
-    )
     if not found.kind:
         return {}
     energies = carried(found, seeds)

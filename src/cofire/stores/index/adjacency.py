@@ -177,10 +177,23 @@ class Adjacency:
         """How many neighbours these facts have, by links of these kinds."""
         if kinds is None:
             return self._degree[keys].astype(np.int64)
-        return np.array([different(self.neighbours(key, kinds)) for key in keys.tolist()], np.int64)
+        pairs, crowded = self._pairs(keys, kinds)
+        degrees = counted_by_owner(pairs, len(keys))
+        for place in crowded:
+            degrees[place] = different(self.neighbours(int(keys[place]), kinds))
+        return degrees
 
     def has(self, keys: Places, pairs: Places, kinds: Mask | None) -> Mask:
         """Which of these pairs are linked by these kinds; a pair is a place among the keys and the key of another fact."""
+        stored, crowded = self._pairs(keys, kinds)
+        found = among(stored, pairs)
+        for place in crowded:
+            mine = pairs >> 32 == place
+            found[mine] = marked(self.neighbours(int(keys[place]), kinds), pairs[mine] & 0xFFFFFFFF)
+        return found
+
+    def _pairs(self, keys: Places, kinds: Mask | None) -> tuple[Places, list[int]]:
+        """Pairs that are linked by these kinds, some more than once; and the places of facts with so many links that they are left out."""
         first = self._base.starts[keys]
         many = self._base.starts[keys + 1] - first
         row, at = stretched(first, np.where(many > CROWDED, 0, many))
@@ -189,11 +202,7 @@ class Adjacency:
         newer = self._newer(keys)
         if newer is not None:
             stored = np.concatenate([stored, newer.pairs[slice(None) if kinds is None else kinds[newer.code >> 1]]])
-        found = among(stored, pairs)
-        for place in np.flatnonzero(many > CROWDED).tolist():
-            mine = pairs >> 32 == place
-            found[mine] = marked(self.neighbours(int(keys[place]), kinds), pairs[mine] & 0xFFFFFFFF)
-        return found
+        return stored, np.flatnonzero(many > CROWDED).tolist()
 
     def neighbours(self, key: int, kinds: Mask | None) -> Numbers:
         """The keys of those that a fact is linked with, by links of these kinds, as often as it is."""
@@ -266,7 +275,7 @@ class Adjacency:
         starts = np.concatenate([[0], np.cumsum(np.bincount(found.owner, minlength=len(ranks)))]).astype(np.int64)
         tagged = np.flatnonzero(found.tags)
         base = Base(starts, found.neighbour, found.code, found.weight, found.confidence, tagged, found.tags[tagged])
-        self._begin(base, counted_by_owner(found.owner, found.neighbour, len(ranks)))
+        self._begin(base, counted_by_owner(found.pairs, len(ranks)).astype(np.int32))
 
     def _merge(self, edges: Sequence[StoredEdge], columns: Columns) -> None:
         """Take in many edges at once. Links of facts that are gone go by themselves when all is put in order."""

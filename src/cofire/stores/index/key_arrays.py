@@ -50,8 +50,12 @@ def different(keys: Numbers) -> int:
     return int(np.count_nonzero(marks))
 
 
-def counted_by_owner(owner: Numbers, neighbour: Numbers, room: int) -> Numbers:
-    """How many neighbours each owner has."""
-    pairs = np.sort(owner.astype(np.int64) << 32 | neighbour)
+def counted_by_owner(pairs: Places, room: int) -> Places:
+    """How many neighbours each owner has, of pairs of owner and neighbour in one number.
+
+    >>> counted_by_owner(np.array([0 << 32 | 7, 2 << 32 | 7, 2 << 32 | 7, 2 << 32 | 8]), 3).tolist()
+    [1, 0, 2]
+    """
+    pairs = np.sort(pairs)
     fresh = np.concatenate([np.ones(min(1, len(pairs)), np.bool_), pairs[1:] != pairs[:-1]])
-    return np.bincount(pairs[fresh] >> 32, minlength=room).astype(np.int32)
+    return np.bincount(pairs[fresh] >> 32, minlength=room)

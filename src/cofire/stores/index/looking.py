@@ -208,14 +208,12 @@ def _strongest(index: Index, places: Any, positions: Any, strength: Any, most: i
     return places[kept], positions[kept], strength[kept]
 
 
-def owners(index: Index, name: int, admitted: Mask, most: int) -> tuple[Positions, NDArray[np.float64]]:
-    """Who is about a name, the strongest first."""
-    positions, strengths = _admitted(index.subjects, name, admitted)
-    order = np.lexsort((index.columns["hash"][positions], -strengths))[:most]
-    return positions[order], strengths[order]
-
-
-def _admitted(names: Names, name: int, admitted: Mask) -> tuple[Positions, NDArray[np.float64]]:
-    positions, strengths = names.holders(name)
+def owners(index: Index, names: Sequence[int], admitted: Mask, most: int) -> list[dict[str, float]]:
+    """Who is about each of these names, the strongest first; of equals by content."""
+    places, positions, strengths, _ = index.subjects.all_holders(np.array(names, np.int64), index.columns.size)
     kept = admitted[positions]
-    return positions[kept].astype(np.int64), strengths[kept]
+    places, positions, strengths = _strongest(index, places[kept], positions[kept], strengths[kept], most)
+    found: list[dict[str, float]] = [{} for _ in names]
+    for place, id, strength in zip(places.tolist(), ids_of(index, positions), strengths.tolist(), strict=True):
+        found[place][id] = strength
+    return found

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from cofire.model import Fact
 from cofire.reading.timewords import speaks_of_time
+from cofire.stores.index.key_arrays import stretched
 
 Terms = NDArray[np.int64]
 Counts = NDArray[np.uint16]
@@ -81,16 +82,17 @@ def packed_places(places: Mapping[str, int]) -> bytes:
 
 def places_of(stored: Sequence[bytes | None], words: Terms) -> NDArray[np.int64]:
     """The sentences of these words in facts, a bit each: a row a fact, a column a word; nothing where nothing is stored."""
-    cut = [(row, np.frombuffer(one, np.int32).reshape(2, -1)) for row, one in enumerate(stored) if one]
     wanted, column = np.unique(words.astype(np.int32), return_inverse=True)
     table = np.zeros((len(stored), len(wanted)), np.int64)
-    if cut and len(wanted):
-        numbers = np.concatenate([both[0] for _, both in cut])
-        masks = np.concatenate([both[1] for _, both in cut]).view(np.uint32)
-        rows = np.repeat([row for row, _ in cut], [both.shape[1] for _, both in cut])
-        at = np.minimum(np.searchsorted(wanted, numbers), len(wanted) - 1)
-        found = wanted[at] == numbers
-        table[rows[found], at[found]] = masks[found]
+    together = np.frombuffer(b"".join([one for one in stored if one]), np.int32)
+    if len(together) and len(wanted):
+        # Of each fact first the numbers of its words, then as many masks.
+        many = np.array([len(one) // 8 if one else 0 for one in stored], np.int64)
+        row, at = stretched(2 * (np.cumsum(many) - many), many)
+        numbers = together[at]
+        which = np.minimum(wanted.searchsorted(numbers), len(wanted) - 1)
+        found = np.flatnonzero(wanted[which] == numbers)
+        table[row[found], which[found]] = together[at[found] + many[row[found]]].view(np.uint32)
     return table[:, column]
 
 

@@ -39,12 +39,9 @@ def known(
     found: list[Any] = connection.execute(
         _KNOWN, (apsw.carray(tuple(dict.fromkeys(names))), json.dumps(scopes))
     ).fetchall()
-    return [Known(name, mentioned, _about(index, key, admitted, most)) for key, name, mentioned in sorted(found)]
-
-
-def _about(index: Index, name: int, admitted: Mask, most: int) -> dict[str, float]:
-    positions, strengths = looking.owners(index, name, admitted, most)
-    return dict(zip(looking.ids_of(index, positions), strengths.tolist(), strict=True))
+    found.sort()
+    about = looking.owners(index, [key for key, _, _ in found], admitted, most)
+    return [Known(name, mentioned, owners) for (_, name, mentioned), owners in zip(found, about, strict=True)]
 
 
 def named(
@@ -75,7 +72,7 @@ def named(
 def _spelled(connection: apsw.Connection, keys: NDArray[np.int64], known: dict[int, str]) -> tuple[str, ...]:
     """Names by key; a key is never given to another name, so those met before need not be read again."""
     listed = keys.tolist()
-    new = sorted(set(listed) - known.keys())
+    new = sorted([key for key in set(listed) if key not in known])
     if len(known) + len(new) > MOST_KNOWN:
         known.clear()
         new = sorted(set(listed))
