@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +32,22 @@ class Context:
         >>> Context(0.4, 0.2, 0.5, 2, 25).weights().tolist()
         [0.4, 0.2, 0.2, 0.1]
         """
-        steps = self.decay ** np.arange(self.reach)
-        return np.concatenate([self.before * steps, self.after * steps])
+        return _weights(self)
+
+    def lends(self) -> Floats:
+        """The same from the other side: a turn lends to those after it what they count of a turn before them."""
+        return _lends(self)
+
+
+@lru_cache(maxsize=16)
+def _weights(context: Context) -> Floats:
+    steps = context.decay ** np.arange(context.reach)
+    return np.concatenate([context.before * steps, context.after * steps])
+
+
+@lru_cache(maxsize=16)
+def _lends(context: Context) -> Floats:
+    return np.roll(_weights(context), context.reach)
 
 
 def openness(lengths: NDArray[np.floating], *, short: float) -> Floats:

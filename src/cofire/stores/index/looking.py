@@ -22,6 +22,9 @@ from cofire.stores.index.terms import ASKS, TIMED, hint, term
 
 Positions = NDArray[np.int64]
 
+# Of a term that more facts hold than this, the few rows are looked for one by one.
+CROWDED = 8_192
+
 
 def evidence(
     index: Index,
@@ -39,13 +42,14 @@ def evidence(
         close = np.hstack([turns[:, :near], turns[:, reach : reach + near]])
         first = np.concatenate([positions, others(close[close >= 0], positions)])
         rows = np.concatenate([first, others(turns[turns >= 0], first)])
+    held = _counts(index, rows, [*map(term, words), *map(hint, words)])
     return Evidence(
         ids=ids_of(index, positions),
         vectors=vectors(first),
         embedded=index.columns["embedded"][first],
-        counts=_counts(index, rows, [term(word) for word in words]),
+        counts=held[:, : len(words)],
         lengths=index.columns["length"][rows].astype(np.float32),
-        hints=_counts(index, positions, [hint(word) for word in words]),
+        hints=held[: len(positions), len(words) :],
         around=_rows_of(turns, rows),
         times=index.columns["time"][positions] / 1e6,
         asks=_marked(index, positions, ASKS),
@@ -87,15 +91,23 @@ def _rows_of(turns: NDArray[np.int32], rows: Positions) -> NDArray[np.int32]:
 
 def _counts(index: Index, rows: Positions, terms: Sequence[int]) -> NDArray[np.float32]:
     """How often each term occurs in each row, from the postings."""
-    table = np.zeros((len(terms), len(rows)), np.float32)
-    # Of the kind of the postings, which are many, so that nobody has to copy them for comparing.
-    rows = rows.astype(np.int32)
-    for column, number in zip(table, terms, strict=True):
-        positions, counts = index.postings.find(number)
-        if len(positions):
-            at = np.minimum(positions.searchsorted(rows), len(positions) - 1)
-            np.multiply(counts[at], positions[at] == rows, out=column)
-    return table.T
+    table = np.zeros((len(rows), len(terms)), np.float32)
+    held = [index.postings.find(number) for number in terms]
+    few = [column for column, (positions, _) in enumerate(held) if 0 < len(positions) <= CROWDED]
+    if few:
+        row_of = np.full(index.columns.size, -1, np.int32)
+        row_of[rows] = np.arange(len(rows), dtype=np.int32)
+        found = row_of[np.concatenate([held[column][0] for column in few])]
+        there = np.flatnonzero(found >= 0)
+        columns = np.repeat(few, [len(held[column][0]) for column in few])
+        table[found[there], columns[there]] = np.concatenate([held[column][1] for column in few])[there]
+    for column, (positions, counts) in enumerate(held):
+        if len(positions) > CROWDED:
+            # Of the kind of the postings, which are many, so that nobody has to copy them for comparing.
+            wanted = rows.astype(np.int32)
+            at = np.minimum(positions.searchsorted(wanted), len(positions) - 1)
+            table[:, column] = counts[at] * (positions[at] == wanted)
+    return table
 
 
 def _marked(index: Index, positions: Positions, mark: int) -> NDArray[np.bool_]:
