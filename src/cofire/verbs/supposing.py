@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from cofire.asks import Asking
+from cofire.asks import Ask, Asking, Together
 from cofire.graph_asks import Expand
 from cofire.stores.base import Expansion
 
@@ -32,9 +32,16 @@ def supposing(verb: Asking[T], source: str, target: str) -> Asking[T]:
         except Exception as error:  # noqa: BLE001 - handed on to the verb, which decides what it means
             step = partial(verb.throw, error)
             continue
-        if isinstance(ask, Expand):
-            answer = with_link(with_link(answer, ask.ids, source, target), ask.ids, target, source)
-        step = partial(verb.send, answer)
+        step = partial(verb.send, _supposed(ask, answer, source, target))
+
+
+def _supposed(ask: Ask, answer: Any, source: str, target: str) -> Any:
+    """An answer with the link, be it asked for alone or together with other things."""
+    if isinstance(ask, Together):
+        return [_supposed(one, its, source, target) for one, its in zip(ask.asks, answer, strict=True)]
+    if not isinstance(ask, Expand) or not isinstance(answer, Expansion):
+        return answer
+    return with_link(with_link(answer, ask.ids, source, target), ask.ids, target, source)
 
 
 def with_link(known: Expansion, asked: Sequence[str], source: str, target: str) -> Expansion:
