@@ -37,6 +37,16 @@ HEBBIAN_RULE = declare(
 PRIOR_PAGERANK = declare(
     Knob("prior.pagerank", 0.0, "Weight in fusion of a fact's PageRank beside the highest.", "000", low=0, high=100)
 )
+PRIOR_COMMUNITY = declare(
+    Knob(
+        "prior.community",
+        0.0,
+        "Weight in fusion of how many of the best facts are of a fact's own community.",
+        "000",
+        low=0,
+        high=100,
+    )
+)
 PRIOR_SUCCESS = declare(
     Knob(
         "prior.success",

@@ -140,9 +140,9 @@ KEYWORD_B = declare(
 HINT_WEIGHT = declare(
     Knob(
         "keyword.hint_weight",
-        0.2,
+        0.05,
         "What a word of a description counts beside a word of the text.",
-        "cofire",
+        "measured on the tuning halves",
         low=0,
         high=1,
     )

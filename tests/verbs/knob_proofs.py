@@ -591,6 +591,7 @@ PROOFS: dict[str, Proof] = {
     "recall_log.most": Proof(1, recalls_kept),
     "hebbian.rule": Proof("documented", strengthened),
     "prior.pagerank": Proof(1.0, dreamed_scores),
+    "prior.community": Proof(1.0, dreamed_scores),
     "prior.success": Proof(1.0, fared_scores),
     "prior.occasion": Proof(0.0, fared_scores),
     "reading.tags": Proof(True, proposed_tags),

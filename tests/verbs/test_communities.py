@@ -43,6 +43,22 @@ def test_one_community_can_be_asked_alone(memory: Memory) -> None:
         assert set(found.ids) <= listed
 
 
+def test_company_of_the_best_can_count_and_adds_up(memory: Memory) -> None:
+    memory.dream()
+    weighed = memory.recall("red kettle", settings={"prior.community": 1.0})
+    together = {id: one.number for one in memory.communities(scope="default") for id in _members(memory, one.number)}
+    company = {hit.id: hit.channels["community"].gives for hit in weighed}
+    assert len({together[id] for id in company}) > 1
+    best = together[weighed.ids[0]]
+    assert max(company, key=lambda id: company[id]) in {id for id in company if together[id] == best}
+    for hit in weighed:
+        assert sum(heard.gives for heard in hit.channels.values()) == pytest.approx(hit.score)
+
+
+def _members(memory: Memory, number: int) -> list[str]:
+    return [fact.id for fact in memory.facts(community=number, scope="default")]
+
+
 def test_communities_that_are_none_hold_nothing(memory: Memory) -> None:
     memory.dream()
     assert memory.facts(community=999) == []

@@ -52,7 +52,8 @@ def fuse(active: Activation, heard: Heard, cue: Cue, asked: Question, plan: Plan
     else:
         gives = _calibrated(active, parts, plan) | _own(own, heard)
     if method == "calibrated":
-        gives |= yield from priors(known.ids, asked.settings)
+        so_far = np.asarray(sum(gives.values(), np.zeros(len(known.ids))))
+        gives |= yield from priors(known.ids, so_far, asked.settings)
     if method == "calibrated" and asked.settings[COVERAGE]:
         gives["coverage"] = _coverage(gives, active, cue, asked)
     if method == "calibrated":

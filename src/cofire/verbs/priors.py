@@ -5,30 +5,50 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cofire.asks import Asking
+from cofire.dynamics import fusion, walking
 from cofire.graph_asks import Rated
 from cofire.learned import Use
 from cofire.learning_asks import Uses
-from cofire.learning_settings import PRIOR_PAGERANK, PRIOR_SUCCESS
+from cofire.learning_settings import PRIOR_COMMUNITY, PRIOR_PAGERANK, PRIOR_SUCCESS
 from cofire.model import Importance
 from cofire.settings import Settings
 from cofire.verbs.direct import Numbers
 
+# The facts whose communities count, and how much score makes one of them count e times less.
+LEADING, SOFTNESS = 10, 0.5
 
-def priors(ids: Sequence[str], settings: Settings) -> Asking[dict[str, Numbers]]:
-    """What importance and success give each candidate."""
+
+def priors(ids: Sequence[str], scores: Numbers, settings: Settings) -> Asking[dict[str, Numbers]]:
+    """What importance, company and success give each candidate; `scores` are what all else gives."""
     gives: dict[str, Numbers] = {}
-    if settings[PRIOR_PAGERANK]:
+    if settings[PRIOR_PAGERANK] or settings[PRIOR_COMMUNITY]:
         rated: dict[str, Importance] = yield Rated(ids)
-        gives["importance"] = settings[PRIOR_PAGERANK] * beside_the_highest(
-            np.array([rated[id].pagerank if id in rated else 0.0 for id in ids], np.float64)
-        )
+        gives |= _by_place([rated.get(id) for id in ids], ids, scores, settings)
     if settings[PRIOR_SUCCESS]:
         fared: dict[str, Use] = yield Uses(ids)
         success = np.array([fared.get(id, Use()).success for id in ids], np.float64)
         gives["success"] = settings[PRIOR_SUCCESS] * (2 * success - 1)
     return gives
+
+
+def _by_place(
+    rated: Sequence[Importance | None], ids: Sequence[str], scores: Numbers, settings: Settings
+) -> dict[str, Numbers]:
+    """What the places of facts in the graph give them."""
+    ranks = np.array([one.pagerank if one else 0.0 for one in rated], np.float64)
+    groups = np.array([one.community if one else -1 for one in rated], np.int64)
+    best = fusion.best(scores, ids, LEADING)
+    warm = np.zeros(len(ids))
+    warm[best] = walking.warmth(scores[best], softness=SOFTNESS)
+    gives = {
+        "importance": settings[PRIOR_PAGERANK] * beside_the_highest(ranks),
+        "community": settings[PRIOR_COMMUNITY] * company(groups, warm),
+    }
+    knobs = {"importance": PRIOR_PAGERANK, "community": PRIOR_COMMUNITY}
+    return {name: values for name, values in gives.items() if settings[knobs[name]]}
 
 
 def beside_the_highest(values: Numbers) -> Numbers:
@@ -38,3 +58,14 @@ def beside_the_highest(values: Numbers) -> Numbers:
     [0.25, 1.0]
     """
     return np.asarray(values / max(float(values.max(initial=0.0)), 1e-12))
+
+
+def company(groups: NDArray[np.int64], warm: Numbers) -> Numbers:
+    """How much of the warmth of all others is in the group of each fact; below 0 is no group.
+
+    >>> company(np.array([1, 1, 2, -1]), np.array([0.5, 0.0, 0.25, 0.25])).tolist()
+    [0.0, 0.5, 0.0, 0.0]
+    """
+    _, group = np.unique(groups, return_inverse=True)
+    others = np.bincount(group, warm)[group] - warm
+    return np.where(groups < 0, 0.0, others / np.maximum(warm.sum() - warm, 1e-12))
