@@ -140,9 +140,9 @@ class AsyncMemory:
         """Remove facts by id or by filter; with `dry_run` only tell what would go. `purge` keeps no receipt to undo it by."""
         return await self._run(lambda settings: forget(ids, filters, Manner(dry_run, purge), settings))
 
-    async def undo(self, receipt: Undoable) -> Restored:
-        """Bring back what was forgotten: by what `forget` returned, or by the id or the path of its receipt."""
-        return await self._run(lambda settings: undo(receipt))
+    async def undo(self, receipt: Undoable, *, scope: Names = None) -> Restored:
+        """Bring back what was forgotten: by what `forget` returned, or by the id or the path of its receipt; with `scope` only there."""
+        return await self._run(lambda settings: undo(receipt, scope))
 
     @spelled_out
     async def update(self, id: str, **said: Unpack[Said]) -> Fact:
@@ -212,10 +212,11 @@ class AsyncMemory:
         depth: int = 1,
         scope: Names = None,
         kind: Names = None,
+        community: int | None = None,
         limit: int = 10_000,
     ) -> Picture:
         """Memory as nodes and edges for a picture, or around some facts; above `limit` facts, its communities instead."""
-        return await self._run(lambda settings: graph(ids, Frame(scope, kind, limit, depth)))
+        return await self._run(lambda settings: graph(ids, Frame(scope, kind, limit, depth, community)))
 
     @streamed("Exploration")
     @spelled_out

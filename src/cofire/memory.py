@@ -141,9 +141,9 @@ class Memory:
         """Remove facts by id or by filter; with `dry_run` only tell what would go. `purge` keeps no receipt to undo it by."""
         return self._run(lambda settings: forget(ids, filters, Manner(dry_run, purge), settings))
 
-    def undo(self, receipt: Undoable) -> Restored:
-        """Bring back what was forgotten: by what `forget` returned, or by the id or the path of its receipt."""
-        return self._run(lambda settings: undo(receipt))
+    def undo(self, receipt: Undoable, *, scope: Names = None) -> Restored:
+        """Bring back what was forgotten: by what `forget` returned, or by the id or the path of its receipt; with `scope` only there."""
+        return self._run(lambda settings: undo(receipt, scope))
 
     @spelled_out
     def update(self, id: str, **said: Unpack[Said]) -> Fact:
@@ -213,10 +213,11 @@ class Memory:
         depth: int = 1,
         scope: Names = None,
         kind: Names = None,
+        community: int | None = None,
         limit: int = 10_000,
     ) -> Picture:
         """Memory as nodes and edges for a picture, or around some facts; above `limit` facts, its communities instead."""
-        return self._run(lambda settings: graph(ids, Frame(scope, kind, limit, depth)))
+        return self._run(lambda settings: graph(ids, Frame(scope, kind, limit, depth, community)))
 
     @spelled_out
     def explore(self, ids: str | Iterable[str] | None = None, **asked: Unpack[Exploring]) -> Exploration:

@@ -118,6 +118,7 @@ def _encoded(receipt: Receipt, taken: Taken) -> bytes:
         "made": receipt.made.isoformat(),
         "expires": receipt.expires.isoformat(),
         "facts": receipt.ids,
+        "scopes": sorted(receipt.scopes),
         "rows": taken.rows,
     }
     return gzip.compress(json.dumps(said, ensure_ascii=False, default=_bytes).encode("utf-8"))
@@ -137,7 +138,7 @@ def _decoded(path: Path) -> Kept:
         if not isinstance(said, dict) or said.get("is") != FORMAT or said.get("version", VERSION + 1) > VERSION:
             raise ValueError("it was not made by forget, or by a newer cofire")
         made, expires = (datetime.fromisoformat(said[label]) for label in ("made", "expires"))
-        receipt = Receipt(said["id"], str(path), made, expires, tuple(said["facts"]))
+        receipt = Receipt(said["id"], str(path), made, expires, tuple(said["facts"]), frozenset(said.get("scopes", ())))
         return Kept(receipt, Taken(rows=said["rows"]))
 
 

@@ -65,6 +65,7 @@ class Receipt:
     made: datetime
     expires: datetime
     ids: tuple[str, ...]
+    scopes: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

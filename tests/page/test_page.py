@@ -20,6 +20,12 @@ def test_the_graph(browser: Browser, sentence: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("sentence", sentences("clusters"))
+def test_the_clusters(browser: Browser, sentence: str) -> None:
+    browser.play("clusters", sentence)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("sentence", sentences("facts"))
 def test_a_fact(browser: Browser, sentence: str) -> None:
     browser.play("facts", sentence)

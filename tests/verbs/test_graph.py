@@ -63,6 +63,25 @@ def test_above_the_limit_communities_stand_for_facts_and_their_links_are_summed(
     assert {line.source, line.target} == {cluster.id for cluster in drawn.clusters}
 
 
+def test_a_community_is_drawn_alone_whatever_the_limit(wordy: Memory) -> None:
+    pool, reach, tea = wordy.remember([POOL, REACH, TEA])
+    wordy.dream()
+    wordy.connect(pool, tea, kind="supports", weight=0.25)
+    [largest, *_] = wordy.graph(limit=2).clusters
+    drawn = wordy.graph(community=largest.community, limit=2)
+    assert {node.fact.id for node in drawn.nodes} == {pool, reach}
+    assert [line.kind for line in drawn.lines] == ["about"]
+    assert (drawn.clusters, drawn.total) == ((), 2)
+
+
+def test_an_edge_to_an_archived_fact_hides_no_shared_name(wordy: Memory) -> None:
+    pool, reach, tea = wordy.remember([POOL, REACH, TEA])
+    wordy.connect(pool, tea, kind="supports", weight=0.5)
+    wordy.connect(reach, tea, kind="supports", weight=0.5)
+    wordy.archive(tea)
+    assert sorted(line.kind for line in wordy.graph().lines) == ["about", "supports", "supports"]
+
+
 def test_facts_around_one_are_reached_step_by_step(wordy: Memory) -> None:
     pool, reach, tea = wordy.remember([POOL, REACH, TEA])
     wordy.connect(reach, tea, kind="supports", weight=0.5)

@@ -206,6 +206,14 @@ def test_unknown_receipt_is_an_error(memory: Memory, given: str) -> None:
         memory.undo(given)
 
 
+def test_receipt_of_two_scopes_is_none_to_who_may_see_one(memory: Memory) -> None:
+    ids = [memory.remember("Tea at four.", scope="team"), memory.remember("Tea at five.", scope="home")]
+    gone = memory.forget(ids)
+    with pytest.raises(NotFound, match="There is no receipt"):
+        memory.undo(gone, scope="team")
+    assert set(memory.undo(gone, scope=["team", "home"]).ids) == set(ids)
+
+
 @pytest.mark.parametrize("given", [7, None, "", "  ", "a\x00b", b"x", []])
 def test_what_cannot_be_a_receipt_is_refused(memory: Memory, given: Any) -> None:
     with pytest.raises(InvalidInput):

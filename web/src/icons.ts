@@ -13,6 +13,7 @@ export const KEYS =
 export const PLUS = "M10 4.5v11M4.5 10h11";
 export const MINUS = "M4.5 10h11";
 export const FIT = "M3.5 7.5v-4h4M12.5 3.5h4v4M16.5 12.5v4h-4M7.5 16.5h-4v-4";
+export const RETURN = "M16 10H4M9 5l-5 5 5 5";
 export const ARROW = "M4 10h12M11 5l5 5-5 5";
 export const ASK = "M9 3.5a5.5 5.5 0 1 1 0 11 5.5 5.5 0 0 1 0-11zM13 13l4 4";
 export const GRAPH =

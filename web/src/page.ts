@@ -3,12 +3,13 @@ import type { App, Screen, ScreenName } from "./app.ts";
 import { AskScreen } from "./ask/screen.ts";
 import { fill, h } from "./elements.ts";
 import { factPanel } from "./fact/panel.ts";
-import { factOf, loadAtlas } from "./graph/atlas.ts";
+import { clusterOf, loadAtlas, loadNames, loadWithin, type Atlas } from "./graph/atlas.ts";
 import { graphScreen } from "./graph/screen.ts";
 import { Stage } from "./graph/stage.ts";
 import { healthScreen } from "./health/screen.ts";
-import { failureNotice, noticeRegion } from "./notices.ts";
+import { failureNotice, notice, noticeRegion } from "./notices.ts";
 import { shell, stageFrame } from "./shell.ts";
+import type { Cluster } from "./shapes.ts";
 import { listen, sheet, type Shortcut } from "./shortcuts.ts";
 import { turnTheme } from "./theme.ts";
 
@@ -61,11 +62,31 @@ export class Page implements App {
     this.returnTo?.focus();
   }
 
-  /** What was clicked on: a fact opens, a cluster opens its most central fact. */
+  openCluster(cluster: Cluster): void {
+    if (cluster.community === null)
+      return notice("These facts are in no large community, and too many to be drawn. Search or ask for them.");
+    this.go("graph");
+    const whole = this.stage.atlas;
+    if (whole) void this.reach(async () => this.graph.open(await loadWithin(cluster, whole)));
+  }
+
+  closeCluster(): void {
+    this.close();
+    this.graph.back();
+  }
+
+  /** What was clicked on: a fact or a cluster. */
   private pick(node: string | null): void {
-    const id = node && this.stage.atlas ? factOf(this.stage.atlas, node) : null;
-    if (id) this.open(id);
-    else this.close();
+    if (!node || !this.stage.atlas) return this.close();
+    const cluster = clusterOf(this.stage.atlas, node);
+    if (cluster) this.openCluster(cluster);
+    else this.open(node);
+  }
+
+  /** One step out: of a fact, then of a cluster. */
+  private leave(): void {
+    if (!this.panel.element.hidden) this.close();
+    else this.graph.back();
   }
 
   go(screen: ScreenName): void {
@@ -74,13 +95,27 @@ export class Page implements App {
   }
 
   async changed(): Promise<void> {
-    try {
-      this.stage.show(await loadAtlas());
-    } catch (error) {
-      return failureNotice(error);
-    }
-    this.frame.setCount(this.stage.atlas?.total ?? 0);
+    await this.reach(async () => this.chart(await loadAtlas()));
+  }
+
+  /** The graph is drawn at once; the names of its communities follow. */
+  private async chart(atlas: Atlas): Promise<void> {
+    const inside = this.graph.opened();
+    this.stage.show(atlas);
+    this.frame.setCount(atlas.total);
     for (const screen of Object.values(this.screens)) screen.charted?.();
+    if (!atlas.total) return;
+    if (inside && atlas.clusters.length) this.openCluster(inside);
+    await loadNames(atlas);
+    for (const screen of Object.values(this.screens)) screen.named?.();
+  }
+
+  private async reach(run: () => Promise<void>): Promise<void> {
+    try {
+      await run();
+    } catch (error) {
+      failureNotice(error);
+    }
   }
 
   /** Show the screen that the address names. */
@@ -119,7 +154,7 @@ export class Page implements App {
       { key: "ArrowLeft", shown: "←", does: "Step back", run: this.replaying(() => player.step(-1)) },
       { key: "t", shown: "t", does: "Light or dark", run: turnTheme },
       { key: "?", shown: "?", does: "Show these keys", run: () => this.keys.showModal() },
-      { key: "Escape", shown: "Esc", does: "Close the fact", run: () => this.close() },
+      { key: "Escape", shown: "Esc", does: "Close the fact, or the community", run: () => this.leave() },
     ];
   }
 }

@@ -11,8 +11,11 @@ export function theme(): "light" | "dark" {
   return system.matches ? "light" : "dark";
 }
 
+// Asked for every node and link of a frame, so that it is worked out once.
+let shown = coloursOf(theme());
+
 export function colours(): Colours {
-  return coloursOf(theme());
+  return shown;
 }
 
 export function turnTheme(): void {
@@ -25,6 +28,7 @@ export function onTheme(listener: () => void): void {
 }
 
 export function apply(): void {
+  shown = coloursOf(theme());
   document.documentElement.dataset["theme"] = theme();
   for (const listener of listeners) listener();
 }

@@ -1,7 +1,7 @@
 // The graph as it is charted: facts one by one, or communities where there are too many.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { charted, factOf } from "../src/graph/atlas.ts";
+import { charted, clusterOf } from "../src/graph/atlas.ts";
 import { isShown, matching, nothingChosen } from "../src/graph/filters.ts";
 import type { Network, Node } from "../src/shapes.ts";
 
@@ -36,18 +36,15 @@ test("a link to a fact that is not drawn is left out", () => {
   assert.equal(charted(FACTS, []).graph.size, 1);
 });
 
-test("of more facts than can be drawn, each community is a node and stands for its most central fact", () => {
+test("of more facts than can be drawn, each community is a node that can be opened", () => {
   const clusters = [
     { id: "default/0", community: 0, name: "tea", size: 9000, scope: "default" },
     { id: "default/", community: null, name: "others", size: 2000, scope: "default" },
   ];
-  const communities = [
-    { scope: "default", number: 0, size: 9000, name: "tea", facts: [{ id: "a", text: "Tea is at four." }] },
-  ];
-  const atlas = charted({ nodes: [], edges: [], clusters, total: 11_000 }, communities);
+  const atlas = charted({ nodes: [], edges: [], clusters, total: 11_000 }, []);
   assert.deepEqual([...atlas.nodes.keys()], ["default/0", "default/"]);
-  assert.equal(factOf(atlas, "default/0"), "a");
-  assert.equal(factOf(atlas, "default/"), null);
+  assert.equal(clusterOf(atlas, "default/0"), clusters[0]);
+  assert.equal(clusterOf(charted(FACTS, []), "a"), null);
 });
 
 test("archived facts are seen only when asked for", () => {

@@ -65,7 +65,8 @@ def _receipt(doomed: list[Fact], goes: Taken, now: datetime, settings: Settings)
         return None
     (id,) = yield Mint(now, 1)
     ends = now + timedelta(days=settings[UNDO_DAYS])
-    kept: Receipt = yield KeepReceipt(Receipt(id, "", now, ends, tuple(fact.id for fact in doomed)), goes)
+    scopes = frozenset(fact.scope for fact in doomed)
+    kept: Receipt = yield KeepReceipt(Receipt(id, "", now, ends, tuple(fact.id for fact in doomed), scopes), goes)
     return kept
 
 

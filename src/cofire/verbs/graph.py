@@ -31,12 +31,13 @@ ABOUT, BETWEEN = "about", "between"
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What of the graph is drawn: scopes and kinds, all where none is named, and at most so many facts."""
+    """What of the graph is drawn: scopes and kinds, all where none is named, perhaps one community, and at most so many facts."""
 
     scope: Names
     kind: Names
     limit: int
     depth: int
+    community: int | None
 
     @property
     def scopes(self) -> tuple[str, ...] | None:
@@ -51,46 +52,66 @@ def graph(ids: str | Iterable[str] | None, frame: Frame) -> Asking[Picture]:
     """Everything, or with ids what lies around them."""
     accepting.count(frame.limit, "limit", low=1, high=MANY)
     accepting.count(frame.depth, "depth", low=1, high=10)
+    accepting.count(0 if frame.community is None else frame.community, "community", low=0, high=2**62)
     if ids is not None:
         return (yield from _around(checked_ids(ids), frame))
     size: StoreSize = yield Size()
-    scopes = [name for name in size.scopes if frame.scopes is None or name in frame.scopes]
+    asked = frame.scopes
+    scopes = [name for name in size.scopes if asked is None or name in asked]
     total = sum(size.scopes[name] for name in scopes)
-    if total > frame.limit:
+    if total > frame.limit and frame.community is None:
         return (yield from _clustered(scopes, total))
     return (yield from _whole(scopes, frame))
 
 
 def _whole(scopes: Sequence[str], frame: Frame) -> Asking[Picture]:
-    facts = yield from _all_facts(scopes, frame.limit)
-    stored: list[Edge] = yield Edges(EdgeFilter(scopes=tuple(scopes)), MANY)
-    lines = [_line(edge) for edge in stored if not frame.kinds or edge.kind in frame.kinds]
-    if not frame.kinds or ABOUT in frame.kinds:
-        drawn = {frozenset((edge.source, edge.target)) for edge in stored}
+    """Every fact, or every one of a community."""
+    facts, kinds = (yield from _all_facts(scopes, frame)), frame.kinds
+    inside = None if frame.community is None else frozenset(fact.id for fact in facts)
+    stored: list[Edge] = yield Edges(EdgeFilter(scopes=frame.scopes, ids=inside), MANY)
+    lines = [_line(edge) for edge in stored if not kinds or edge.kind in kinds]
+    if not kinds or ABOUT in kinds:
         for scope in scopes:
             network: Network = yield TheNetwork(scope)
-            lines += [line for line in through_names(network) if frozenset((line.source, line.target)) not in drawn]
+            lines += through_names(network, stored)
     return (yield from _picture(facts, lines, len(facts)))
 
 
-def _all_facts(scopes: Sequence[str], limit: int) -> Asking[list[Fact]]:
+def _all_facts(scopes: Sequence[str], frame: Frame) -> Asking[list[Fact]]:
     """The archived and outdated ones too: a picture may show them in another colour."""
     if not scopes:
         return []
     now: datetime = yield Now()
-    found: list[Fact] = yield Scan(Where(now, tuple(scopes), archived=True, whenever=True), limit)
+    where = Where(now, tuple(scopes), archived=True, whenever=True, community=frame.community)
+    found: list[Fact] = yield Scan(where, frame.limit)
     return found
 
 
-def through_names(network: Network) -> list[Line]:
-    """What joins facts in a network, each pair once, with the strongest of its weights."""
-    low, high = np.minimum(network.source, network.target), np.maximum(network.source, network.target)
-    pairs, place = np.unique(low * len(network.ids) + high, return_inverse=True)
+def through_names(network: Network, stored: Sequence[Edge]) -> list[Line]:
+    """What joins facts in a network without a stored edge between them, each pair once, with the strongest of its weights."""
+    count = max(1, len(network.ids))
+    joined = _pairs(network.source, network.target, count)
+    fresh = (network.source != network.target) & ~np.isin(joined, _stored_pairs(network, stored))
+    pairs, place = np.unique(joined[fresh], return_inverse=True)
     weights = np.zeros(len(pairs))
-    np.maximum.at(weights, place, network.weight)
-    first, second = np.divmod(pairs, max(1, len(network.ids)))
-    rows = zip(first.tolist(), second.tolist(), weights.tolist(), strict=True)
-    return [Line(network.ids[a], network.ids[b], ABOUT, round(weight, 6)) for a, b, weight in rows if a != b]
+    np.maximum.at(weights, place, network.weight[fresh])
+    rows = zip(*(part.tolist() for part in (*np.divmod(pairs, count), weights)), strict=True)
+    return [Line(network.ids[a], network.ids[b], ABOUT, round(weight, 6)) for a, b, weight in rows]
+
+
+def _pairs(one: NDArray[np.int64], other: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Two rows as one number, whichever comes first."""
+    return np.minimum(one, other) * count + np.maximum(one, other)
+
+
+def _stored_pairs(network: Network, stored: Sequence[Edge]) -> NDArray[np.int64]:
+    row = {id: at for at, id in enumerate(network.ids)}
+    source, target = (
+        np.fromiter((row.get(id, -1) for id in ends), np.int64, len(stored))
+        for ends in ((edge.source for edge in stored), (edge.target for edge in stored))
+    )
+    known = (source >= 0) & (target >= 0)
+    return _pairs(source[known], target[known], max(1, len(row)))
 
 
 def _around(ids: list[str], frame: Frame) -> Asking[Picture]:
@@ -132,7 +153,7 @@ def _picture(facts: Sequence[Fact], lines: Iterable[Line], total: int) -> Asking
     shown = {fact.id for fact in facts}
     inside = [line for line in lines if line.source in shown and line.target in shown]
     drawn = sorted(inside, key=lambda line: -(line.weight or 0.0))[:MOST_LINES]
-    degrees = Counter(end for line in drawn for end in (line.source, line.target))
+    degrees = Counter(line.source for line in drawn) + Counter(line.target for line in drawn)
     rated: Mapping[str, Importance] = yield Rated(sorted(shown))
     nodes = tuple(Node(fact, rated.get(fact.id), degrees[fact.id]) for fact in facts)
     return Picture(nodes, tuple(drawn), (), total)

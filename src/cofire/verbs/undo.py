@@ -11,6 +11,8 @@ from cofire.errors import InvalidInput, NotFound
 from cofire.model import Change, Fact, Written
 from cofire.receipt_asks import FindReceipt
 from cofire.revising import Kept, Receipt, Skipped
+from cofire.verbs import accepting
+from cofire.verbs.asking import Names
 from cofire.verbs.forget import Forgotten
 
 Given = Receipt | Forgotten | str | PathLike[str]
@@ -29,11 +31,15 @@ class Restored:
         return tuple(fact.id for fact in self.facts)
 
 
-def undo(given: Given) -> Asking[Restored]:
-    """Bring back what a receipt keeps. A second time finds everything there, and changes nothing."""
+def undo(given: Given, scope: Names) -> Asking[Restored]:
+    """Bring back what a receipt keeps. A second time finds everything there, and changes nothing.
+
+    With scopes it is for who may see no others: a receipt that keeps a fact of another one is none.
+    """
     now: datetime = yield Now()
     kept: Kept | None = yield FindReceipt(_named(given))
-    if kept is None:
+    allowed = accepting.names(scope, "scope", InvalidInput)
+    if kept is None or (allowed and not kept.receipt.scopes <= allowed):
         raise NotFound(
             f"There is no receipt {_named(given)}, or it has run out.",
             way_out="Give the id or path that forget told; receipts are kept for forget.undo_days.",

@@ -52,6 +52,18 @@ def test_above_the_limit_communities_stand_for_their_facts(served: Served) -> No
     assert "pgbouncer" in named[0]["name"]
 
 
+def test_a_community_is_opened_however_small_the_limit_for_all(served: Served) -> None:
+    served.api.post("/dream")
+    clusters = served.api.get("/graph", params={"limit": 2}).json()["clusters"]
+    [named, *_] = [cluster for cluster in clusters if cluster["community"] is not None]
+    asked = {"scope": named["scope"], "community": named["community"], "limit": 2}
+    opened = served.api.get("/graph", params=asked).json()
+    assert {node["id"] for node in opened["nodes"]} == set(served.ids[:2])
+    assert {node["community"] for node in opened["nodes"]} == {named["community"]}
+    assert [{edge["source"], edge["target"]} for edge in opened["edges"]] == [set(served.ids[:2])]
+    assert (opened["clusters"], opened["total"]) == ([], named["size"])
+
+
 def test_before_a_dream_all_facts_are_one_cluster_without_a_number(served: Served) -> None:
     [cluster] = served.api.get("/graph", params={"limit": 2}).json()["clusters"]
     assert (cluster["id"], cluster["community"], cluster["size"]) == ("default/", None, 3)

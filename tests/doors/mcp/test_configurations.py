@@ -71,3 +71,8 @@ def test_the_registry_is_told_the_same_launch_line() -> None:
     assert line == [LAUNCH[0], LAUNCH[1], f"{LAUNCH[2]}=={cofire.__version__}", *LAUNCH[3:]]
     assert server["version"] == package["version"] == cofire.__version__
     assert len(server["description"]) <= 100
+
+
+def test_the_registry_finds_the_name_of_the_server_in_the_readme() -> None:
+    server = json.loads((ROOT / "server.json").read_text(encoding="utf-8"))
+    assert f"<!-- mcp-name: {server['name']} -->" in (ROOT / "README.md").read_text(encoding="utf-8").splitlines()

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from mcp import Client, MCPError
 
+from cofire import Memory
 from tests.doors.calling import Store
 from tests.doors.mcp.talking import complaint, here, told, values
 
@@ -76,6 +77,18 @@ def test_a_filter_forgets_in_the_scope_alone(client: Client, store: Store, secre
 
     told(story, client)
     assert store.texts == {SECRET}
+
+
+def test_a_receipt_of_another_scope_brings_nothing_back(client: Client, store: Store, secret: str) -> None:
+    with Memory(store.path, embedder=None) as memory:
+        receipt = memory.forget(secret).receipt
+    assert receipt is not None
+
+    async def story(client: Client) -> str:
+        return await complaint(client, "forget", undo=receipt.id)
+
+    assert f"There is no receipt {receipt.id}" in told(story, client)
+    assert store.texts == set()
 
 
 def test_a_resource_of_another_scope_is_not_there(client: Client, secret: str) -> None:

@@ -2,7 +2,7 @@
 import type { App } from "../app.ts";
 import { post } from "../calls.ts";
 import { h } from "../elements.ts";
-import type { Atlas } from "../graph/atlas.ts";
+import { shortName, type Atlas } from "../graph/atlas.ts";
 import { failureNotice, notice } from "../notices.ts";
 import { counted } from "../wording.ts";
 
@@ -12,7 +12,7 @@ const QUESTIONS = 4;
 export function invitation(atlas: Atlas, ask: (question: string) => void): HTMLElement {
   const topics = atlas.communities.filter((one) => one.size > 1).slice(0, QUESTIONS);
   const buttons = topics.map(({ name }) => {
-    const question = `What do we know about ${firstOf(name)}?`;
+    const question = `What do we know about ${shortName(name)}?`;
     return h("li", {}, h("button", { type: "button", class: "topic", onclick: () => ask(question) }, question));
   });
   return h(
@@ -52,8 +52,4 @@ export function emptyMemory(app: App): HTMLElement {
     text,
     h("button", { type: "button", class: "primary", onclick: () => void tell() }, "Remember"),
   );
-}
-
-function firstOf(name: string): string {
-  return name.split(",")[0]?.trim() ?? name;
 }

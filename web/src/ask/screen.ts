@@ -74,7 +74,21 @@ export class AskScreen implements Screen {
     this.whole = null;
     if (this.found) return void this.bringNear(this.player.frames);
     const atlas = this.app.stage.atlas;
-    fill(this.answer, atlas?.total ? invitation(atlas, (question) => this.askThis(question)) : emptyMemory(this.app));
+    if (atlas?.total) this.invite(atlas);
+    else fill(this.answer, emptyMemory(this.app));
+  }
+
+  named(): void {
+    const atlas = this.app.stage.atlas;
+    if (!this.found && atlas?.total) this.invite(atlas);
+    this.app.stage.repaint();
+  }
+
+  private invite(atlas: Atlas): void {
+    fill(
+      this.answer,
+      invitation(atlas, (question) => this.askThis(question)),
+    );
   }
 
   private askThis(question: string): void {

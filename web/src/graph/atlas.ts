@@ -9,7 +9,10 @@ export interface Atlas {
   nodes: ReadonlyMap<string, Node>;
   edges: readonly Edge[];
   clusters: readonly Cluster[];
-  communities: readonly Community[];
+  /** The largest, which come after the first frame: nothing but names waits for them. */
+  communities: Community[];
+  /** The cluster that was opened, where it is not the whole memory that is drawn. */
+  within: Cluster | null;
   discs: readonly Disc[];
   graph: Graph;
   total: number;
@@ -18,13 +21,22 @@ export interface Atlas {
 // As many facts as the page draws one by one; of more it draws the communities.
 const MOST = 10_000;
 const NEAR = 600;
+const NAMED = 100;
 
 export async function loadAtlas(): Promise<Atlas> {
-  const [network, told] = await Promise.all([
-    get<Network>("/graph", { limit: MOST }),
-    get<{ communities: Community[] }>("/communities", { limit: 1000 }),
-  ]);
-  return charted(network, told.communities);
+  return charted(await get<Network>("/graph", { limit: MOST }), []);
+}
+
+/** Give an atlas, and all that were made from it, the names of its communities. */
+export async function loadNames({ communities }: Atlas): Promise<void> {
+  const told = await get<{ communities: Community[] }>("/communities", { limit: NAMED });
+  communities.splice(0, communities.length, ...told.communities);
+}
+
+/** The facts of one cluster, as a graph of their own. */
+export async function loadWithin(cluster: Cluster, whole: Atlas): Promise<Atlas> {
+  const asked = { scope: cluster.scope, community: cluster.community ?? undefined, limit: MOST };
+  return { ...charted(await get<Network>("/graph", asked), whole.communities), total: whole.total, within: cluster };
 }
 
 /** The surroundings of some facts, for memories too large to be drawn whole. */
@@ -33,34 +45,42 @@ export async function loadAround(ids: readonly string[], whole: Atlas): Promise<
   return { ...charted(network, whole.communities), total: whole.total };
 }
 
-export function charted(network: Network, communities: readonly Community[]): Atlas {
+export function charted(network: Network, communities: Community[]): Atlas {
   const nodes = network.clusters.length ? network.clusters.map(asNode) : network.nodes;
   const discs = discsOf(nodes, network.edges);
   const graph = drawn(nodes, network.edges, discs);
+  for (const one of network.clusters) graph.setNodeAttribute(one.id, "label", shortName(nameOf(one)));
   return {
     nodes: new Map(nodes.map((node) => [node.id, node])),
     edges: network.edges,
     clusters: network.clusters,
     communities,
+    within: null,
     discs,
     graph,
     total: network.total,
   };
 }
 
-/** The fact that a node stands for: itself, or the most central one of its cluster. */
-export function factOf(atlas: Atlas, node: string): string | null {
-  const cluster = atlas.clusters.find((one) => one.id === node);
-  if (!cluster) return node;
-  const community = atlas.communities.find((one) => one.number === cluster.community && one.scope === cluster.scope);
-  return community?.facts[0]?.id ?? null;
+/** The cluster that a node stands for; null where it is a fact. */
+export function clusterOf(atlas: Atlas, node: string): Cluster | null {
+  return atlas.clusters.find((one) => one.id === node) ?? null;
+}
+
+/** The first of the phrases that name a community: what there is room for beside a point. */
+export function shortName(name: string): string {
+  return name.split(",")[0]?.trim() ?? name;
+}
+
+export function nameOf(cluster: Cluster): string {
+  return cluster.name || "other facts";
 }
 
 /** A cluster stands as a node of its own community, as important as it is large. */
 function asNode(cluster: Cluster): Node {
   return {
     id: cluster.id,
-    label: cluster.name,
+    label: nameOf(cluster),
     community: cluster.community,
     pagerank: cluster.size,
     degree: 0,

@@ -40,7 +40,7 @@ export function matching(atlas: Atlas, chosen: Chosen): ReadonlySet<string> | nu
 }
 
 export function filterControls(atlas: Atlas, chosen: Chosen, onChange: () => void): (HTMLElement | null)[] {
-  const label = "Find facts in the graph";
+  const label = atlas.clusters.length ? "Find communities by name" : "Find facts in the graph";
   const words = h("input", {
     type: "search",
     value: chosen.words,
@@ -53,12 +53,15 @@ export function filterControls(atlas: Atlas, chosen: Chosen, onChange: () => voi
     checked: chosen.archived,
     onchange: () => ((chosen.archived = archived.checked), onChange()),
   });
+  const scope = choice("Scope", "scope", "all scopes", atlas, chosen, onChange);
+  // A cluster has neither kind nor time: there is nothing else to choose by.
+  if (atlas.clusters.length) return [words, scope];
   return [
     words,
     h(
       "div",
       { class: "option-grid" },
-      choice("Scope", "scope", "all scopes", atlas, chosen, onChange),
+      scope,
       choice("Kind of fact", "category", "all kinds", atlas, chosen, onChange),
     ),
     timeSlider(atlas, chosen, onChange),

@@ -38,12 +38,33 @@ export function drawLabels(
     bottom: y + REACH,
   }));
   for (const label of labels) {
-    const text = clipped(label.text, Math.min(WIDTH, Math.round(context.canvas.clientWidth / 14)));
+    const text = fitting(label.text, context);
     const box = firstFree(sidesOf(label, context.measureText(text).width), taken, edgeOf(context));
     if (!box) continue;
     taken.push(box);
     outlined(context, text, { x: box.left + MARGIN, y: (box.top + box.bottom) / 2 + 0.5 }, colours, label.strength);
   }
+}
+
+/** The text of one node: at its right or, where that would be over the edge, at its left. */
+export function drawBeside(
+  context: CanvasRenderingContext2D,
+  node: Point & { size: number; label: string | null },
+  colours: Colours,
+): void {
+  if (!node.label) return;
+  context.font = FONT;
+  context.textAlign = "left";
+  context.textBaseline = "middle";
+  const text = fitting(node.label, context);
+  const [away, width] = [node.size + 5, context.measureText(text).width];
+  const hasRoom = node.x + away + width <= edgeOf(context).right;
+  outlined(context, text, { x: hasRoom ? node.x + away : node.x - away - width, y: node.y + 0.5 }, colours, 1);
+}
+
+/** As much of a text as a narrow stage has room for. */
+function fitting(text: string, context: CanvasRenderingContext2D): string {
+  return clipped(text, Math.min(WIDTH, Math.round(context.canvas.clientWidth / 14)));
 }
 
 /** Where a label may lie: right of its point, left, above, below, and aslant. */

@@ -96,7 +96,7 @@ function tie(discs: readonly Disc[], a: number, b: number, count: number): [numb
 
 /** Tied discs draw together, all draw to the middle, and none lies upon another. */
 function relax(discs: Disc[], tied: readonly [number, number, number][]): void {
-  const rounds = Math.min(160, Math.max(20, Math.floor(6e4 / (discs.length + 1))));
+  const rounds = Math.min(160, Math.max(16, Math.floor(2.4e4 / (discs.length + 1))));
   for (let round = 0; round < rounds; round++) {
     const heat = 1 - round / rounds;
     for (const [a, b, strength] of tied) draw(discs[a], discs[b], 0.06 * strength * heat);

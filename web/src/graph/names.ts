@@ -2,7 +2,7 @@
 import type { Colours } from "../colours.ts";
 import { colours } from "../theme.ts";
 import { spoken } from "../wording.ts";
-import type { Atlas } from "./atlas.ts";
+import { shortName, type Atlas } from "./atlas.ts";
 import { outlined, overlap, type Box } from "./labels.ts";
 import type { Point } from "./layout.ts";
 import type { Painter, Stage } from "./stage.ts";
@@ -18,7 +18,7 @@ const SMALLEST = 3;
 export function namesOn(stage: Stage, shows: (id: string) => boolean = () => true): Painter {
   return (context, project) => {
     const strength = Math.min(1, Math.max(0, (stage.ratio() - NEAR) / (FAR - NEAR)));
-    if (stage.atlas && strength > 0) paintNames(context, stage.atlas, project, { strength, shows, colours: colours() });
+    if (stage.atlas && !stage.atlas.within && strength > 0) paintNames(context, stage.atlas, project, { strength, shows, colours: colours() });
   };
 }
 
@@ -32,7 +32,7 @@ function paintNames(context: CanvasRenderingContext2D, atlas: Atlas, project: Pr
   context.font = "600 12.5px system-ui, sans-serif";
   context.textAlign = "center";
   context.textBaseline = "middle";
-  const names = new Map(atlas.communities.map((one) => [one.number, spoken(one.name.split(",")[0] ?? "")]));
+  const names = new Map(atlas.communities.map((one) => [one.number, spoken(shortName(one.name))]));
   const taken: Box[] = [];
   for (const disc of atlas.discs.slice(0, MOST)) {
     if (disc.members.length < SMALLEST) break;

@@ -1,14 +1,35 @@
-// The screen of the whole graph: communities, and filters by words, scope, kind and time.
+// The screen of the whole graph: communities, one of them opened, and filters by words, scope, kind and time.
 import type { App, Screen } from "../app.ts";
-import { fill, h, measured } from "../elements.ts";
+import { fill, h, icon, measured } from "../elements.ts";
+import { RETURN } from "../icons.ts";
+import type { Cluster } from "../shapes.ts";
 import { counted, spoken } from "../wording.ts";
-import type { Atlas } from "./atlas.ts";
+import { clusterOf, nameOf, type Atlas } from "./atlas.ts";
 import { filterControls, isShown, matching, nothingChosen } from "./filters.ts";
 import { namesOn } from "./names.ts";
 
 const LISTED = 12;
+const ROWS = 40;
+const ALL = "All communities";
 
-export function graphScreen(app: App): Screen & { focus: () => void } {
+/** What a row of the list tells: a community or a cluster. */
+interface Group {
+  community: number | null;
+  name: string;
+  size: number;
+}
+
+export interface GraphScreen extends Screen {
+  focus: () => void;
+  /** What of the memory is drawn while a cluster is open; null where none is. */
+  opened: () => Cluster | null;
+  /** Show a cluster's facts instead of all clusters. */
+  open: (inside: Atlas) => void;
+  /** Back to all clusters. */
+  back: () => void;
+}
+
+export function graphScreen(app: App): GraphScreen {
   const chosen = nothingChosen();
   const controls = h("div", { class: "filters" });
   const found = h("div", { class: "found" });
@@ -39,71 +60,125 @@ export function graphScreen(app: App): Screen & { focus: () => void } {
     fill(found, ...(matched ? matchList([...matched], atlas, app) : []));
   };
 
+  const named = () => {
+    const atlas = app.stage.atlas;
+    if (atlas) fill(groups, ...groupList(atlas, app));
+    app.stage.repaint();
+  };
+
   const charted = () => {
     const atlas = app.stage.atlas;
     if (!atlas) return;
-    fill(controls, summary(atlas), ...filterControls(atlas, chosen, look));
-    fill(groups, ...communityList(atlas, app));
+    fill(controls, summary(atlas, app), ...filterControls(atlas, chosen, look));
+    named();
     if (element.isConnected) look();
+  };
+
+  // All clusters, while one of them is open.
+  let overview: Atlas | null = null;
+  const turnTo = (atlas: Atlas) => {
+    app.stage.show(atlas);
+    charted();
+    app.stage.fly();
+  };
+  const open = (inside: Atlas) => {
+    overview ??= app.stage.atlas;
+    turnTo(inside);
+    if (document.activeElement === document.body) controls.querySelector<HTMLElement>(".way-back")?.focus();
+  };
+  const back = () => {
+    const [all, left] = [overview, app.stage.atlas?.within];
+    if (!all) return;
+    overview = null;
+    turnTo(all);
+    groups.querySelector<HTMLElement>(`[data-cluster="${CSS.escape(left?.id ?? "")}"]`)?.focus();
   };
 
   return {
     element,
-    charted,
+    // What was loaded anew is all of memory; whoever is inside a cluster is led into it again.
+    charted: () => ((overview = null), charted()),
+    named,
     enter: () => {
-      look();
+      charted();
       app.stage.fly();
     },
-    leave: () => app.stage.paintWith(null),
+    leave: () => {
+      app.stage.paintWith(null);
+      if (overview) app.stage.show(overview);
+      overview = null;
+    },
     focus: () => controls.querySelector("input")?.focus(),
+    opened: () => (overview ? (app.stage.atlas?.within ?? null) : null),
+    open,
+    back,
   };
 }
 
-function summary(atlas: Atlas): HTMLElement {
-  const drawn = atlas.clusters.length
-    ? `More than can be drawn one by one: each of the ${atlas.clusters.length} nodes is a community.`
-    : `${counted(atlas.edges.length, "link")}, ${counted(atlas.communities.length, "community", "communities")}`;
-  return h("header", { class: "answer" }, h("h2", {}, counted(atlas.total, "fact")), h("p", {}, drawn));
+function summary(atlas: Atlas, app: App): HTMLElement {
+  const { within } = atlas;
+  const facts = counted(within ? atlas.nodes.size : atlas.total, "fact");
+  return h(
+    "header",
+    { class: "answer" },
+    within && h("button", { type: "button", class: "way-back", onclick: () => app.closeCluster() }, icon(RETURN), ALL),
+    h("h2", {}, within ? spoken(nameOf(within)) : facts),
+    h("p", {}, within ? `${facts}, ${counted(atlas.edges.length, "link")} among them` : drawnIn(atlas)),
+  );
+}
+
+function drawnIn(atlas: Atlas): string {
+  if (atlas.clusters.length)
+    return "More than can be drawn one by one, so that each point is a community. Click on one to open it.";
+  const groups = atlas.discs.filter((disc) => disc.community !== null).length;
+  return `${counted(atlas.edges.length, "link")}, ${counted(groups, "community", "communities")}`;
 }
 
 function matchList(ids: readonly string[], atlas: Atlas, app: App): HTMLElement[] {
-  const shown = ids
-    .slice(0, LISTED)
-    .map((id) =>
-      h(
-        "li",
-        {},
-        h(
-          "button",
-          { type: "button", onclick: () => (app.stage.fly([id]), app.open(id)) },
-          atlas.nodes.get(id)?.label ?? id,
-        ),
-      ),
-    );
-  const head = h(
-    "h3",
-    { "aria-live": "polite" },
-    ids.length ? `${counted(ids.length, "fact")} found` : "No fact says that",
-  );
+  const shown = ids.slice(0, LISTED).map((id) => {
+    const cluster = clusterOf(atlas, id);
+    const onclick = () => (cluster ? app.openCluster(cluster) : (app.stage.fly([id]), app.open(id)));
+    return h("li", {}, h("button", { type: "button", onclick }, atlas.nodes.get(id)?.label ?? id));
+  });
+  const head = h("h3", { "aria-live": "polite" }, matchCount(ids.length, atlas));
   return [head, h("ul", { class: "matches" }, ...shown)];
 }
 
-function communityList(atlas: Atlas, app: App): HTMLElement[] {
-  if (!atlas.communities.length) return [h("p", { class: "meta" }, "No communities yet: a dream finds them.")];
-  const members = new Map(atlas.discs.map((disc) => [disc.community, disc.members]));
-  const rows = atlas.communities.slice(0, 40).map((one) => {
-    const dot = measured(h("i", { class: "dot" }), "--dot", `var(--community-${one.number % 12})`);
-    return h(
-      "li",
-      {},
-      h(
-        "button",
-        { type: "button", onclick: () => app.stage.fly(members.get(one.number) ?? []) },
-        dot,
-        h("span", {}, spoken(one.name)),
-        h("small", {}, one.size),
-      ),
-    );
-  });
+function matchCount(count: number, { clusters }: Atlas): string {
+  if (clusters.length) return count ? `${counted(count, "community", "communities")} found` : "No community is named so";
+  return count ? `${counted(count, "fact")} found` : "No fact says that";
+}
+
+/** Communities to come near to, or clusters to open; inside of a cluster there is nothing to choose. */
+function groupList(atlas: Atlas, app: App): HTMLElement[] {
+  if (atlas.within) return [];
+  const rows = atlas.clusters.length ? clusterRows(atlas, app) : communityRows(atlas, app);
+  if (!rows.length) {
+    const found = atlas.discs.some((disc) => disc.community !== null);
+    return found ? [] : [h("p", { class: "meta" }, "No communities yet: a dream finds them.")];
+  }
   return [h("h3", {}, "Communities"), h("ul", { class: "communities" }, ...rows)];
+}
+
+function communityRows(atlas: Atlas, app: App): HTMLElement[] {
+  const members = new Map(atlas.discs.map((disc) => [disc.community, disc.members]));
+  return atlas.communities
+    .slice(0, ROWS)
+    .map((one) =>
+      groupRow({ ...one, community: one.number }, { onclick: () => app.stage.fly(members.get(one.number) ?? []) }),
+    );
+}
+
+function clusterRows(atlas: Atlas, app: App): HTMLElement[] {
+  return atlas.clusters.map((one) =>
+    groupRow({ ...one, name: nameOf(one) }, { onclick: () => app.openCluster(one), "data-cluster": one.id }),
+  );
+}
+
+function groupRow(group: Group, attributes: Parameters<typeof h>[1]): HTMLElement {
+  const { community } = group;
+  const colour = community === null ? "var(--muted)" : `var(--community-${community % 12})`;
+  const dot = measured(h("i", { class: "dot" }), "--dot", colour);
+  const size = h("small", {}, group.size.toLocaleString("en"));
+  return h("li", {}, h("button", { type: "button", ...attributes }, dot, h("span", {}, spoken(group.name)), size));
 }

@@ -8,6 +8,7 @@ import { communityColour, mixed } from "../colours.ts";
 import { h, prefersStillness } from "../elements.ts";
 import { colours, onTheme } from "../theme.ts";
 import type { Atlas } from "./atlas.ts";
+import { drawBeside } from "./labels.ts";
 import type { Point } from "./layout.ts";
 import { settled } from "./settling.ts";
 
@@ -25,6 +26,7 @@ export const WHOLE: View = { shows: () => true, follows: () => true, stands: () 
 
 // With more than this, edges are thin lines, are left out while the camera moves, and nothing glides into place.
 const MANY = 3000;
+const FEW = 40;
 
 export class Stage {
   readonly element = h("div", { class: "stage-canvas", role: "img", "aria-label": "Graph of memory" });
@@ -41,7 +43,7 @@ export class Stage {
   private readonly shades = new Map<string, string>();
 
   constructor() {
-    onTheme(() => this.sigma?.setSettings({ labelColor: { color: colours().text } }).refresh());
+    onTheme(() => this.sigma?.refresh({ skipIndexation: true }));
     new ResizeObserver(() => this.fit()).observe(this.element);
   }
 
@@ -130,21 +132,18 @@ export class Stage {
       defaultEdgeType: "line",
       edgeProgramClasses: { line: many ? EdgeLineProgram : EdgeRectangleProgram },
       hideEdgesOnMove: many,
-      labelFont: "system-ui, sans-serif",
-      labelSize: 12,
-      labelWeight: "500",
-      labelColor: { color: colours().text },
       labelDensity: 0.6,
       labelGridCellSize: 180,
       // The names of communities are always told, the texts of facts from near.
-      labelRenderedSizeThreshold: atlas.clusters.length ? 0 : many ? 9 : 11,
-      stagePadding: 48,
+      labelRenderedSizeThreshold: atlas.clusters.length || isSmallPart(atlas) ? 0 : many ? 9 : 11,
+      stagePadding: Math.min(48, this.element.clientWidth / 16),
       minCameraRatio: 0.02,
       maxCameraRatio: 2.5,
       zIndex: true,
       renderLabels: this.view.labels,
       nodeReducer: (id, attributes) => this.nodeLook(id, attributes as { size: number }),
       edgeReducer: (_, attributes) => this.edgeLook(attributes as { kind: string }),
+      defaultDrawNodeLabel: (context, node) => drawBeside(context, node, colours()),
       defaultDrawNodeHover: (context, node) => this.hoverRing(context, node),
     };
   }
@@ -161,6 +160,8 @@ export class Stage {
       hidden: !this.view.shows(id),
       color: id === this.chosen ? palette.accent : stands ? plain : this.shade(plain, quiet),
       highlighted: id === this.chosen,
+      // What is dimmed is there to be seen, not to be read.
+      ...(this.view.dimmed && !stands ? { label: "" } : {}),
       zIndex: stands ? 1 : 0,
       forceLabel: stands,
     };
@@ -223,6 +224,11 @@ export class Stage {
     this.sigma?.resize();
     this.sigma?.refresh({ skipIndexation: true });
   }
+}
+
+/** Few facts of one cluster: their texts have room. */
+function isSmallPart(atlas: Atlas): boolean {
+  return atlas.within !== null && atlas.nodes.size <= FEW;
 }
 
 /** A camera that sees all of these, with room around them, and never too near. */

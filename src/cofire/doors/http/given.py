@@ -253,10 +253,11 @@ class EdgesAsked(Asked):
 
 
 class GraphAsked(Asked):
-    """What of the graph to draw. Above `limit` facts there are clusters instead."""
+    """What of the graph to draw. Above `limit` facts there are clusters instead, unless it is one community's facts that are asked for."""
 
     scope: SomeNames = []
     kinds: SomeNames = []
+    community: Community | None = None
     limit: Annotated[int, Field(ge=1, le=100_000)] = 10_000
 
 

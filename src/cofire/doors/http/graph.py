@@ -36,8 +36,9 @@ async def connect(said: given.NewEdge, memory: TheMemory) -> JSONResponse:
 
 @routes.get("/graph", response_model=answers.Graph)
 async def graph(asked: Annotated[given.GraphAsked, Query()], memory: TheMemory) -> Response:
-    """All facts and the strongest edges between them; above `limit` facts, the communities instead."""
-    return await _drawn(await memory.graph(scope=asked.scope, kind=asked.kinds, limit=asked.limit))
+    """All facts, or those of a community, and the strongest edges between them; above `limit` facts, the communities instead."""
+    wanted = asked.model_dump(include={"scope", "community", "limit"})
+    return await _drawn(await memory.graph(kind=asked.kinds, **wanted))
 
 
 @routes.get("/graph/around", response_model=answers.Graph)

@@ -126,7 +126,7 @@ def _path_lines(found: Exploration, seen: Mapping[str, Fact]) -> list[str]:
 
 
 async def dream(desk: Desk, _: Said) -> Answer:
-    done = await desk.memory.dream(scope=desk.scope)
+    done = await desk.memory.dream(scope=desk.scope, progress=desk.listen)
     structured = {"facts": done.facts, "new": done.new, "communities": done.communities, "waiting": done.waiting}
     return Answer(f"Connected {done.facts} facts with {done.new} new edges; {done.waiting} are waiting.", structured)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import cofire
@@ -20,6 +20,9 @@ SESSIONS = 1_000
 _NUMBERED = re.compile(r"^\[\d+\]\s*(?:\([^)]*\)\s*)?")
 
 
+Listen = Callable[[Any], None] | None
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a tool says: text for whoever reads text, the same as values, and a word besides where there is one."""
@@ -31,10 +34,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class Desk:
-    """A memory that one or many clients use, all in one scope."""
+    """A memory that one or many clients use, all in one scope. `listen` hears how far long work has come."""
 
     memory: cofire.AsyncMemory
     scope: str = DEFAULT_SCOPE
+    listen: Listen = None
     _shown: OrderedDict[str, str] = field(default_factory=OrderedDict)
     _sessions: OrderedDict[str, cofire.AsyncMemory] = field(default_factory=OrderedDict)
 
@@ -45,7 +49,7 @@ class Desk:
         if session not in self._sessions:
             self._sessions[session] = await self.memory.in_session(session)
             _keep_newest(self._sessions, SESSIONS)
-        return Desk(self._sessions[session], self.scope, self._shown, self._sessions)
+        return replace(self, memory=self._sessions[session])
 
     async def facts(self, ids: str | Sequence[str]) -> list[Fact]:
         """Facts by id, in this scope alone: an id of another scope is no id here."""

@@ -56,11 +56,11 @@ def _in_words(facts: list[Fact], structured: dict[str, Any], *, confirmed: bool)
 
 
 async def _undo(desk: Desk, receipt: str) -> Answer:
-    """By the id of a receipt alone: a path would let a client name any file."""
+    """By the id of a receipt alone, as a path would let a client name any file; and in this scope alone."""
     if not _RECEIPT.fullmatch(receipt):
         raise NotFound(f"No receipt has the id {receipt}.", way_out="Give the receipt that forget told.")
-    back = await desk.memory.undo(receipt)
-    ids = [fact.id for fact in back.facts if fact.scope == desk.scope]
+    back = await desk.memory.undo(receipt, scope=desk.scope)
+    ids = list(back.ids)
     structured = {"forgotten": False, "ids": ids, "edges": back.edges, "receipt": "", "next": ""}
     skipped = "".join(f" Not the {one.what} {one.id}: {one.why}." for one in back.skipped)
     return Answer(f"Brought back {len(ids)} facts and {back.edges} edges.{skipped}", structured)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mcp import MCPError, types
@@ -14,6 +14,7 @@ from mcp.server import Server, ServerRequestContext
 import cofire
 from cofire.doors.mcp import resources
 from cofire.doors.mcp.desk import Answer, Desk
+from cofire.doors.mcp.progress import telling
 from cofire.doors.mcp.toolsets import Listed, Toolset
 from cofire.errors import CofireError
 
@@ -45,7 +46,8 @@ class Door:
         if params.name not in self.toolset.names:
             there = ", ".join(self.toolset.names)
             raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name}. There are {there}.")
-        return await _called(self.desk, self.toolset, params, _session(ctx))
+        async with telling(ctx.session) as listen:
+            return await _called(replace(self.desk, listen=listen), self.toolset, params, _session(ctx))
 
     async def list_resources(
         self, ctx: Context, params: types.PaginatedRequestParams | None

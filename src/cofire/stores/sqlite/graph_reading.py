@@ -19,12 +19,13 @@ from cofire.stores.index.moments import moment, stamp
 from cofire.stores.linking import MOST_LINKED, MOST_NAMED, Held, linked, through_names
 from cofire.stores.sqlite import rows
 
+# Every fact has its scope; the join is a LEFT one so that SQLite leaves it out where no scope is asked for.
 _COLUMNS = "source, target, kind, weight, confidence, tags, origin, co_access_count"
 _EDGES = f"""
 SELECT a.id, b.id, e.kind, e.weight, e.confidence, e.tags, e.origin, e.co_access_count, e.seen FROM
   (SELECT {_COLUMNS}, observed AS seen FROM graph_edges WHERE {{0}} UNION ALL
    SELECT {_COLUMNS}, strengthened AS seen FROM association_edges WHERE {{0}}) e
-JOIN facts a ON a.key = e.source JOIN facts b ON b.key = e.target JOIN scopes s ON s.key = a.scope
+JOIN facts a ON a.key = e.source JOIN facts b ON b.key = e.target LEFT JOIN scopes s ON s.key = a.scope
 """
 _NOW = "ended IS NULL"
 _THEN = "created <= {0} AND (ended IS NULL OR ended > {0})"
@@ -56,9 +57,9 @@ def edges(connection: apsw.Connection, wanted: EdgeFilter, limit: int, as_of: da
 
 def edge(row: Sequence[Any]) -> Edge:
     source, target, kind, weight, confidence, tags, origin, count, seen = row
-    listed = tuple(json.loads(tags)) if tags else ()
-    life = {"co_access_count": count, "strengthened": moment(seen)}
-    return Edge(source, target, kind, weight, confidence, listed, origin, **life)
+    listed = rows.listed(tags) if tags else ()
+    seen_last = moment(seen)
+    return Edge(source, target, kind, weight, confidence, listed, origin, co_access_count=count, strengthened=seen_last)
 
 
 def links(connection: apsw.Connection, id: str, limit: int, as_of: datetime | None = None) -> list[Link]:

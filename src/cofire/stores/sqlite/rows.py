@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import apsw
@@ -43,7 +44,13 @@ UPDATE facts SET category = ?, source = ?, metadata = ?, valid_from = ?, valid_u
 
 def fact(row: Sequence[Any]) -> Fact:
     """A row of SELECT as a fact."""
-    return fact_of(row[1:-1], json.loads(row[-1]))
+    return fact_of(row[1:-1], listed(row[-1]))
+
+
+@lru_cache(maxsize=10_000)
+def listed(tags: str) -> tuple[str, ...]:
+    """Tags that were written as JSON. Few lists of tags come on many rows, so that each is read once."""
+    return tuple(json.loads(tags))
 
 
 def index_row(row: Sequence[Any]) -> Row:
