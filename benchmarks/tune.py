@@ -2,8 +2,9 @@
 
     python benchmarks/tune.py DATA_FOLDER… [--sets …] [--rounds 3] [--leave-one-out] [--write] [--keep FOLDER] [--cache FOLDER]
 
-Each round recalls the tuning halves by the weights so far, with titles and without, and fits the features of the last pass to the
-gold by listwise logistic regression. Only ratios matter, so what a fact is worth for itself counts 1.
+Each round recalls the tuning halves by the weights so far, with titles and without, each set alone and all passages in one scope,
+and fits the features of the last pass to the gold by listwise logistic regression. Only ratios matter, so what a fact is worth for
+itself counts 1.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +55,8 @@ Weights = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Sample:
-    """A set of which the tuning half can be asked; without titles it has another name, and the same set behind it. The other half
-    is asked only with what was learned without the set."""
+    """A set of which the tuning half can be asked; without titles, or joined with others, it has another name, and the same set
+    behind it. The other half is asked only with what was learned without the set."""
 
     name: str
     of: EvaluationSet
@@ -66,7 +68,8 @@ def main(arguments: Sequence[str] | None = None, make_embedder: Callable[[], Emb
     given = read_arguments(arguments)
     console = Console(width=160)
     with ExitStack() as stack, bars() as watch:
-        samples = [stack.enter_context(opened(*one, given, make_embedder, watch)) for one in variants(given)]
+        stocks = [stack.enter_context(opened(*one, given, make_embedder, watch)) for one in variants(given)]
+        samples = [*chain.from_iterable(stocks)]
         weights, examples = searched(samples, given.rounds, watch)
         reached = {
             "shipped": reach(samples, shipped(), watch),
@@ -97,24 +100,28 @@ def read_arguments(arguments: Sequence[str] | None) -> Namespace:
     return parser.parse_args(arguments)
 
 
-def variants(given: Namespace) -> Iterator[tuple[str, EvaluationSet]]:
-    """Each set, and where there are titles once more without them."""
-    for folder in evaluation_sets.find_sets(given.folders):
-        if given.sets and folder.name not in given.sets:
-            continue
-        whole = evaluation_sets.load(folder, limit=None)
-        yield whole.name, whole
-        if any("subject" in fact for fact in whole.facts):
-            yield f"{whole.name}, no titles", evaluation_sets.untitled(whole)
+def variants(given: Namespace) -> Iterator[tuple[str, list[EvaluationSet]]]:
+    """What is remembered together, and what is said of it: each set, those of titled passages without their titles, and all of
+    those in one scope, in either way."""
+    folders = evaluation_sets.find_sets(given.folders)
+    sets = [evaluation_sets.load(one, limit=None) for one in folders if not given.sets or one.name in given.sets]
+    titled = [one for one in sets if any("subject" in fact for fact in one.facts)]
+    untitled = [evaluation_sets.untitled(one) for one in titled]
+    yield from (("", [one]) for one in sets)
+    yield from ((", no titles", [one]) for one in untitled)
+    if len(titled) > 1:
+        yield ", joined", evaluation_sets.joined(titled)
+        yield ", joined, no titles", evaluation_sets.joined(untitled)
 
 
 @contextmanager
 def opened(
-    name: str, of: EvaluationSet, given: Namespace, make_embedder: Callable[[], Embedder], watch: Watch
-) -> Iterator[Sample]:
-    embedder = KeptVectors(make_embedder(), given.cache)
-    with stocked(of.name, [of], embedder, Manner({}, dream=False, keep=given.keep), watch) as stock:
-        yield Sample(name, *halves(of, given.limit), stock)
+    manner: str, sets: Sequence[EvaluationSet], given: Namespace, make_embedder: Callable[[], Embedder], watch: Watch
+) -> Iterator[list[Sample]]:
+    """The sets of one store."""
+    embedder, name = KeptVectors(make_embedder(), given.cache), "-".join(one.name for one in sets)
+    with stocked(name, sets, embedder, Manner({}, dream=False, keep=given.keep), watch) as stock:
+        yield [Sample(one.name + manner, *halves(one, given.limit), stock) for one in sets]
 
 
 def halves(of: EvaluationSet, limit: int | None) -> tuple[EvaluationSet, EvaluationSet]:
@@ -194,7 +201,8 @@ def reached_on(sample: Sample, half: EvaluationSet, weights: Weights, watch: Wat
 
 
 def left_out(samples: Sequence[Sample], examples: Sequence[Example], watch: Watch) -> dict[str, Any]:
-    """What the other half of each set reaches by the weights that all other sets teach; without titles it is the same set."""
+    """What the other half of each set reaches by the weights that all other sets teach; without titles or
+    joined it is the same set."""
     set_of = {sample.name: sample.of.name for sample in samples}
     found = {}
     for sample in samples:

@@ -9,6 +9,8 @@ import pytest
 
 from benchmarks import listwise, tune
 from benchmarks.listwise import Example, Problem, fit
+from cofire.benching import evaluation_sets
+from cofire.benching.evaluation_sets import EvaluationSet
 from cofire.ranking import ranking
 from tests.benchmarks.making import ISLES, OF_ISLES, OF_TURNS, TURNS, write_set
 from tests.conftest import HashedWords
@@ -59,13 +61,32 @@ def tuned(tmp_path: Path) -> list[str]:
     return [str(tmp_path / "sets"), "--cache", str(tmp_path / "cache"), "--file", str(tmp_path / "ranking.toml")]
 
 
+def remembered(arguments: list[str]) -> list[tuple[str, EvaluationSet]]:
+    """Every set that is tuned on, by its name, in each way of remembering it."""
+    stocks = tune.variants(tune.read_arguments(arguments))
+    return [(of.name + manner, of) for manner, sets in stocks for of in sets]
+
+
 def test_tuning_looks_at_the_tuning_half_alone_with_titles_and_without(tuned: list[str]) -> None:
-    halves = {name: tune.halves(of, None) for name, of in tune.variants(tune.read_arguments(tuned))}
+    halves = {name: tune.halves(of, None) for name, of in remembered(tuned)}
     asked = {name: {one.id for one in tuning.questions} for name, (tuning, _) in halves.items()}
-    assert list(asked) == ["isles", "isles, no titles", "locomo"]
+    assert list(asked) == ["isles", "locomo", "isles, no titles"]
     assert asked["locomo"] == {"x"}
     assert asked["isles"] == asked["isles, no titles"] < {"i0", "i1", "i2", "i3", "i4"}
     assert not any(asked[name] & {one.id for one in other.questions} for name, (_, other) in halves.items())
+
+
+def test_sets_with_titles_are_tuned_on_in_one_scope_as_well(tuned: list[str], tmp_path: Path) -> None:
+    write_set(tmp_path / "sets" / "more", ISLES, OF_ISLES)
+    joined = {name: of for name, of in remembered(tuned) if ", joined" in name}
+    assert set(joined) == {"isles, joined", "more, joined", "isles, joined, no titles", "more, joined, no titles"}
+    assert {fact["scope"] for of in joined.values() for fact in of.facts} == {evaluation_sets.DOCUMENTS}
+    assert [
+        any("subject" in fact for fact in joined[name].facts) for name in ("more, joined", "more, joined, no titles")
+    ] == [
+        True,
+        False,
+    ]
 
 
 def test_tuning_prints_weights_and_changes_nothing(

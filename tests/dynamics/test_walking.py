@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from cofire.dynamics.walking import Best, Steps, best_steps, nearness, rarity, warmth
+from cofire.dynamics.walking import Best, Steps, best_steps, nearness, rarity, telling, warmth
 
 amounts = some.sampled_from([0.25, 0.5, 1.0, 3.0])
 
@@ -109,3 +109,13 @@ def test_where_all_stand_out_alike_each_draws_the_same() -> None:
 
 def test_a_name_held_by_none_counts_as_one_held_once() -> None:
     assert rarity(10, np.array([0, 1, 10])).tolist() == pytest.approx([math.log(11), math.log(11), math.log(2)])
+
+
+def test_a_rare_name_tells_as_much_as_the_fact_that_mentions_it_is_worth() -> None:
+    told = telling(np.array([1, 1, 20]), np.array([1.5, 0.5, 1.5]), most=6.0)
+    assert told[0] == pytest.approx(3 * told[1])
+    assert told[2] < told[0]
+
+
+def test_a_fact_that_speaks_against_itself_lets_no_name_tell_anything() -> None:
+    assert telling(np.array([1, 1_000]), np.array([-0.4, 0.0]), most=6.0).tolist() == [0.0, 0.0]

@@ -66,6 +66,18 @@ def rarity(facts: int, holding: Rows) -> Floats:
     return np.log1p(facts / np.maximum(1, holding))
 
 
+def telling(holding: Rows, source: Floats, *, most: float) -> Floats:
+    """What a link says by the rarity of its name: (most − ln held) · max(0, score of the fact it comes from).
+
+    The more a memory holds, the more namesakes there are of what facts mention that hardly answer the question; a rare name
+    counts as much as the fact that mentions it.
+
+    >>> telling(np.array([1, 1, 7]), np.array([2.0, -0.5, 2.0]), most=6.0).round(2).tolist()
+    [12.0, 0.0, 8.11]
+    """
+    return (most - np.log(np.maximum(1, holding))) * np.maximum(0.0, source)
+
+
 def best_steps(steps: Steps, seeds: Floats, names: Floats, *, facts: int) -> Best:
     """The best step to each of `facts`, of equals the one given first; `seeds` and `names` are the weights of their rows.
 

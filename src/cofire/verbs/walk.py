@@ -211,7 +211,7 @@ def judged(known: Slate, paths: NamePaths, linked: Linked, places: Placed, cue: 
     found = {
         "about": np.sqrt(linked.about),
         "shared": np.sqrt(linked.shared),
-        "rare": SURE_AS_CAN_BE - np.log(np.maximum(1, paths.count[step])),
+        "rare": walking.telling(paths.count[step], known.direct[linked.source], most=SURE_AS_CAN_BE),
         "fits": covering.best_sentence(here, paths.sentences[step], np.zeros_like(theirs), shares),
         "adds_there": covering.best_sentence(there, paths.there[linked.link], theirs, shares),
         "adds": covering.share(known.holds[linked.target], theirs, shares),
