@@ -57,7 +57,7 @@ def words(text: str) -> list[str]:
     >>> words("東京タワ")
     ['東', '京', 'タ', 'ワ', '東京', '京タ', 'タワ']
     """
-    found = list(_read(_CHUNK.findall(fold(text))))
+    found = list(_read(text.split()))
     return [word for word in found if word not in STOP_WORDS] or found
 
 
@@ -66,12 +66,20 @@ def counts(text: str) -> Counter[str]:
     return Counter(words(text))
 
 
-def _read(chunks: list[str]) -> Iterator[str]:
-    """Ordinary chunks come again and are kept in mind; a hundred thousand letters in a row do not."""
-    if max(map(len, chunks), default=0) <= _WORTH_KEEPING:
-        return chain.from_iterable(map(_chunk_words, chunks))
+def _read(pieces: list[str]) -> Iterator[str]:
+    """Ordinary pieces come again and are kept in mind; a hundred thousand letters in a row do not."""
+    if max(map(len, pieces), default=0) <= _WORTH_KEEPING:
+        return chain.from_iterable(map(_piece_words, pieces))
+    kept = (_piece_words if len(piece) <= _WORTH_KEEPING else _piece_words.__wrapped__ for piece in pieces)
+    return chain.from_iterable(read(piece) for read, piece in zip(kept, pieces, strict=True))
+
+
+@lru_cache(maxsize=100_000)
+def _piece_words(piece: str) -> tuple[str, ...]:
+    """The words of what stands between two spaces; no chunk goes beyond."""
+    chunks = _CHUNK.findall(fold(piece))
     kept = (_chunk_words if len(chunk) <= _WORTH_KEEPING else _chunk_words.__wrapped__ for chunk in chunks)
-    return chain.from_iterable(read(chunk) for read, chunk in zip(kept, chunks, strict=True))
+    return tuple(chain.from_iterable(read(chunk) for read, chunk in zip(kept, chunks, strict=True)))
 
 
 @lru_cache(maxsize=100_000)
