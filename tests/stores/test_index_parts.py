@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from cofire.stores.index.index import Index, Row
+from cofire.stores.index.names import Held as HeldNames
 from cofire.stores.index.postings import FEW_LOOKS, Postings
 from cofire.stores.index.signs import SAMPLED, Signs
+from cofire.stores.index.terms import mark, packed
+from cofire.stores.index.turns import chained
 
 DIMENSION, WANTED = 128, 20
 
@@ -51,3 +55,45 @@ def test_a_tail_that_was_listed_and_grew_again_leaves_nothing_out() -> None:
     postings.add(np.array([7], np.int64), np.array([1], np.int32), np.array([2], np.uint16))
     assert [column.tolist() for column in postings.find(7)] == [[0, 1], [1, 2]]
     assert [column.tolist() for column in postings.find_all(np.array([7], np.int64), 10)[1:3]] == [[0, 1], [1, 2]]
+
+
+def test_those_most_alike_are_found_among_many_though_only_their_first_bits_are_compared_at_first() -> None:
+    chance = np.random.default_rng(6)
+    vectors = chance.standard_normal((20_000, DIMENSION * 3)).astype(np.float32)
+    asked = chance.standard_normal(DIMENSION * 3).astype(np.float32)
+    alike = chance.choice(len(vectors), WANTED, replace=False)
+    vectors[alike] += asked
+    among = chance.random(len(vectors)) < 0.9
+    signs = Signs(DIMENSION * 3)
+    signs.add(vectors)
+    found = signs.candidates(asked, among, WANTED)
+    assert set(alike[among[alike]].tolist()) <= set(found.tolist())
+    assert among[found].all()
+
+
+def turn(key: int, session: str | None, time: int, scope: int = 1) -> Row:
+    """A fact as the index sees it, of which only its place in a session matters."""
+    held = packed({}, [mark("session", session)] if session else [])
+    return Row(key, f"f{key}", scope, time, time, None, None, 0, False, held, None, bytes(16), session, key, None)
+
+
+def no_names() -> HeldNames:
+    nothing = np.zeros(0, np.int64)
+    return HeldNames(nothing, nothing, np.zeros(0), nothing)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_turns_that_come_and_go_one_by_one_stand_as_if_all_were_put_in_order_anew(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    index, told = Index(None), dict[int, Row]()
+    for key in range(1, 120):
+        some = [int(one) for one in chance.choice(list(told), min(3, len(told)), replace=False)] if told else []
+        gone = some[:1] if chance.random() < 0.2 else []
+        moved = [turn(one, chance.choice(["a", "b"]), 7) if chance.random() < 0.2 else told[one] for one in some[1:]]
+        late = int(chance.integers(key)) if chance.random() < 0.3 else key
+        new = turn(key, [None, "a", "b"][chance.integers(3)], late, int(chance.integers(1, 3)))
+        index.change([*moved, new], gone, no_names(), no_names())
+        told = {one: row for one, row in told.items() if one not in gone} | {row.key: row for row in [*moved, new]}
+        alive, anew = np.flatnonzero(index.columns["alive"]), chained(index.columns)
+        assert index.turns.before[alive].tolist() == anew.before[alive].tolist()
+        assert index.turns.after[alive].tolist() == anew.after[alive].tolist()

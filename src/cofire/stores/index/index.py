@@ -94,13 +94,12 @@ class Index:
         self._forgotten |= bool(gone)
         dying = self.columns.kill(np.array([*gone, *(row.key for row in rows)], dtype=np.int64))
         self.voices.leave(self.columns["scope"][dying], self.columns["speaker"][dying])
-        touched = set(self.columns["session"][dying].tolist())
+        added = np.zeros(0, np.int32)
         if rows:
-            positions = self._add(rows)
-            self.mentions.add(mentions, positions)
-            self.subjects.add(subjects, positions)
-            touched.update(self.columns["session"][positions].tolist())
-        self.turns.follow(self.columns, touched, self.postings)
+            added = self._add(rows)
+            self.mentions.add(mentions, added)
+            self.subjects.add(subjects, added)
+        self.turns.follow(self.columns, dying, added, self.postings)
         if self.columns.dead > MOST_DEAD + self.columns.size // 4:
             self.compact()
 

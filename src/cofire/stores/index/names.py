@@ -39,6 +39,8 @@ class Names:
 
     def add(self, held: Held, positions: NDArray[np.int32]) -> None:
         """Take in what newly added positions hold; they come after all that are known."""
+        if not len(held.owner):
+            return
         pairs = positions[held.owner].astype(np.int64) << SHIFT | held.name
         order = np.argsort(pairs)
         strengths = np.round(held.strength * THOUSANDTHS).astype(np.uint16)[order]

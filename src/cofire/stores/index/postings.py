@@ -77,41 +77,39 @@ class Tail:
 
     def __init__(self) -> None:
         self.size = 0
-        self._added: list[Added] = [(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint16))]
-        self._joined: Added | None = None
+        # What makes the tail too long is still taken in, and is no longer than the tail itself.
+        self._room: Added = np.empty(2 * TAIL, np.int64), np.empty(2 * TAIL, np.int32), np.empty(2 * TAIL, np.uint16)
         self._by_term: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
         self._listed = 0
         self._looks = 0
 
-    def add(self, terms: Terms, positions: Positions, counts: Counts) -> None:
-        self._added.append((terms, positions, counts))
-        self.size += len(terms)
-        self._joined = None
+    def add(self, *added: NDArray[np.integer]) -> None:
+        """Take in terms, positions and counts."""
+        before, self.size = self.size, self.size + len(added[0])
+        for room, column in zip(self._room, added, strict=True):
+            room[before : self.size] = column
         self._looks = 0
 
     def find(self, term: int) -> tuple[Positions, Counts]:
         """The positions of the facts that hold a term, and how often."""
         self._looks += 1
-        if self._looks > FEW_LOOKS or self._listed == len(self._added):
+        if self._looks > FEW_LOOKS or self._listed == self.size:
             return _columns(self.by_term().get(term, []))
         terms, positions, counts = self.joined()
-        held = terms == term
+        held = np.flatnonzero(terms == term)
         return positions[held], counts[held]
 
     def by_term(self) -> Mapping[int, list[tuple[int, int]]]:
         """For each term the positions and counts."""
-        for added in self._added[self._listed :]:
-            for term, position, count in zip(*(column.tolist() for column in added), strict=True):
-                self._by_term[term].append((position, count))
-        self._listed = len(self._added)
+        for term, position, count in zip(*(column[self._listed :].tolist() for column in self.joined()), strict=True):
+            self._by_term[term].append((position, count))
+        self._listed = self.size
         return self._by_term
 
     def joined(self) -> Added:
         """All as three arrays."""
-        if self._joined is None:
-            terms, positions, counts = (np.concatenate(column) for column in zip(*self._added, strict=True))
-            self._joined = terms, positions, counts
-        return self._joined
+        terms, positions, counts = self._room
+        return terms[: self.size], positions[: self.size], counts[: self.size]
 
 
 class Postings:

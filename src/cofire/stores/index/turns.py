@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Set
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,8 @@ from cofire.stores.index.postings import Postings
 
 Places = NDArray[np.int32]
 
-# With more sessions touched at once it is cheaper to put all of them in order anew.
-FEW_SESSIONS = 64
+# With more sessions touched at once it is cheaper to put all of them in order anew; so it is with single facts and a session.
+FEW_SESSIONS = FEW_FACTS = 64
 
 
 class Turns:
@@ -22,16 +22,67 @@ class Turns:
     def __init__(self) -> None:
         self.before: Places = np.zeros(0, np.int32)
         self.after: Places = np.zeros(0, np.int32)
+        # The last fact of a session in each scope, where it is known.
+        self._last: dict[int, dict[int, int]] = {}
 
-    def follow(self, columns: Columns, sessions: Iterable[int], postings: Postings) -> None:
-        """Take in positions that were added to these sessions or died in them. A session is a mark that its facts bear."""
+    def follow(
+        self, columns: Columns, dying: NDArray[np.integer], added: NDArray[np.integer], postings: Postings
+    ) -> None:
+        """Take in positions that died and that were added. A session is a mark that its facts bear."""
         self._make_room(columns.size + 1)
-        touched = {session for session in sessions if session}
+        if len(dying) + len(added) > FEW_FACTS:
+            touched = {*columns["session"][dying].tolist(), *columns["session"][added].tolist()} - {0}
+        else:
+            touched = self._spliced(columns, dying, added)
         if len(touched) > FEW_SESSIONS:
             return self.chain_all(columns)
         if touched:
             told = np.concatenate([postings.find(session)[0] for session in touched])
-            self._chain(columns, told[columns["alive"][told]])
+            told = told[columns["alive"][told]]
+            self._chain(columns, told)
+            self._keep_last(columns, touched, told[self.after[told] < 0])
+
+    def _keep_last(self, columns: Columns, sessions: Set[int], ends: NDArray[np.integer]) -> None:
+        self._last |= {session: {} for session in sessions}
+        places = zip(columns["scope"][ends].tolist(), columns["session"][ends].tolist(), ends.tolist(), strict=True)
+        for scope, session, end in places:
+            self._last[session][scope] = end
+
+    def _spliced(self, columns: Columns, dying: NDArray[np.integer], added: NDArray[np.integer]) -> set[int]:
+        """Put facts where they belong without looking at all of their session; the sessions where this cannot be done."""
+        former = dict(zip(columns["key"][dying].tolist(), dying.tolist(), strict=True))
+        left = set[int]()
+        for key, new in zip(columns["key"][added].tolist(), added.tolist(), strict=True):
+            old, place = former.pop(key, None), _place(columns, new)
+            if old is not None and _place(columns, old) == place:
+                self._move(old, new, place)
+            elif old is not None or not self._append(columns, new, place):
+                left |= {place[1]} | ({int(columns["session"][old])} if old is not None else set())
+        return (left | {int(columns["session"][old]) for old in former.values()}) - {0}
+
+    def _move(self, old: int, new: int, place: tuple[int, ...]) -> None:
+        """A fact that was changed stands where it stood."""
+        before, after = self.before[old], self.after[old]
+        self.before[new], self.after[new] = before, after
+        if before >= 0:
+            self.after[before] = new
+        if after >= 0:
+            self.before[after] = new
+        last = self._last.get(place[1], {})
+        if last.get(place[0]) == old:
+            last[place[0]] = new
+
+    def _append(self, columns: Columns, new: int, place: tuple[int, ...]) -> bool:
+        """Let a fact follow the last one of its session, if that is where it belongs."""
+        scope, session, *moment = place
+        last = self._last.get(session, {})
+        if not session:
+            return True
+        if scope not in last or [*_place(columns, last[scope])[2:]] > moment:
+            return False
+        self.before[new], self.after[last[scope]] = last[scope], new
+        last[scope] = new
+        return True
 
     def has_neighbours(self, positions: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Which of these are not alone."""
@@ -61,12 +112,18 @@ class Turns:
     def chain_all(self, columns: Columns) -> None:
         """Put every session in order."""
         self._make_room(columns.size + 1)
+        self._last.clear()
         self._chain(columns, np.flatnonzero(columns["alive"] & (columns["session"] != 0)))
 
     def _make_room(self, size: int) -> None:
         if size > len(self.before):
             more = np.full(max(1_024, 2 * size) - len(self.before), -1, np.int32)
             self.before, self.after = np.concatenate([self.before, more]), np.concatenate([self.after, more])
+
+
+def _place(columns: Columns, position: int) -> tuple[int, ...]:
+    """Scope and session of a fact, and where in it the fact stands."""
+    return tuple(int(columns[name][position]) for name in ("scope", "session", "time", "turn"))
 
 
 def chained(columns: Columns) -> Turns:
