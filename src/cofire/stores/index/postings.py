@@ -78,16 +78,17 @@ class Tail:
     def __init__(self) -> None:
         self.size = 0
         # What makes the tail too long is still taken in, and is no longer than the tail itself.
-        self._room: Added = np.empty(2 * TAIL, np.int64), np.empty(2 * TAIL, np.int32), np.empty(2 * TAIL, np.uint16)
+        self._terms: Terms = np.empty(2 * TAIL, np.int64)
+        self._positions: Positions = np.empty(2 * TAIL, np.int32)
+        self._counts: Counts = np.empty(2 * TAIL, np.uint16)
         self._by_term: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
         self._listed = 0
         self._looks = 0
 
-    def add(self, *added: NDArray[np.integer]) -> None:
-        """Take in terms, positions and counts."""
-        before, self.size = self.size, self.size + len(added[0])
-        for room, column in zip(self._room, added, strict=True):
-            room[before : self.size] = column
+    def add(self, terms: Terms, positions: Positions, counts: Counts) -> None:
+        new = slice(self.size, self.size + len(terms))
+        self._terms[new], self._positions[new], self._counts[new] = terms, positions, counts
+        self.size = new.stop
         self._looks = 0
 
     def find(self, term: int) -> tuple[Positions, Counts]:
@@ -108,8 +109,7 @@ class Tail:
 
     def joined(self) -> Added:
         """All as three arrays."""
-        terms, positions, counts = self._room
-        return terms[: self.size], positions[: self.size], counts[: self.size]
+        return self._terms[: self.size], self._positions[: self.size], self._counts[: self.size]
 
 
 class Postings:

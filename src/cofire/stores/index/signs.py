@@ -35,7 +35,7 @@ class Signs:
 
     def candidates(self, asked: Vectors, among: Mask, wanted: int) -> NDArray[np.int64]:
         """About `wanted` positions of the nearest by sign, of those allowed; all that are as near as the last one."""
-        allowed = np.count_nonzero(among)
+        allowed = int(np.count_nonzero(among))
         if allowed <= wanted:
             return np.flatnonzero(among)
         if allowed * 3 < self.size:
@@ -75,7 +75,7 @@ def _nearest(distances: NDArray[np.uint16], wanted: int) -> NDArray[np.int64]:
     return near[distances[near] <= _cut(distances[near], wanted)]
 
 
-def _cut(distances: NDArray[np.uint16], wanted: int) -> int:
+def _cut(distances: NDArray[np.unsignedinteger], wanted: int) -> int:
     """The smallest distance within which there are enough."""
     reached = np.cumsum(np.bincount(distances, minlength=1))
     return int(np.searchsorted(reached, wanted))
