@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -66,8 +67,7 @@ def packed(counts: Mapping[str, int], marked: Iterable[int]) -> Held:
 
 def joined(stored: Held, counts: Mapping[str, int], marked: Iterable[int]) -> tuple[Held, int]:
     """The stored words of a fact and those of a new telling, each as often as it occurs in either; with what that adds in length."""
-    terms, often, _ = unpacked([stored])
-    held = {number: count for number, count in zip(terms.tolist(), often.tolist(), strict=True) if count}
+    held = {number: count for number, count in _opened(stored).items() if count}
     before = sum(held.values())
     for word, count in counts.items():
         held[term(word)] = max(held.get(term(word), 0), min(count, _MOST))
@@ -104,8 +104,7 @@ def hint(word: str) -> int:
 
 def described(stored: Held, counts: Mapping[str, int]) -> Held:
     """What a fact holds, with the words of a description beside those of earlier ones."""
-    terms, often, _ = unpacked([stored])
-    held = dict(zip(terms.tolist(), often.tolist(), strict=True))
+    held = _opened(stored)
     for number, count in zip(map(hint, counts), counts.values(), strict=True):
         if held.get(number, 0) < count:
             held[number] = min(count, _MOST)
@@ -114,8 +113,7 @@ def described(stored: Held, counts: Mapping[str, int]) -> Held:
 
 def redescribed(stored: Held, counts: Mapping[str, int]) -> tuple[Held, dict[str, int]]:
     """What a fact holds when words of its descriptions occur as often as this from now on; and how often they did."""
-    terms, often, _ = unpacked([stored])
-    held = dict(zip(terms.tolist(), often.tolist(), strict=True))
+    held = _opened(stored)
     before = {word: held[hint(word)] for word in counts if hint(word) in held}
     for word, count in counts.items():
         held.pop(hint(word), None)
@@ -131,8 +129,12 @@ def unpacked(stored: Sequence[Held]) -> tuple[Terms, Counts, NDArray[np.int64]]:
     return terms, np.frombuffer(b"".join([one.counts for one in stored]), np.uint16), rows
 
 
+def _opened(stored: Held) -> dict[int, int]:
+    """What one fact holds: its terms, and how often each occurs. So few are faster without numpy."""
+    return dict(zip(array("q", stored.terms), array("H", stored.counts), strict=True))
+
+
 def _packed(held: Mapping[int, int], marked: Iterable[int]) -> Held:
     rows = dict.fromkeys(marked, 0)
     rows.update(held)
-    numbers = np.fromiter(rows.keys(), np.int64, len(rows))
-    return Held(numbers.tobytes(), np.fromiter(rows.values(), np.uint16, len(rows)).tobytes())
+    return Held(array("q", rows.keys()).tobytes(), array("H", rows.values()).tobytes())
