@@ -48,13 +48,10 @@ def _exact(vectors: Matrix, wanted: Rows, k: int) -> Pairs:
 
 def _by_cells(vectors: Matrix, wanted: Rows, k: int) -> Pairs:
     centres = _centres(vectors, max(2, len(vectors) // CELL))
-    home = np.concatenate([np.argmax(vectors[rows] @ centres.T, axis=1) for rows in _blocks(np.arange(len(vectors)))])
+    probes = min(PROBES, len(centres))
+    home, near = _cells_of(vectors, centres, wanted, probes)
     order = np.argsort(home, kind="stable")
     starts = np.searchsorted(home[order], np.arange(len(centres) + 1))
-    probes = min(PROBES, len(centres))
-    near = np.concatenate(
-        [np.argpartition(-(vectors[rows] @ centres.T), probes - 1, axis=1)[:, :probes] for rows in _blocks(wanted)]
-    )
     visits = np.argsort(near.ravel(), kind="stable")
     bounds = np.searchsorted(near.ravel()[visits], np.arange(len(centres) + 1))
     parts = []
@@ -62,6 +59,20 @@ def _by_cells(vectors: Matrix, wanted: Rows, k: int) -> Pairs:
         rows, inside = wanted[visits[bounds[cell] : bounds[cell + 1]] // probes], order[starts[cell] : starts[cell + 1]]
         parts += [_best(vectors, block, inside, min(k, len(inside))) for block in _blocks(rows) if len(inside)]
     return _top(_joined(parts), k)
+
+
+def _cells_of(vectors: Matrix, centres: Matrix, wanted: Rows, probes: int) -> tuple[Rows, Rows]:
+    """The cell of every row, and the cells to look at for the wanted ones, which are mostly all, so that both come from one product."""
+    home = np.empty(len(vectors), np.int64)
+    near = np.empty((len(vectors), probes), np.int64)
+    asked = np.zeros(len(vectors), np.bool_)
+    asked[wanted] = True
+    for rows in _blocks(np.arange(len(vectors))):
+        likeness = vectors[rows] @ centres.T
+        home[rows] = np.argmax(likeness, axis=1)
+        some = asked[rows]
+        near[rows[some]] = np.argpartition(-likeness[some], probes - 1, axis=1)[:, :probes]
+    return home, near[wanted]
 
 
 def _centres(vectors: Matrix, count: int) -> Matrix:
