@@ -9,8 +9,9 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from cofire.asks import Asking, Emit, Now, Read, Recorded, Size, Understand, Write, again_on_conflict
+from cofire.asks import Asking, Emit, Now, Read, Recorded, Size, Understand, Write, again_on_conflict, at_one_moment
 from cofire.dynamics.bridging import bridges
 from cofire.dynamics.communities import communities
 from cofire.dynamics.pagerank import pagerank
@@ -121,9 +122,15 @@ def _similarity(batch: Sequence[Fact], kin: Kin, settings: Settings) -> Asking[t
     """Edges by composite score and by nearness, under the degree cap."""
     touched = sorted({kin.ids[row] for row in np.unique(np.concatenate([kin.left, kin.right]))})
     profiles = yield from _profiles(touched, batch)
-    held: list[Edge] = yield Edges(EdgeFilter(ids=frozenset(touched)), MANY)
-    woven = weave(kin, profiles, [edge for edge in held if edge.kind in CAPPED or edge.origin == "user"], settings)
+    woven = weave(kin, profiles, (yield from _counted(frozenset(touched))), settings)
     return woven.edges, woven.ended
+
+
+def _counted(ids: frozenset[str]) -> Asking[list[Edge]]:
+    """The edges at these facts that count for the cap: those of its kinds, and those that people made."""
+    wanted = [EdgeFilter(kinds=CAPPED, ids=ids), EdgeFilter(ids=ids, origin="user")]
+    found: list[list[Edge]] = yield from at_one_moment([Edges(one, MANY) for one in wanted])
+    return list({(edge.source, edge.target, edge.kind): edge for part in found for edge in part}.values())
 
 
 def _profiles(ids: Sequence[str], batch: Sequence[Fact]) -> Asking[dict[str, Profile]]:
@@ -207,17 +214,11 @@ def bridge_edges(network: Network, near: Sequence[Kin], groups: Any, settings: S
     if not settings[BRIDGES] or not near:
         return ()
     row = {id: at for at, id in enumerate(network.ids)}
-    found = [
-        (row[kin.ids[a]], row[kin.ids[b]], cosine)
-        for kin in near
-        for a, b, cosine in zip(kin.left.tolist(), kin.right.tolist(), kin.cosines.tolist(), strict=True)
-        if kin.ids[a] in row and kin.ids[b] in row
-    ]
-    table = np.array(found, np.float64).reshape(-1, 3)
+    left, right, cosines = (np.concatenate(column) for column in zip(*(_rows(kin, row) for kin in near), strict=True))
     laid = bridges(
         groups,
-        (table[:, 0].astype(np.int64), table[:, 1].astype(np.int64)),
-        table[:, 2],
+        (left, right),
+        cosines,
         standing=(network.source, network.target),
         floor=BRIDGE_FLOOR,
         smallest=BRIDGE_SMALLEST,
@@ -235,6 +236,14 @@ def bridge_edges(network: Network, near: Sequence[Kin], groups: Any, settings: S
         )
         for one in laid
     )
+
+
+def _rows(kin: Kin, row: Mapping[str, int]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Pairs by the rows of their facts, and their cosines; those of facts that are not there are left out."""
+    at = np.array([row.get(id, -1) for id in kin.ids], np.int64)
+    left, right = at[kin.left], at[kin.right]
+    there = (left >= 0) & (right >= 0)
+    return left[there], right[there], kin.cosines[there].astype(np.float64)
 
 
 def _rating(scope: str) -> str:
