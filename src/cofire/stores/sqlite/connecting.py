@@ -18,6 +18,8 @@ from cofire.stores.sqlite import schema
 from cofire.stores.sqlite.faults import in_our_words, translated
 
 IN_MEMORY = ":memory:"
+# What a large change touches is kept in memory until it is whole; with SQLite's own 2 MB a dream would go over its pages again and again.
+WRITER_CACHE_KB = 32_000
 SHORTEST_WAIT, LONGEST_WAIT = 0.0005, 0.0035
 
 
@@ -201,6 +203,7 @@ def _writer(path: str, options: SqliteOptions) -> apsw.Connection | None:
 
 def _prepared(connection: apsw.Connection, path: str, options: SqliteOptions) -> apsw.Connection:
     _tune(connection, options)
+    connection.pragma("cache_size", -WRITER_CACHE_KB)
     schema.check_owner(connection, path)
     if connection.readonly("main"):
         raise apsw.ReadOnlyError(path)
