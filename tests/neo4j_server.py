@@ -51,23 +51,34 @@ server.bolt.listen_address=127.0.0.1:{port}
 server.bolt.advertised_address=127.0.0.1:{port}
 server.http.enabled=false
 server.https.enabled=false
-server.memory.pagecache.size=128m
+server.memory.pagecache.size={page_cache}
 dbms.usage_report.enabled=false
 db.tx_log.preallocate=false
-dbms.cypher.min_replan_interval=1h
 """
 _JAVA = (
     "-Xms256m",
-    "-Xmx1g",
-    # Tests ask each question a few times: what is compiled at once is never worth compiling better.
-    "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",
     "-Dio.netty.tryReflectionSetAccessible=true",
     "-Dlog4j2.disable.jmx=true",
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
     "--add-opens=java.base/java.io=ALL-UNNAMED",
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How much of the machine a server may have, and how it uses it."""
+
+    page_cache: str
+    java: tuple[str, ...]
+    settings: str = ""
+
+
+# Tests ask each question a few times: what is compiled at once is never worth compiling better, nor a plan worth making anew.
+FOR_TESTS = Room(
+    "128m", ("-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"), "dbms.cypher.min_replan_interval=1h\n"
+)
+FOR_MEASURING = Room("1g", ("-Xmx3g", "-XX:+UseG1GC"))
 
 
 def missing() -> str:
@@ -94,6 +105,7 @@ class Server:
 
     port: int
     home: Path
+    room: Room = FOR_TESTS
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
     @property
@@ -106,7 +118,7 @@ class Server:
 
     def start(self) -> None:
         """Start it and wait until it answers."""
-        command = ["java", *_JAVA, "-cp", f"{JARS}/*", "org.neo4j.server.CommunityEntryPoint"]
+        command = ["java", *_JAVA, *self.room.java, "-cp", f"{JARS}/*", "org.neo4j.server.CommunityEntryPoint"]
         command += [f"--home-dir={self.home}", f"--config-dir={self.home / 'conf'}", "--console-mode"]
         log = (self.home / "console.log").open("ab")
         with log:
@@ -126,10 +138,10 @@ class Server:
 
 
 @contextmanager
-def server() -> Iterator[Server]:
+def server(room: Room = FOR_TESTS) -> Iterator[Server]:
     """A new and empty server, gone at the end with all that it held."""
     fetch()
-    made = Server(free_port(), Path(mkdtemp(prefix="cofire-neo4j-")))
+    made = Server(free_port(), Path(mkdtemp(prefix="cofire-neo4j-")), room)
     try:
         _furnish(made)
         made.start()
@@ -148,7 +160,8 @@ def free_port() -> int:
 def _furnish(made: Server) -> None:
     """Its configuration and its password, before the first start."""
     (made.home / "conf").mkdir()
-    (made.home / "conf" / "neo4j.conf").write_text(_CONFIGURATION.format(port=made.port))
+    said = _CONFIGURATION.format(port=made.port, page_cache=made.room.page_cache) + made.room.settings
+    (made.home / "conf" / "neo4j.conf").write_text(said)
     environment = {**os.environ, "NEO4J_HOME": str(made.home), "NEO4J_CONF": str(made.home / "conf")}
     admin = ["java", "-cp", f"{JARS}/*", "org.neo4j.cli.AdminTool", "dbms", "set-initial-password", PASSWORD]
     subprocess.run(admin, check=True, env=environment, capture_output=True)
@@ -205,3 +218,29 @@ def empty(url: str) -> None:
     where = address(url, None)
     with neo4j.GraphDatabase.driver(where.url, auth=where.auth) as driver:
         driver.execute_query("MATCH (n) WHERE NOT n:Store DETACH DELETE n", database_=where.database)
+
+
+class _Sent(logging.Handler):
+    def __init__(self, queries: list[str]) -> None:
+        super().__init__(logging.DEBUG)
+        self._queries = queries
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if "C: RUN" in record.getMessage():
+            self._queries.append(record.getMessage())
+
+
+@contextmanager
+def queries_sent() -> Iterator[list[str]]:
+    """What the driver says it has sent: a query a round trip, however many questions are in it."""
+    queries: list[str] = []
+    log, handler = logging.getLogger("neo4j.io"), _Sent(queries)
+    before = log.level, log.propagate
+    log.addHandler(handler)
+    log.setLevel(logging.DEBUG)
+    log.propagate = False
+    try:
+        yield queries
+    finally:
+        log.removeHandler(handler)
+        log.level, log.propagate = before

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast
 
@@ -43,6 +43,11 @@ class World:
     def store_awaits(self) -> bool:
         """Whether the store answers with what is to be awaited, and must be asked in the event loop that it belongs to."""
         return bool(getattr(self.store, "awaits", False))
+
+    def seated(self) -> World:
+        """The same for one verb: a store far away keeps at hand for it what comes along with its answers."""
+        sitting = getattr(self.store, "sitting", None)
+        return replace(self, store=sitting()) if sitting else self
 
 
 class Ask(Protocol):
@@ -314,7 +319,7 @@ class _Drive(Generic[T]):
 
 def run(verb: Asking[T], world: World, listen: Callable[[Any], None] | None = None) -> T:
     """Drive a verb to its end, answering each thing it asks for."""
-    drive = _Drive(verb)
+    drive, world = _Drive(verb), world.seated()
     while not drive.done:
         if isinstance(drive.ask, Emit) and listen is not None:
             listen(drive.ask.value)
@@ -324,7 +329,7 @@ def run(verb: Asking[T], world: World, listen: Callable[[Any], None] | None = No
 
 def stream(verb: Asking[Any], world: World) -> Iterator[Any]:
     """What a verb emits, as it goes."""
-    drive = _Drive(verb)
+    drive, world = _Drive(verb), world.seated()
     while not drive.done:
         if isinstance(drive.ask, Emit):
             yield drive.ask.value
@@ -333,7 +338,7 @@ def stream(verb: Asking[Any], world: World) -> Iterator[Any]:
 
 async def arun(verb: Asking[T], world: World, listen: Callable[[Any], None] | None = None) -> T:
     """Drive a verb to its end, awaiting each answer."""
-    drive = _Drive(verb)
+    drive, world = _Drive(verb), world.seated()
     while not drive.done:
         if isinstance(drive.ask, Emit) and listen is not None:
             listen(drive.ask.value)
@@ -343,7 +348,7 @@ async def arun(verb: Asking[T], world: World, listen: Callable[[Any], None] | No
 
 async def astream(verb: Asking[Any], world: World) -> AsyncIterator[Any]:
     """What a verb emits, as it goes, between awaits."""
-    drive = _Drive(verb)
+    drive, world = _Drive(verb), world.seated()
     while not drive.done:
         if isinstance(drive.ask, Emit):
             yield drive.ask.value

@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 
 import platformdirs
 
-from cofire.asks import Asking, Recorded, World, arun, run
+from cofire.asks import Asking, World, arun, run
+from cofire.assuming import assuming
 from cofire.configuration import default_store, gather
 from cofire.curate_settings import CURATE_EVERY_HOURS
 from cofire.dreaming import BackgroundCurator, BackgroundDreamer
@@ -63,8 +64,7 @@ class Opened:
 
     def informed(self, verb: Callable[[Settings], Asking[T]]) -> Asking[T]:
         """A verb begun with the settings that hold at this moment, whoever changed them."""
-        record: Record | None = yield Recorded(RECORD)
-        return (yield from verb(self.settings(record)))
+        return (yield from assuming(RECORD, lambda record: verb(self.settings(record))))
 
     def in_session(self, session: str) -> Opened:
         """The same, with recalls of another session."""

@@ -91,6 +91,7 @@ MAY_KNOW = {
         "embedders.base",
         "stores.base",
     },
+    "assuming": {"asks", "errors", "model", "stores.base"},
     "asks": {"errors", "journal", "receipts", "model", "embedders.base", "reading", "stores.base"},
     "graph_asks": {"asks", "model", "stores.base"},
     "xray": {"errors", "fencing", "model", "reading", "spreads"},
@@ -135,6 +136,7 @@ MAY_KNOW = {
         *("embedders.base", "embedders.calibration", "stores.base", "asks", "graph_asks", "journal_asks", "ingesting"),
     },
     "opening": {
+        "assuming",
         *("errors", "ids", "journal", "model", "settings", "graph_settings", "configuration", "dreaming", "reading"),
         "curate_settings",
         "receipts",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from typing import Any, NamedTuple
 
 import neo4j
@@ -62,6 +63,16 @@ class Noting(Neo4jStore):
         found = self._driver.execute_query(text, dict(query.parameters), database_=self._address.database)
         return found.summary.plan
 
+    def hits(self) -> int:
+        """How often the server looked at something stored, for all that was asked."""
+        return sum(_hits(self._profile(query)) for query in self.noted)
+
+    def _profile(self, query: Query) -> Any:
+        text = neo4j.Query(f"PROFILE {query.text}")
+        return self._driver.execute_query(
+            text, dict(query.parameters), database_=self._address.database
+        ).summary.profile
+
 
 class Step(NamedTuple):
     """One step of a plan."""
@@ -74,6 +85,10 @@ def _steps(plan: Any) -> Iterator[Step]:
     yield Step(plan["operatorType"].partition("@")[0], str(plan["args"].get("Details", "")))
     for part in plan.get("children", ()):
         yield from _steps(part)
+
+
+def _hits(profile: Any) -> int:
+    return int(profile.get("dbHits", 0)) + sum(_hits(part) for part in profile.get("children", ()))
 
 
 def scans(steps: list[Step]) -> list[Step]:
@@ -168,6 +183,18 @@ def test_times_are_walked_from_the_ends_of_a_span(store: Noting, ids: list[str])
     store.timely([(NOW, NOW + DAY)], 5, WHERE)
     does = [step.does for step in store.steps()]
     assert (does.count("Top"), does.count("PartialTop")) == (1, 2)
+
+
+@pytest.mark.parametrize("many", [200, 800])
+def test_a_name_that_many_hold_costs_as_much_as_one_that_very_many_hold(neo4j_url: str, many: int) -> None:
+    empty(neo4j_url)
+    with closing(Noting.at(neo4j_url)) as store:
+        pen = Pen(store)
+        first, *_ = pen.write(*(holding(pen.new(f"tea {n}"), {"hub": (0,)}, {}) for n in range(many))).facts
+        store.noted.clear()
+        [held] = store.paths([first.id], WHERE, 60, 30).count.tolist()
+        assert held == many
+        assert store.hits() < 100
 
 
 def test_no_query_of_a_recall_scans(neo4j_url: str) -> None:

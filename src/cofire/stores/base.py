@@ -65,6 +65,10 @@ class Evidence:
     speakers: tuple[str | None, ...]
 
 
+class Overtaken(Exception):
+    """A record is not as a verb assumed it to be: it begins anew, and nobody else hears of it."""
+
+
 @dataclass(frozen=True)
 class NamePaths:
     """Names that some facts hold, and where they lead.

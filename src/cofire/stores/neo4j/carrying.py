@@ -222,5 +222,5 @@ CALL () {
 }
 MERGE (c:WordCount {scope: $scope})
 SET c.version = randomUUID(), c.facts = $facts, c.length = $length, c.terms = $terms, c.holding = $holding,
-  c.sample = $sample, c.counted_to = last, c.sampled = $sampled
+  c.sample = $sample, c.counted_to = last, c.sampled = $sampled, c.stale = true
 """

@@ -1,8 +1,8 @@
-"""Counting: the word statistics of a scope, kept on a node and read back for a question's words."""
+"""Counting: the word statistics of a scope, read back for a question's words. They are made in `recounting`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 
 from cofire.stores.base import MODEL_RECORD, Floats, WordStatistics
 from cofire.stores.index.moments import moment
-from cofire.stores.index.terms import Held, Terms, term, unpacked
+from cofire.stores.index.terms import Terms, term
+from cofire.stores.neo4j.bringing import Brought
 from cofire.stores.neo4j.querying import Query, Querying, Row, both
-
-# Facts whose words are read together when a scope is counted.
-PORTION = 5_000
 
 
 @dataclass(frozen=True)
@@ -55,9 +53,14 @@ class Counts:
         return self.kept[scope]
 
 
-def statistics(counts: Counts, scopes: Sequence[str], words: Sequence[str]) -> Querying[WordStatistics]:
+def statistics(
+    brought: Brought, counts: Counts, scopes: Sequence[str], words: Sequence[str]
+) -> Querying[WordStatistics]:
     """The statistics of several scopes together, and the times that their facts speak of."""
-    counted, times, dimension = yield from both(_counted(counts, scopes), _times(scopes), model_size())
+    within = tuple(sorted(set(scopes)))
+    if within not in brought.statistics:
+        brought.statistics[within] = yield from both(_counted(counts, within), _times(within), model_size())
+    counted, times, dimension = brought.statistics[within]
     asked = np.array([term(word) for word in words], np.int64)
     facts = sum(count.facts for count in counted)
     mean = sum(count.length for count in counted) / facts if facts else 0.0
@@ -67,7 +70,7 @@ def statistics(counts: Counts, scopes: Sequence[str], words: Sequence[str]) -> Q
 
 
 def _counted(counts: Counts, scopes: Sequence[str]) -> Querying[list[Count]]:
-    asked = [{"scope": scope, "known": counts.version(scope)} for scope in sorted(set(scopes))]
+    asked = [{"scope": scope, "known": counts.version(scope)} for scope in scopes]
     found = yield Query(_COUNTED, {"asked": asked})
     return [counts.learn(row) for row in found]
 
@@ -82,7 +85,7 @@ RETURN [c.scope, c.version, c.facts, c.length, CASE WHEN other THEN c.terms END,
 
 def _times(scopes: Sequence[str]) -> Querying[tuple[Any, Any]]:
     """The first and the last moment, each found at its end of the index."""
-    found = yield Query(_TIMES, {"scopes": sorted(set(scopes))})
+    found = yield Query(_TIMES, {"scopes": list(scopes)})
     told = [one for pair in found for one in pair if one is not None]
     return moment(min(told, default=None)), moment(max(told, default=None))
 
@@ -110,58 +113,3 @@ def model_size() -> Querying[int]:
 def _rows(stored: bytes, dimension: int) -> Floats:
     vectors = np.frombuffer(stored, np.float16).astype(np.float32).reshape(-1, dimension or 1)
     return vectors[:, :dimension]
-
-
-def recount(scope: str, sample: int) -> Querying[None]:
-    """Count the words of a scope, and keep some of its vectors as a sample, chosen by content and not by age."""
-    found = yield Query("MATCH (s:Scope {scope: $scope}) RETURN [s.told] AS row", {"scope": scope})
-    yield from _count(scope, int(found[0][0]) if found else 0, sample)
-
-
-def count_again(scopes: Iterable[str]) -> Querying[None]:
-    """Count what was counted, when some of it went or came back; what was told since is left for the next count."""
-    asked = {"scopes": sorted(set(scopes))}
-    found = yield Query(
-        "MATCH (c:WordCount) WHERE c.scope IN $scopes RETURN [c.scope, c.counted_to, c.sampled] AS row", asked
-    )
-    for scope, up_to, sampled in found:
-        yield from _count(scope, up_to, sampled)
-
-
-def _count(scope: str, up_to: int, sample: int) -> Querying[None]:
-    facts = length = 0
-    numbers: list[Terms] = []
-    for after in range(0, up_to, PORTION):
-        rows = yield Query(_WORDS, {"scope": scope, "after": after, "to": min(up_to, after + PORTION)})
-        terms, often, _ = unpacked([Held(bytes(row[0]), bytes(row[1])) for row in rows])
-        numbers.append(terms[often > 0])
-        facts, length = facts + len(rows), length + sum(row[2] for row in rows)
-    known, holding = np.unique(np.concatenate([np.zeros(0, np.int64), *numbers]), return_counts=True)
-    sampled = yield Query(_SAMPLE, {"scope": scope, "to": up_to, "sample": sample})
-    yield Query(
-        _KEEP,
-        {
-            "scope": scope,
-            "facts": facts,
-            "length": length,
-            "terms": known.tobytes(),
-            "holding": holding.astype(np.int32).tobytes(),
-            "sample": b"".join(bytes(vector) for (vector,) in sampled),
-            "counted_to": up_to,
-            "sampled": sample,
-        },
-    )
-
-
-_WORDS = """
-MATCH (f:Fact) WHERE f.scope = $scope AND f.number > $after AND f.number <= $to RETURN [f.terms, f.counts, f.length] AS row
-"""
-_SAMPLE = """
-MATCH (f:Fact) WHERE f.scope = $scope AND f.hash IS NOT NULL AND f.number <= $to AND f.stored IS NOT NULL
-RETURN [f.stored] AS row ORDER BY f.scope, f.hash LIMIT $sample
-"""
-_KEEP = """
-MERGE (c:WordCount {scope: $scope})
-SET c.version = randomUUID(), c.facts = $facts, c.length = $length, c.terms = $terms, c.holding = $holding,
-  c.sample = $sample, c.counted_to = $counted_to, c.sampled = $sampled
-"""

@@ -16,6 +16,7 @@ from cofire.revising import Skipped
 from cofire.stores.index.moments import stamp
 from cofire.stores.index.terms import Held, described, redescribed
 from cofire.stores.neo4j.querying import Query, Querying, Row
+from cofire.stores.neo4j.recounting import COUNTED_OTHERWISE
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,10 @@ MATCH (f:Fact) WHERE f.id IN locked RETURN {DESCRIBED} AS row
 def _keep(facts: Sequence[Described]) -> Querying[None]:
     if facts:
         rows = [{"id": one.id, "parts": one.parts} for one in facts]
-        yield Query("UNWIND $rows AS r MATCH (f:Fact {id: r.id}) SET f += r.parts", {"rows": rows})
+        yield Query(_KEEP, {"rows": rows})
+
+
+_KEEP = f"UNWIND $rows AS r MATCH (f:Fact {{id: r.id}}) SET f += r.parts {COUNTED_OTHERWISE}"
 
 
 def cited(ids: Sequence[str]) -> Querying[list[dict[str, Any]]]:

@@ -12,23 +12,29 @@ from cofire.kinds import KINDS
 from cofire.stores.base import Conducting, Expansion
 from cofire.stores.expanding import THROUGH_NAMES
 from cofire.stores.linking import BACKWARD, MOST_LINKED, MOST_NAMED, SHARED
+from cofire.stores.neo4j.bringing import Brought
 from cofire.stores.neo4j.querying import Query, Querying, Row
 from cofire.stores.neo4j.rows import condition
+from cofire.stores.neo4j.weighing import led_to
 
 FORWARD = tuple(name for name, kind in KINDS.items() if kind.conducts == "forward")
 NEVER = tuple(name for name, kind in KINDS.items() if kind.conducts == "never")
 
 
-def expand(ids: Sequence[str], conducting: Conducting) -> Querying[Expansion]:
-    """The links that leave these facts, the strongest first; of equals by kind, then by content."""
+def expand(brought: Brought, ids: Sequence[str], conducting: Conducting) -> Querying[Expansion]:
+    """The links that leave these facts, the strongest first; of equals by kind, then by content.
+
+    The walk of a recall weighs all that stored edges lead to, so that comes along. A spread weighs what stays active in the end.
+    """
     asked = list(dict.fromkeys(ids))
     passing = condition(conducting.where)
     stored = _STORED.format(held=_NOW if conducting.where.as_of is None else _THEN)
     parts = [stored, _NAMED] if _walks_names(conducting) else [stored]
-    found = yield Query(
+    query = Query(
         _EXPAND.format(links="\nUNION ALL\n".join(parts), passing=passing.clause),
         {**passing.parameters, **_choice(conducting), **NAMING, "ids": asked},
     )
+    found = yield from led_to(Brought() if conducting.names else brought, query)
     return _expansion(asked, {row[0]: row for row in found})
 
 
@@ -98,9 +104,9 @@ ORDER BY strong DESC, kind, f.content, coalesce(confidence, 0.0) DESC, leaving D
 WITH s, count(DISTINCT f) AS degree, collect([f, kind, weight, confidence, tags, via]) AS found
 CALL (found) {{
   UNWIND found AS link WITH link, link[0] AS f WHERE coalesce(link[3] >= $floor, true) AND {passing} LIMIT $most
-  RETURN collect([f.id] + link[1..]) AS links
+  RETURN collect([f] + link[1..]) AS links
 }}
-RETURN [s.id, degree, links] AS row
+WITH collect([s.id, degree, links]) AS leads
 """
 
 

@@ -8,14 +8,18 @@ from cofire.embedders.base import Model, StoredModel
 from cofire.model import Fact, Record, Where
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, StoreSize
 from cofire.stores.neo4j import schema
+from cofire.stores.neo4j.bringing import Brought
 from cofire.stores.neo4j.querying import Query, Querying, joined
 from cofire.stores.neo4j.rows import FACT, condition, fact
 
 
-def read(ids: Sequence[str]) -> Querying[list[Fact | None]]:
+def read(brought: Brought, ids: Sequence[str]) -> Querying[list[Fact | None]]:
     """Facts by id, in the order asked for."""
-    found = yield Query(f"MATCH (f:Fact) WHERE f.id IN $ids RETURN {FACT} AS row", {"ids": list(ids)})
-    facts = {one.id: one for one in map(fact, found)}
+    facts = brought.facts(ids)
+    lacking = [id for id in ids if id not in facts]
+    if lacking:
+        found = yield Query(f"MATCH (f:Fact) WHERE f.id IN $ids RETURN {FACT} AS row", {"ids": lacking})
+        facts |= {one.id: one for one in map(fact, found)}
     return [facts.get(id) for id in ids]
 
 
@@ -120,6 +124,7 @@ RETURN [s.scope, s.facts, held] AS row LIMIT 10
 """
 _MISCOUNTED_NAMES = """
 MATCH (n:Name) WHERE n.mentioned <> COUNT { (n)<-[:MENTIONS]-() } OR n.about <> COUNT { (n)<-[:ABOUT]-() }
+  OR n.held <> COUNT { MATCH (n)<-[:MENTIONS|ABOUT]-(f) RETURN DISTINCT f }
 RETURN [n.scope, n.name] AS row LIMIT 10
 """
 _OFFLINE = (

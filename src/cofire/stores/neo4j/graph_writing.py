@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -14,8 +15,19 @@ from cofire.stores.neo4j.querying import Query, Querying
 from cofire.stores.neo4j.telling import portions
 
 LAST_SENTENCE = 31
+# Names that are asked for together.
+ASKED = 10_000
 
-Named = dict[tuple[str, str], dict[str, Any]]
+
+@dataclass
+class Holders:
+    """Who mentions a name, in which sentences and how surely, and who is about it, how strongly."""
+
+    mentioning: dict[str, tuple[int, float]] = field(default_factory=dict)
+    about: dict[str, float] = field(default_factory=dict)
+
+
+Named = dict[tuple[str, str], Holders]
 
 
 def write_graph(change: Change) -> Querying[EdgeCounts]:
@@ -31,26 +43,79 @@ def write_graph(change: Change) -> Querying[EdgeCounts]:
 
 
 def write_names(fresh: Sequence[NewFact]) -> Querying[None]:
-    """What new facts mention and are about, then what they mention because somebody is about it."""
-    mentions = [(new.fact.scope, new.fact.id, one) for new in fresh for one in new.mentions]
-    named = _by_name(mentions)
+    """What facts without names mention and are about, then what they mention because somebody is about it."""
+    named = _by_name((new.fact.scope, new.fact.id, one) for new in fresh for one in new.mentions)
     for new in fresh:
         for one in new.subjects:
-            held = _of(named, new.fact.scope, one.name)["about"]
-            held.setdefault(new.fact.id, {"id": new.fact.id, "strength": one.strength})
-    for portion in portions(_rows(named)):
-        yield Query(_NAME.format(found=_MADE), {"rows": portion})
+            held = named.setdefault((new.fact.scope, one.name), Holders())
+            held.about.setdefault(new.fact.id, one.strength)
+    yield from _hold(named)
     perhaps = _by_name((new.fact.scope, new.fact.id, one) for new in fresh for one in new.perhaps)
-    for portion in portions(_rows(perhaps)):
-        yield Query(_NAME.format(found=_KNOWN_SUBJECT), {"rows": portion})
+    yield from _hold((yield from _of_subjects(perhaps)), besides=named)
+
+
+def _of_subjects(perhaps: Named) -> Querying[Named]:
+    """Those of these names that a fact is about. They are few of very many, so only the names are asked for first."""
+    known: set[tuple[str, str]] = set()
+    for scope in sorted({scope for scope, _ in perhaps}):
+        for names in portions([name for within, name in perhaps if within == scope], ASKED):
+            found = yield Query(_SUBJECTS, {"scope": scope, "names": names})
+            known |= {(scope, name) for (name,) in found}
+    return {key: perhaps[key] for key in known}
+
+
+_SUBJECTS = """
+UNWIND $names AS name MATCH (n:Name {scope: $scope, name: name}) WHERE n.about > 0 RETURN [name] AS row
+"""
+
+
+def _hold(named: Named, besides: Named | None = None) -> Querying[None]:
+    """Let facts hold names that they do not hold yet, in the order of names: two who write about the same ones wait in turn."""
+    rows = []
+    for key in sorted(named):
+        before = (besides or {}).get(key, Holders())
+        mentioning = {id: said for id, said in named[key].mentioning.items() if id not in before.mentioning}
+        about, known = named[key].about, {*before.mentioning, *before.about}
+        rows.append([*key, _rows(mentioning), _rows(about), len({*mentioning, *about} - known)])
+    for portion in portions(rows):
+        yield Query(_NAME, {"rows": portion})
+
+
+def _rows(holding: Mapping[str, Any]) -> list[list[Any]]:
+    return [[id, *(said if isinstance(said, tuple) else (said,))] for id, said in holding.items()]
+
+
+_MADE = "MERGE (n:Name {scope: r[0], name: r[1]}) ON CREATE SET n.mentioned = 0, n.about = 0, n.held = 0"
+_NAME = f"""
+UNWIND $rows AS r {_MADE}
+SET n.mentioned = n.mentioned + size(r[2]), n.about = n.about + size(r[3]), n.held = n.held + r[4]
+WITH n, r
+CALL (n, r) {{
+  UNWIND r[2] AS h MATCH (f:Fact {{id: h[0]}}) CREATE (f)-[:MENTIONS {{sentences: h[1], confidence: h[2]}}]->(n)
+}}
+CALL (n, r) {{ UNWIND r[3] AS h MATCH (f:Fact {{id: h[0]}}) CREATE (f)-[:ABOUT {{strength: h[1]}}]->(n) }}
+"""
 
 
 def _add_mentions(mentions: Mapping[str, tuple[Mentioned, ...]]) -> Querying[None]:
-    """Names that were found later in facts that are stored already."""
+    """Names that were found later in facts that are stored already, and may hold them."""
     found = yield Query("MATCH (f:Fact) WHERE f.id IN $ids RETURN [f.id, f.scope] AS row", {"ids": list(mentions)})
     named = _by_name((scope, id, one) for id, scope in found for one in mentions[id])
-    for portion in portions(_rows(named)):
-        yield Query(_NAME.format(found=_MADE), {"rows": portion})
+    rows = [[*key, _rows(named[key].mentioning)] for key in sorted(named)]
+    for portion in portions(rows):
+        yield Query(_NAME_LATER, {"rows": portion})
+
+
+_NAME_LATER = f"""
+UNWIND $rows AS r {_MADE}
+WITH n, r
+CALL (n, r) {{
+  UNWIND r[2] AS h MATCH (f:Fact {{id: h[0]}}) WHERE NOT EXISTS {{ (f)-[:MENTIONS]->(n) }}
+  CREATE (f)-[:MENTIONS {{sentences: h[1], confidence: h[2]}}]->(n)
+  RETURN count(*) AS mentioning, sum(CASE WHEN EXISTS {{ (f)-[:ABOUT]->(n) }} THEN 0 ELSE 1 END) AS more
+}}
+SET n.mentioned = n.mentioned + mentioning, n.held = n.held + more
+"""
 
 
 def _by_name(mentions: Iterable[tuple[str, str, Mentioned]]) -> Named:
@@ -58,40 +123,8 @@ def _by_name(mentions: Iterable[tuple[str, str, Mentioned]]) -> Named:
     named: Named = {}
     for scope, id, one in mentions:
         bits = sum(1 << at for at in {min(at, LAST_SENTENCE) for at in one.sentences})
-        held = {"id": id, "sentences": bits, "confidence": one.confidence}
-        _of(named, scope, one.name)["mentioning"].setdefault(id, held)
+        named.setdefault((scope, one.name), Holders()).mentioning.setdefault(id, (bits, one.confidence))
     return named
-
-
-def _of(named: Named, scope: str, name: str) -> dict[str, Any]:
-    return named.setdefault((scope, name), {"mentioning": {}, "about": {}})
-
-
-def _rows(named: Named) -> list[dict[str, Any]]:
-    """In the order of names, so that two who write about the same ones wait for one another in turn."""
-    return [
-        {"scope": scope, "name": name} | {part: list(held.values()) for part, held in named[scope, name].items()}
-        for scope, name in sorted(named)
-    ]
-
-
-_MADE = "MERGE (n:Name {scope: r.scope, name: r.name}) ON CREATE SET n.mentioned = 0, n.about = 0"
-_KNOWN_SUBJECT = "MATCH (n:Name {scope: r.scope, name: r.name}) WHERE n.about > 0"
-_NAME = """
-UNWIND $rows AS r {found}
-WITH n, r
-CALL (n, r) {{
-  UNWIND r.mentioning AS h MATCH (f:Fact {{id: h.id}}) WHERE NOT EXISTS {{ (f)-[:MENTIONS]->(n) }}
-  CREATE (f)-[:MENTIONS {{sentences: h.sentences, confidence: h.confidence}}]->(n)
-  RETURN count(*) AS mentioning
-}}
-CALL (n, r) {{
-  UNWIND r.about AS h MATCH (f:Fact {{id: h.id}}) WHERE NOT EXISTS {{ (f)-[:ABOUT]->(n) }}
-  CREATE (f)-[:ABOUT {{strength: h.strength}}]->(n)
-  RETURN count(*) AS about
-}}
-SET n.mentioned = n.mentioned + mentioning, n.about = n.about + about
-"""
 
 
 def write_follows(ids: Sequence[str], reach: int, now: datetime) -> Querying[int]:
@@ -102,7 +135,8 @@ def write_follows(ids: Sequence[str], reach: int, now: datetime) -> Querying[int
 
 _FOLLOWS = """
 UNWIND $ids AS id MATCH (new:Fact {id: id})
-MATCH (before:Fact) WHERE before.scope = new.scope AND before.session = new.session
+MATCH (before:Fact) USING INDEX SEEK before:Fact(scope, session, position)
+WHERE before.scope = new.scope AND before.session = new.session
   AND before.position >= new.position - $reach AND before.position < new.position
 WITH before, new, [tag IN new.tags WHERE tag IN before.tags] AS shared
 CREATE (before)-[:LINKS {kind: 'follows', weight: 1.0 / (new.position - before.position), confidence: 1.0,

@@ -11,8 +11,9 @@ from cofire.dynamics import hebbian
 from cofire.learned import BY_USE, HEBBIAN, MOST_OCCASIONS, Group, Lesson, Occasion, Use
 from cofire.model import Change, EdgeCounts
 from cofire.stores.index.moments import stamp
+from cofire.stores.neo4j.bringing import Brought, occasion
 from cofire.stores.neo4j.edge_writing import Ground, Stored, ground, keep
-from cofire.stores.neo4j.querying import Query, Querying, Row
+from cofire.stores.neo4j.querying import Query, Querying
 
 
 def write_learning(change: Change) -> Querying[EdgeCounts]:
@@ -114,10 +115,13 @@ UNWIND $rows AS r CALL (r) {
 _LET_GO = "MATCH (o:Occasion) WHERE o.number <= $number DETACH DELETE o"
 
 
-def occasions(ids: Sequence[str], limit: int) -> Querying[list[Occasion]]:
+def occasions(brought: Brought, ids: Sequence[str], limit: int) -> Querying[list[Occasion]]:
     """Those that had at least two of these facts at their first places, those with most of them and then the newest first."""
+    at_hand = brought.occasions(ids, limit)
+    if at_hand is not None:
+        return at_hand
     found = yield Query(_ALIKE, {"ids": list(ids), "limit": limit})
-    return [_occasion(row) for row in found]
+    return [occasion(id, said) for id, said in found]
 
 
 _ALIKE = """
@@ -127,16 +131,6 @@ WITH o, shared ORDER BY shared DESC, o.number DESC, o.id LIMIT $limit
 CALL (o) { MATCH (o)-[j:JUDGED]->(f:Fact) RETURN collect([f.id, j.first, j.verdict]) AS said }
 RETURN [o.id, said] AS row ORDER BY shared DESC, o.number DESC, o.id
 """
-
-
-def _occasion(row: Row) -> Occasion:
-    id, said = row
-    return Occasion(
-        id,
-        frozenset(fact for fact, first, _ in said if first),
-        frozenset(fact for fact, _, verdict in said if verdict > 0),
-        frozenset(fact for fact, _, verdict in said if verdict < 0),
-    )
 
 
 def groups(scopes: Sequence[str] | None, limit: int, most: int) -> Querying[list[Group]]:

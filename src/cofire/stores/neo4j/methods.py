@@ -34,6 +34,7 @@ from cofire.stores.base import (
     WordStatistics,
 )
 from cofire.stores.neo4j import (
+    assumptions,
     carrying,
     clock,
     counting,
@@ -52,6 +53,8 @@ from cofire.stores.neo4j import (
     writing,
 )
 from cofire.stores.neo4j import names as naming
+from cofire.stores.neo4j.assumptions import Records
+from cofire.stores.neo4j.bringing import Brought
 from cofire.stores.neo4j.connecting import Address, Neo4jOptions
 from cofire.stores.neo4j.querying import Begun, Query, Querying
 
@@ -63,15 +66,24 @@ _GATHERING: ContextVar[bool] = ContextVar("gathering", default=False)
 
 
 class Methods:
-    """The protocol, the same for both stores. What `_answer` and `_write` return is awaited by whoever has the one that awaits."""
+    """The protocol, the same for both stores and for their sittings. What `_answer` and `_write` return is awaited by whoever awaits."""
+
+    awaits = False
 
     def __init__(self, address: Address, options: Neo4jOptions) -> None:
         self.place = address.place
         self._address = address
         self._options = options
         self._counts = counting.Counts()
+        self._speakers: recalling.Speakers = {}
+        self._seen: Records = {}
         self._unlogged = recall_log.Shelved()
         self._closed = False
+
+    @property
+    def _brought(self) -> Brought:
+        """Where answers leave what comes along: here nobody keeps it."""
+        return Brought()
 
     def _answer(self, reading: Callable[P, Querying[T]], *args: P.args, **named: P.kwargs) -> T:
         begun = partial(reading, *args, **named)
@@ -88,12 +100,22 @@ class Methods:
     def _write(self, writing: Callable[P, Querying[T]], *args: P.args, **named: P.kwargs) -> T:
         raise NotImplementedError
 
+    def together(self, questions: Sequence[Callable[[], Any]], besides: Sequence[Begun[Any]] = ()) -> list[Any]:
+        """In one round trip a step, others besides; where that fails each by itself, so that it is known which one does."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """What was shown and not yet logged is logged first, if the server is still there."""
+        raise NotImplementedError
+
     def _note(self, waiting: Sequence[Shown], keeping: Keeping) -> None:
         """Write what was shown. When that fails it is told to the log of the program, and nobody's recall fails with it."""
         raise NotImplementedError
 
     def write(self, change: Change, expects: Mapping[str, int]) -> Written:
         self._refuse_closed()
+        for record in change.records:
+            self._seen.pop(record.name, None)
         return self._write(writing.write_after, *self._unlogged.take(), change, expects)
 
     def taken(self, ids: Sequence[str]) -> Taken:
@@ -120,7 +142,7 @@ class Methods:
         return self._answer(facts.recognise, hashes)
 
     def read(self, ids: Sequence[str]) -> list[Fact | None]:
-        return self._answer(facts.read, ids)
+        return self._answer(facts.read, self._brought, ids)
 
     def scan(self, where: Where, limit: int, before: str | None) -> list[Fact]:
         return self._answer(facts.scan, where, limit, before)
@@ -138,13 +160,13 @@ class Methods:
         return self._answer(recalling.admitted, ids, where)
 
     def weigh(self, ids: Sequence[str], words: Sequence[str], reach: int, near: int) -> Evidence:
-        return self._answer(weighing.weigh, ids, words, reach, near)
+        return self._answer(weighing.weigh, self._brought, ids, words, reach, near)
 
     def places(self, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.int64]:
-        return self._answer(weighing.places, ids, words)
+        return self._answer(weighing.places, self._brought, ids, words)
 
     def voices(self, scopes: Sequence[str], words: Sequence[str]) -> frozenset[str]:
-        return self._answer(recalling.voices, scopes, words)
+        return self._answer(recalling.voices, self._speakers, scopes, words)
 
     def tags(self, scopes: Sequence[str], names: Sequence[str]) -> frozenset[str]:
         return self._answer(recalling.tags, scopes, names)
@@ -153,13 +175,13 @@ class Methods:
         return self._answer(naming.known, names, where, most)
 
     def paths(self, ids: Sequence[str], where: Where, common: int, most: int) -> NamePaths:
-        return self._answer(naming.paths, ids, where, common, most)
+        return self._answer(naming.paths, self._brought, ids, where, common, most)
 
     def statistics(self, scopes: Sequence[str], words: Sequence[str]) -> WordStatistics:
-        return self._answer(counting.statistics, self._counts, scopes, words)
+        return self._answer(counting.statistics, self._brought, self._counts, scopes, words)
 
     def record(self, name: str) -> Record | None:
-        return self._answer(facts.record, name)
+        return self._answer(assumptions.look, self._seen, name)
 
     def unembedded(self, model: bytes, limit: int) -> list[Fact]:
         return self._answer(facts.unembedded, model, limit)
@@ -180,7 +202,7 @@ class Methods:
         return self._answer(graph_reading.profiles, ids)
 
     def expand(self, ids: Sequence[str], conducting: Conducting) -> Expansion:
-        return self._answer(expanding.expand, ids, conducting)
+        return self._answer(expanding.expand, self._brought, ids, conducting)
 
     def network(self, scope: str) -> Network:
         return self._answer(graph_reading.network, scope)
@@ -237,7 +259,7 @@ class Methods:
         return self._answer(learning.uses, ids)
 
     def occasions(self, ids: Sequence[str], limit: int) -> list[Occasion]:
-        return self._answer(learning.occasions, ids, limit)
+        return self._answer(learning.occasions, self._brought, ids, limit)
 
     def groups(self, scopes: Sequence[str] | None, limit: int, most: int) -> list[Group]:
         return self._answer(learning.groups, scopes, limit, most)

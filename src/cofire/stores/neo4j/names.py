@@ -11,8 +11,10 @@ import numpy as np
 from cofire.model import Where
 from cofire.stores import linking
 from cofire.stores.base import Known, NamePaths
+from cofire.stores.neo4j.bringing import Brought
 from cofire.stores.neo4j.querying import Query, Querying, Row, both
 from cofire.stores.neo4j.rows import condition
+from cofire.stores.neo4j.weighing import led_to
 
 
 def known(names: Sequence[str], where: Where, most: int) -> Querying[list[Known]]:
@@ -57,10 +59,13 @@ class _Lead:
     targets: Sequence[Row]
 
 
-def paths(ids: Sequence[str], where: Where, common: int, most: int) -> Querying[NamePaths]:
-    """The names that these facts hold, and where each leads. Too common a name is passed over by its stored count."""
+def paths(brought: Brought, ids: Sequence[str], where: Where, common: int, most: int) -> Querying[NamePaths]:
+    """The names that these facts hold, and where each leads. Too common a name is passed over by its stored count.
+
+    In a recall, which weighs facts before it walks, what they lead to is weighed with it.
+    """
     asked = list(dict.fromkeys(ids))
-    found = yield from both(_seeds(asked), _leads(asked, where, common, most))
+    found = yield from both(_seeds(asked), _leads(brought, asked, where, common, most))
     seeds: Mapping[str, _Seed] = found[0]
     known = [seeds[id] for id in asked if id in seeds]
     return _paths(known, found[1])
@@ -87,10 +92,13 @@ def _seed(row: Row) -> _Seed:
     return _Seed(id, scope, loose, [(name, bits, own, max(own, sure)) for name, bits, own, sure in sorted(held)])
 
 
-def _leads(ids: Sequence[str], where: Where, common: int, most: int) -> Querying[dict[tuple[str, str], _Lead]]:
+def _leads(
+    brought: Brought, ids: Sequence[str], where: Where, common: int, most: int
+) -> Querying[dict[tuple[str, str], _Lead]]:
     passing = condition(where)
     asked = {"ids": ids, "common": common, "most": most, "leading": linking.MOST_LEADING}
-    found = yield Query(_LEADS.format(passing=passing.clause), {**passing.parameters, **asked})
+    query = Query(_LEADS.format(passing=passing.clause), {**passing.parameters, **asked})
+    found = yield from led_to(brought, query)
     return {(scope, name): _Lead(count, targets) for scope, name, count, targets in found}
 
 
@@ -98,18 +106,17 @@ _LEADS = """
 UNWIND $ids AS id MATCH (s:Fact {{id: id}})
 CALL (s) {{ MATCH (s)-[:MENTIONS|ABOUT]->(n:Name) RETURN n }}
 WITH DISTINCT n
-WITH n, COUNT {{ MATCH (n)<-[:MENTIONS|ABOUT]-(holder) RETURN DISTINCT holder }} AS count
-CALL (n, count) {{
-  CALL (n, count) {{
+CALL (n) {{
+  CALL (n) {{
     WITH n WHERE n.about <= $leading MATCH (n)<-[a:ABOUT]-(f:Fact) RETURN f, a.strength AS strength
   UNION ALL
-    WITH n, count WHERE count <= $common AND n.mentioned <= $leading MATCH (n)<-[:MENTIONS]-(f:Fact) RETURN f, 0.0 AS strength
+    WITH n WHERE n.held <= $common AND n.mentioned <= $leading MATCH (n)<-[:MENTIONS]-(f:Fact) RETURN f, 0.0 AS strength
   }}
   WITH n, f, max(strength) AS strength ORDER BY strength DESC, f.content
   WITH n, f, strength WHERE {passing} LIMIT $most
-  RETURN collect([f.id, f.session IS NULL, strength, head([(f)-[m:MENTIONS]->(n) | m.sentences])]) AS targets
+  RETURN collect([f, f.session IS NULL, strength, head([(f)-[m:MENTIONS]->(n) | m.sentences])]) AS targets
 }}
-RETURN [n.scope, n.name, count, targets] AS row
+WITH collect([n.scope, n.name, n.held, targets]) AS leads
 """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from cofire.model import Where
@@ -54,16 +55,53 @@ def admitted(ids: Sequence[str], where: Where) -> Querying[list[str]]:
     return [id for id in ids if id in seen]
 
 
-def voices(scopes: Sequence[str], words: Sequence[str]) -> Querying[frozenset[str]]:
-    """The speakers whose names hold one of these words, in small letters."""
-    found = (yield Query(_VOICES, {"scopes": sorted(set(scopes))})) if words else []
-    return frozenset(speaker for (speaker,) in found if not set(name_words(speaker)).isdisjoint(words))
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """The speakers of a scope, up to a number, and the count of its changes that were no tellings."""
+
+    told: int
+    revised: int
+    speakers: frozenset[str]
 
 
+Speakers = dict[str, Heard]
+UNHEARD = Heard(0, -1, frozenset())
+
+
+def voices(heard: Speakers, scopes: Sequence[str], words: Sequence[str]) -> Querying[frozenset[str]]:
+    """The speakers whose names hold one of these words, in small letters. Who was heard before is remembered."""
+    if not words:
+        return frozenset()
+    before = {scope: heard.get(scope, UNHEARD) for scope in sorted(set(scopes))}
+    asked = [{"scope": scope, "told": one.told, "revised": one.revised} for scope, one in before.items()]
+    found = yield Query(_VOICES, {"asked": asked})
+    now = {row[0]: _heard(before[row[0]], *row[1:]) for row in found}
+    heard.update(now)
+    every = {speaker for one in now.values() for speaker in one.speakers}
+    return frozenset(speaker for speaker in every if not set(name_words(speaker)).isdisjoint(words))
+
+
+def _heard(before: Heard, told: int, revised: int, speakers: Sequence[str]) -> Heard:
+    return Heard(told, revised, frozenset(speakers) | (before.speakers if revised == before.revised else frozenset()))
+
+
+# Where facts only came, those that came since are looked at; where others changed or went, all.
 _VOICES = """
-UNWIND $scopes AS scope
-MATCH (f:Fact) USING INDEX SEEK f:Fact(scope, speaker) WHERE f.scope = scope AND f.speaker IS NOT NULL
-WITH DISTINCT f.speaker AS speaker RETURN [speaker] AS row
+UNWIND $asked AS one MATCH (s:Scope {scope: one.scope}) WITH one, s, coalesce(s.revised, 0) AS revised
+CALL (one, revised) {
+  CALL (one, revised) {
+    WITH one, revised WHERE revised = one.revised
+    MATCH (f:Fact) USING INDEX SEEK f:Fact(scope, number)
+    WHERE f.scope = one.scope AND f.number > one.told AND f.speaker IS NOT NULL
+    RETURN DISTINCT f.speaker AS speaker
+  UNION
+    WITH one, revised WHERE revised <> one.revised
+    MATCH (f:Fact) USING INDEX SEEK f:Fact(scope, speaker) WHERE f.scope = one.scope AND f.speaker IS NOT NULL
+    RETURN DISTINCT f.speaker AS speaker
+  }
+  RETURN collect(speaker) AS speakers
+}
+RETURN [s.scope, s.told, revised, speakers] AS row
 """
 
 

@@ -11,7 +11,7 @@ from cofire.model import Record
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD
 from cofire.stores.neo4j import facts
 from cofire.stores.neo4j.querying import Query, Querying
-from cofire.stores.neo4j.telling import seen_from_rest
+from cofire.stores.neo4j.telling import SEEN, seen_from_rest
 
 # Vectors that are read and written again together.
 PORTION = 2_000
@@ -93,8 +93,8 @@ def see_anew(model: StoredModel) -> Querying[None]:
 _VECTORS = """
 MATCH (f:Fact) WHERE f.id > $after AND f.stored IS NOT NULL RETURN [f.id, f.stored] AS row ORDER BY f.id LIMIT $limit
 """
-_SEEN = """
-UNWIND $seen AS r MATCH (f:Fact {id: r.id}) CALL db.create.setNodeVectorProperty(f, 'vector', r.vector)
+_SEEN = f"""
+UNWIND $seen AS r MATCH (f:Fact {{id: r.id}}) CALL db.create.setNodeVectorProperty(f, 'vector', {SEEN})
 """
 
 

@@ -26,6 +26,7 @@ def unname(ids: Sequence[str]) -> Querying[None]:
     """Let facts hold no names; a name that nobody holds any more goes."""
     asked = {"ids": list(dict.fromkeys(ids))}
     held = yield Query(_HELD, asked)
+    yield Query(_UNHOLD, asked)
     yield Query(_UNMENTION, asked)
     yield Query(_UNABOUT, asked)
     if held:
@@ -34,6 +35,9 @@ def unname(ids: Sequence[str]) -> Querying[None]:
 
 _HELD = """
 MATCH (f:Fact)-[:MENTIONS|ABOUT]->(n:Name) WHERE f.id IN $ids WITH DISTINCT n RETURN [n.scope, n.name] AS row
+"""
+_UNHOLD = """
+MATCH (f:Fact)-[:MENTIONS|ABOUT]->(n:Name) WHERE f.id IN $ids WITH DISTINCT f, n WITH n, count(*) AS fewer SET n.held = n.held - fewer
 """
 _UNMENTION = (
     "MATCH (f:Fact)-[m:MENTIONS]->(n:Name) WHERE f.id IN $ids WITH m, n SET n.mentioned = n.mentioned - 1 DELETE m"

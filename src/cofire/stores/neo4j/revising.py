@@ -16,9 +16,10 @@ from cofire.stores.linking import refuse_twin
 from cofire.stores.neo4j import describing, facts, removing
 from cofire.stores.neo4j.graph_writing import write_names
 from cofire.stores.neo4j.querying import Query, Querying
+from cofire.stores.neo4j.recounting import COUNTED_OTHERWISE
 from cofire.stores.neo4j.rows import FACT, fact, properties
 from cofire.stores.neo4j.schema import category_label
-from cofire.stores.neo4j.telling import search_parts, seen_from_rest
+from cofire.stores.neo4j.telling import SEEN, search_parts, seen_from_rest
 
 MOMENTS = ("at", "valid_from", "valid_until", "expires")
 PLAIN = ("text", "subject", "category", "source", "metadata")
@@ -55,6 +56,8 @@ def revise(new: NewFact, now: datetime) -> Querying[None]:
     parts = properties(after) | _search(new, before, anew=anew) | {"history": list(said), "inbox": True, "locked": None}
     labels = {"old": category_label(before.fact.category), "new": category_label(after.category)}
     yield Query(_UPDATE, {"id": after.id, "parts": parts, **labels})
+    if after.speaker != before.fact.speaker:
+        yield Query(_REVISED, {"id": after.id})
     if anew:
         yield from _begin_anew(new)
 
@@ -64,7 +67,8 @@ CALL () {{ MATCH (f:Fact {{id: $id}}) SET f.locked = true RETURN collect(f.id) A
 MATCH (f:Fact) WHERE f.id IN locked OPTIONAL MATCH (twin:Fact {{hash: $hash}})
 RETURN [{FACT}, f.terms, f.counts, coalesce(f.descriptions, []), coalesce(f.history, []), twin.id] AS row
 """
-_UPDATE = "MATCH (f:Fact {id: $id}) SET f += $parts REMOVE f:$($old) SET f:$($new)"
+_UPDATE = f"MATCH (f:Fact {{id: $id}}) SET f += $parts REMOVE f:$($old) SET f:$($new) {COUNTED_OTHERWISE}"
+_REVISED = "MATCH (f:Fact {id: $id}) MATCH (s:Scope {scope: f.scope}) SET s.revised = coalesce(s.revised, 0) + 1"
 
 
 def _search(new: NewFact, before: Before, *, anew: bool) -> dict[str, Any]:
@@ -93,10 +97,12 @@ def _begin_anew(new: NewFact) -> Querying[None]:
     yield Query("MATCH (f:Fact {id: $id}) SET f.stored = $vector", {"id": id, "vector": new.vector})
     seen = seen_from_rest(new.vector, (yield from facts.model()))
     if seen is not None:
-        yield Query(_SEEN, {"id": id, "vector": seen})
+        yield Query(_SEEN, {"r": {"id": id, "vector": seen}})
 
 
-_SEEN = "MATCH (f:Fact {id: $id}) CALL db.create.setNodeVectorProperty(f, 'vector', $vector)"
+_SEEN = f"""
+WITH $r AS r MATCH (f:Fact {{id: r.id}}) CALL db.create.setNodeVectorProperty(f, 'vector', {SEEN})
+"""
 
 
 def history(id: str) -> Querying[list[Past]]:

@@ -22,17 +22,20 @@ Bytes are the same as in SQLite, so that both stores decide alike to the last bi
   hinted      the words of its descriptions, likewise
   marks       its scope, tags, category, speaker and session as words that no text has (`marking`), for filters inside that index
   stored      bytes: its vector as float16, which decides; absent without an embedder
-  vector      the same as seen from the model's resting point, length 1, for the vector index; absent where that is nowhere
+  vector      the same as seen from the model's resting point, in 255 steps, for the vector index; absent where that is nowhere
   incoming    bytes: its vector of the model that is moving in
   pagerank community  its importance, once a dream has computed it
   helped hurt how it fared, as feedback told
   archived_because archived_at   why and when it was archived or brought back; the reason is empty where it was by hand
   descriptions descriptions_made  lists: how it was described and since when, the oldest first; the last one holds
   history     a list of JSON: what it said before, each with `until`, the oldest first
-(:Name {scope, name, mentioned, about})  unique by scope and name; how many facts mention it and are about it. Gone when none does.
-(:Scope {scope, facts, told})            unique; how many facts it holds, and the last number given
-(:WordCount {scope, version, facts, length, terms, holding, sample, counted_to, sampled})
-            unique; the words of a scope as last counted, terms and holding as bytes (int64, int32), up to which number
+(:Name {scope, name, mentioned, about, held})  unique by scope and name; how many facts mention it, are about it, and do either.
+            Gone when none does
+(:Scope {scope, facts, told, revised})   unique; how many facts it holds, the last number given, and how often facts went, came
+            back or changed their speaker
+(:WordCount {scope, version, facts, length, terms, holding, sample, counted_to, sampled, stale})
+            unique; the words of a scope as last counted, terms and holding as bytes (int64, int32), up to which number;
+            `stale` is true where words of facts that were counted have changed since, else absent
 (:Record {name, version, value})         unique; value is bytes. The record of the model has its `mean` as a list besides
 (:Span {begun, ended, hours_before})     times in which the memory was in use
 (:Recall {id, at, session, number})      the log of what was shown; number grows
@@ -62,7 +65,7 @@ import re
 from cofire.errors import StoreTooNew
 from cofire.stores.neo4j.querying import Query, Querying
 
-VERSION = 1
+VERSION = 2
 FACT_VECTORS, FACT_WORDS = "cofire_fact_vectors", "cofire_fact_words"
 
 _UNIQUE = (
@@ -113,6 +116,25 @@ def statements() -> list[str]:
         for label, *parts in _INDEXED
     ]
     return [*unique, *indexed, _VECTOR_INDEX, _WORD_INDEX, "CALL db.awaitIndexes(120)"]
+
+
+# What brings a database of an older schema up to the one after it. Each is a statement of its own, in as many transactions as it
+# needs, harmless when it was begun before and not ended.
+_UPGRADES = (
+    (
+        1,
+        """
+        MATCH (n:Name) WHERE n.held IS NULL
+        CALL (n) { SET n.held = COUNT { MATCH (n)<-[:MENTIONS|ABOUT]-(f) RETURN DISTINCT f } } IN TRANSACTIONS OF 1000 ROWS
+        """,
+    ),
+    (1, "MATCH (c:WordCount) SET c.stale = true"),
+)
+
+
+def upgrades(found: int) -> list[str]:
+    """What a database of a schema still lacks; nothing where cofire was never before."""
+    return [statement for before, statement in _UPGRADES if 0 < found <= before]
 
 
 def version() -> Querying[int]:

@@ -17,7 +17,7 @@ from cofire.model import Where
 from cofire.stores.base import MODEL_RECORD, WordCue
 from cofire.stores.index.terms import Held, hint, term, unpacked
 from cofire.stores.neo4j.querying import Query, Querying, Row, Rows
-from cofire.stores.neo4j.rows import condition, marking
+from cofire.stores.neo4j.rows import Filter, condition, marking
 from cofire.stores.neo4j.schema import FACT_VECTORS, FACT_WORDS
 
 # Scopes with no more facts than this are looked through one by one; beyond it the index proposes, which knows no scopes.
@@ -144,7 +144,7 @@ def _holding(cue: WordCue, k: int, where: Where) -> Query:
         else [every, words_query(cue, where, marks=True)]
     )
     return Query(
-        _MATCHING.format(passing=passing.clause, around=_AROUND.format(passing=passing.clause) if reach else _ALONE),
+        _MATCHING.format(passing=passing.clause, around=_around(passing) if reach else _ALONE),
         {**passing.parameters, "index": FACT_WORDS, "asked": asked, "limit": max(HOLDERS, WIDER * k), "reach": reach},
     )
 
@@ -157,23 +157,29 @@ WITH holder AS f, around
 RETURN [f.id, {passing}, f.length, f.terms, f.counts, around] AS row
 """
 _ALONE = "WITH holder, [] AS around"
+# Each turn as words in one string: the driver takes as long for each value as for a long one, and there are thousands.
+_TURN = "f.id + CASE WHEN {passing} THEN ' 1 ' ELSE ' 0 ' END + toString(f.length) + ' '"
 _AROUND = """
 CALL (holder) {{
   MATCH (f:Fact) USING INDEX SEEK f:Fact(scope, session, told, position)
   WHERE f.scope = holder.scope AND f.session = holder.session AND f.told <= holder.told AND f.position IS NOT NULL
   WITH holder, f ORDER BY f.scope DESC, f.session DESC, f.told DESC, f.position DESC
   WITH f WHERE f.told < holder.told OR f.position < holder.position LIMIT $reach
-  RETURN collect([f.id, {passing}, f.length]) AS before
+  RETURN reduce(said = '', one IN collect({turn}) | said + one) AS before
 }}
 CALL (holder) {{
   MATCH (f:Fact) USING INDEX SEEK f:Fact(scope, session, told, position)
   WHERE f.scope = holder.scope AND f.session = holder.session AND f.told >= holder.told AND f.position IS NOT NULL
   WITH holder, f ORDER BY f.scope, f.session, f.told, f.position
   WITH f WHERE f.told > holder.told OR f.position > holder.position LIMIT $reach
-  RETURN collect([f.id, {passing}, f.length]) AS after
+  RETURN reduce(said = '', one IN collect({turn}) | said + one) AS after
 }}
 WITH holder, [before, after] AS around
 """
+
+
+def _around(passing: Filter) -> str:
+    return _AROUND.format(turn=_TURN.format(passing=passing.clause))
 
 
 def words_query(cue: WordCue, where: Where, *, marks: bool) -> str:
@@ -210,15 +216,26 @@ def _read(rows: Rows) -> tuple[dict[str, _Holder], list[_Holder]]:
     holders = [_holder(row) for row in rows]
     turns = {one.id: one for one in holders}
     for row in rows:
-        for id, passes, length in [turn for side in row[5] for turn in side]:
-            turns.setdefault(id, _Holder(id, bool(passes), length))
+        for id, passes, length in (turn for side in row[5] for turn in _turns(side)):
+            if id not in turns:
+                turns[id] = _Holder(id, passes == "1", int(length))
     return turns, holders
 
 
 def _holder(row: Row) -> _Holder:
     id, passes, length, terms, counts, around = row
-    placed = tuple((2 * at + side, turn[0]) for side, turns in enumerate(around) for at, turn in enumerate(turns))
+    placed = tuple((2 * at + side, turn[0]) for side, said in enumerate(around) for at, turn in enumerate(_turns(said)))
     return _Holder(id, bool(passes), length, Held(bytes(terms), bytes(counts)), placed)
+
+
+def _turns(said: str) -> list[tuple[str, str, str]]:
+    """The turns in a string: id, whether it passes, and length.
+
+    >>> _turns("01AB 1 12 01AC 0 7 ")
+    [('01AB', '1', '12'), ('01AC', '0', '7')]
+    """
+    words = said.split()
+    return list(zip(words[::3], words[1::3], words[2::3], strict=True))
 
 
 def _own_counts(holders: Sequence[_Holder], cue: WordCue) -> Numbers:

@@ -27,6 +27,7 @@ from cofire.stores.neo4j.connecting import Address, Auth, Neo4jOptions, address,
 from cofire.stores.neo4j.faults import too_slow, translated
 from cofire.stores.neo4j.methods import Methods
 from cofire.stores.neo4j.querying import Begun, Query, Querying, Rows, in_step
+from cofire.stores.neo4j.sitting import Sitting
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -56,11 +57,14 @@ class Neo4jStore(Methods):
             raise
         return store
 
-    def together(self, questions: Sequence[Callable[[], Any]]) -> list[Any]:
-        """In one round trip a step; where that fails each by itself, so that it is known which one does."""
+    def sitting(self) -> Sitting:
+        """The store for one verb."""
+        return Sitting(self)
+
+    def together(self, questions: Sequence[Callable[[], Any]], besides: Sequence[Begun[Any]] = ()) -> list[Any]:
         begun = self._gathered(questions)
         try:
-            joint = iter(self._read(lambda: in_step([one() for one in begun if one])))
+            joint = iter(self._read(lambda: _joint(begun, besides)))
         except StoreUnavailable:
             raise
         except StoreError:
@@ -68,7 +72,6 @@ class Neo4jStore(Methods):
         return [next(joint) if one else question() for one, question in zip(begun, questions, strict=True)]
 
     def close(self) -> None:
-        """What was shown and not yet logged is logged first, if the server is still there."""
         waiting, keeping = self._unlogged.take()
         if waiting and keeping and not self._closed:
             self._note(waiting, keeping)
@@ -87,7 +90,7 @@ class Neo4jStore(Methods):
         if known == schema.VERSION:
             return
         with translated(self.place), self._session() as session:
-            for statement in schema.statements():
+            for statement in (*schema.statements(), *schema.upgrades(known)):
                 session.run(cast(Any, statement)).consume()
         self._write(schema.mark_ready)
 
@@ -147,11 +150,16 @@ class AsyncNeo4jStore(Methods):
             raise
         return store
 
-    async def together(self, questions: Sequence[Callable[[], Any]]) -> list[Any]:
-        """In one round trip a step; where that fails each by itself, so that it is known which one does."""
+    def sitting(self) -> Sitting:
+        """The store for one verb."""
+        return Sitting(self)
+
+    async def together(  # type: ignore[override]
+        self, questions: Sequence[Callable[[], Any]], besides: Sequence[Begun[Any]] = ()
+    ) -> list[Any]:
         begun = self._gathered(questions)
         try:
-            joint = iter(await self._read(lambda: in_step([one() for one in begun if one])))
+            joint = iter(await self._read(lambda: _joint(begun, besides)))
         except StoreUnavailable:
             raise
         except StoreError:
@@ -159,8 +167,7 @@ class AsyncNeo4jStore(Methods):
         pairs = zip(begun, questions, strict=True)
         return [next(joint) if one else await _awaited(question()) for one, question in pairs]
 
-    async def close(self) -> None:
-        """What was shown and not yet logged is logged first, if the server is still there."""
+    async def close(self) -> None:  # type: ignore[override]
         waiting, keeping = self._unlogged.take()
         if waiting and keeping and not self._closed:
             await self._note(waiting, keeping)
@@ -184,7 +191,7 @@ class AsyncNeo4jStore(Methods):
             return
         with translated(self.place):
             async with self._session() as session:
-                for statement in schema.statements():
+                for statement in (*schema.statements(), *schema.upgrades(known)):
                     await (await session.run(cast(Any, statement))).consume()
         await self._write(schema.mark_ready)
 
@@ -228,6 +235,13 @@ class AsyncNeo4jStore(Methods):
 
     def _session(self) -> neo4j.AsyncSession:
         return self._driver.session(database=self._address.database, bookmark_manager=self._bookmarks)
+
+
+def _joint(begun: Sequence[Begun[Any] | None], besides: Sequence[Begun[Any]]) -> Querying[list[Any]]:
+    """All of these readings in step; the answers of the first ones."""
+    asked = [one for one in begun if one]
+    found = yield from in_step([one() for one in (*asked, *besides)])
+    return found[: len(asked)]
 
 
 class _Answer:

@@ -28,7 +28,7 @@ VECTORS = {"stored": MODEL_RECORD, "incoming": INCOMING_RECORD}
 FROM = {"SHOWED": "Recall", "JUDGED": "Occasion"}
 TO = {"MENTIONS": "Name", "ABOUT": "Name"}
 APART = {"LINKS": "kind", "CITES": "gist"}
-COUNTED = {"MENTIONS": "mentioned", "ABOUT": "about"}
+COUNTED, OTHER = {"MENTIONS": "mentioned", "ABOUT": "about"}, {"MENTIONS": "ABOUT", "ABOUT": "MENTIONS"}
 
 Row = dict[str, Any]
 
@@ -154,7 +154,7 @@ def _create(rows: Sequence[Row]) -> Querying[None]:
         yield Query(CREATE, {"rows": portion})
 
 
-def _seen(row: Row, model: StoredModel | None) -> list[float] | None:
+def _seen(row: Row, model: StoredModel | None) -> bytes | None:
     return seen_from_rest(row.get("stored"), model)
 
 
@@ -188,11 +188,16 @@ def _statement(kind: str) -> str:
     source, target = FROM.get(kind, "Fact"), TO.get(kind, "Fact")
     apart = f" WHERE e.{APART[kind]} = r.apart" if kind in APART else ""
     found = _NAMED if target == "Name" else "MATCH (b:Fact {id: r.target})"
-    counted = f"SET b.{COUNTED[kind]} = b.{COUNTED[kind]} + 1" if kind in COUNTED else ""
+    counted = _COUNT.format(count=COUNTED[kind], other=OTHER[kind]) if kind in COUNTED else ""
     return _CONNECT.format(source=source, found=found, kind=kind, apart=apart, counted=counted)
 
 
-_NAMED = "MERGE (b:Name {scope: a.scope, name: r.target}) ON CREATE SET b.mentioned = 0, b.about = 0 WITH r, a, b"
+_NAMED = """
+MERGE (b:Name {scope: a.scope, name: r.target}) ON CREATE SET b.mentioned = 0, b.about = 0, b.held = 0 WITH r, a, b
+"""
+_COUNT = """
+SET b.{count} = b.{count} + 1, b.held = b.held + CASE WHEN EXISTS {{ (a)-[:{other}]->(b) }} THEN 0 ELSE 1 END
+"""
 _CONNECT = """
 UNWIND $rows AS r
 CALL (r) {{

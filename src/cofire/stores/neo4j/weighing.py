@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,36 +12,89 @@ from numpy.typing import NDArray
 from cofire.stores.base import Evidence, Floats
 from cofire.stores.index.terms import ASKS, TIMED, Held, hint, places_of, term, unpacked
 from cofire.stores.neo4j import counting
-from cofire.stores.neo4j.querying import Query, Querying, Row, both
+from cofire.stores.neo4j.bringing import MOST_JUDGED, Brought
+from cofire.stores.neo4j.querying import Query, Querying, Row, Rows, both
+from cofire.stores.neo4j.rows import FACT
+
+# Facts that were asked for, and the turns around them; `facts` are nodes. A turn that stands around several comes once; with its
+# vector, if it is near to any of them. What else a recall will ask of the facts themselves comes along. Ids come in one string, since
+# the driver takes as long for each value as for a long one.
+WEIGHED = f"""
+CALL (facts) {{
+  UNWIND facts AS f
+  CALL (f) {{
+    MATCH (t:Fact) USING INDEX SEEK t:Fact(scope, session, told, position)
+    WHERE t.scope = f.scope AND t.session = f.session AND t.told <= f.told AND t.position IS NOT NULL
+    WITH f, t ORDER BY t.scope DESC, t.session DESC, t.told DESC, t.position DESC
+    WITH t WHERE t.told < f.told OR t.position < f.position LIMIT $reach
+    RETURN collect(t) AS before
+  }}
+  CALL (f) {{
+    MATCH (t:Fact) USING INDEX SEEK t:Fact(scope, session, told, position)
+    WHERE t.scope = f.scope AND t.session = f.session AND t.told >= f.told AND t.position IS NOT NULL
+    WITH f, t ORDER BY t.scope, t.session, t.told, t.position
+    WITH t WHERE t.told > f.told OR t.position > f.position LIMIT $reach
+    RETURN collect(t) AS after
+  }}
+  WITH f, [reduce(ids = '', t IN before | ids + t.id + ' '), reduce(ids = '', t IN after | ids + t.id + ' ')] AS around,
+    [at IN range(1, size(before)) | [before[at - 1], at]] + [at IN range(1, size(after)) | [after[at - 1], at]] AS others
+  UNWIND [[f, 0, around]] + others AS seen
+  WITH seen[0] AS f, min(seen[1]) AS distance, head(collect(seen[2])) AS around
+  RETURN collect([f.id, f.told, f.speaker, f.length, f.terms, f.counts, CASE WHEN distance <= $near THEN f.stored END,
+    CASE WHEN around IS NOT NULL THEN around + [f.places, {FACT}] END]) AS turns
+}}
+CALL () {{ MATCH (o:Occasion) RETURN count(o) AS occasions }}
+CALL (facts, occasions) {{
+  UNWIND CASE WHEN occasions > 0 THEN facts ELSE [] END AS f
+  MATCH (f)<-[j:JUDGED]-(o:Occasion) WHERE j.first WITH DISTINCT o LIMIT $judged
+  CALL (o) {{ MATCH (o)-[j:JUDGED]->(g:Fact) RETURN collect([g.id, j.first, j.verdict]) AS said }}
+  RETURN collect([o.id, o.number, said]) AS judged
+}}
+"""
+_WEIGH = f"""
+CALL () {{ UNWIND $ids AS id MATCH (f:Fact {{id: id}}) RETURN collect(f) AS facts }}
+{WEIGHED}
+RETURN [turns, judged] AS row
+"""
 
 
-@dataclass(frozen=True, slots=True)
-class _Turn:
-    """A fact asked for, or one that stands around such a fact. `stored` is its vector; far ones come without."""
-
-    told: int
-    speaker: str | None
-    length: int
-    held: Held
-    stored: bytes | None
-    before: tuple[str, ...] | None
-    after: tuple[str, ...]
-
-    def around(self, reach: int) -> list[str | None]:
-        """Those before it, the nearest first, then those after it; None where there is none."""
-        return [*_filled(self.before or (), reach), *_filled(self.after, reach)]
-
-
-def weigh(ids: Sequence[str], words: Sequence[str], reach: int, near: int) -> Querying[Evidence]:
+def weigh(brought: Brought, ids: Sequence[str], words: Sequence[str], reach: int, near: int) -> Querying[Evidence]:
     """What scoring needs to know of these facts, of `reach` turns before and after, `near` of them with vectors."""
-    asked = {"ids": list(dict.fromkeys(ids)), "reach": reach, "near": near}
-    found, dimension = yield from both(_asked(Query(_WEIGH, asked)), counting.model_size())
-    turns = {row[0]: _turn(row) for row in found}
-    known = [id for id in ids if id in turns and turns[id].before is not None]
-    around = [turns[id].around(reach) for id in known]
-    close = _strangers([turn for one in around for turn in (*one[:near], *one[reach : reach + near])], known)
-    far = _strangers([turn for one in around for turn in one], [*known, *close])
-    return _evidence(turns, _Rows(known, close, far, around, reach), words, dimension)
+    brought.weigh_with(reach, near)
+    lacking = brought.lacking(ids)
+    if lacking or brought.dimension is None:
+        asked = Query(_WEIGH, {"ids": lacking, **_along(brought)})
+        [[turns, judged]], brought.dimension = yield from both(_asked(asked), counting.model_size())
+        brought.keep(turns, judged)
+    return _evidence(brought, ids, words)
+
+
+def led_to(brought: Brought, query: Query) -> Querying[Rows]:
+    """The leads of a query that ends with them as `leads`, lists whose last part are targets, lists that begin with a fact.
+
+    Where facts were weighed before, those that the leads go to are weighed at once, and the query is told what they need.
+    """
+    weighs = brought.around is not None
+    asked = {"weighed": brought.weighed, **_along(brought)} if weighs else {}
+    text = f"{query.text}{_NEW}{WEIGHED}{_LED}" if weighs else f"{query.text}{_LED_ALONE}"
+    [[leads, turns, judged]] = yield Query(text, {**query.parameters, **asked})
+    brought.keep(turns, judged)
+    return list(leads)
+
+
+_NEW = """
+CALL (leads) {
+  UNWIND leads AS lead UNWIND lead[-1] AS to WITH DISTINCT to[0] AS f WHERE NOT f.id IN $weighed RETURN collect(f) AS facts
+}
+"""
+_PLAIN = "[lead IN leads | lead[..-1] + [[to IN lead[-1] | [to[0].id] + to[1..]]]]"
+_LED, _LED_ALONE = f"RETURN [{_PLAIN}, turns, judged] AS row", f"RETURN [{_PLAIN}, [], []] AS row"
+
+
+def _along(brought: Brought) -> dict[str, Any]:
+    """What `WEIGHED` is told."""
+    reach, near = brought.around or (0, 0)
+    return {"reach": reach, "near": near, "judged": MOST_JUDGED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +115,15 @@ class _Rows:
         return np.array(table, np.int32).reshape(len(table), 2 * self.reach)
 
 
-def _evidence(turns: Mapping[str, _Turn], rows: _Rows, words: Sequence[str], dimension: int) -> Evidence:
-    first = [turns[id] for id in (*rows.known, *rows.close)]
-    every = [*first, *(turns[id] for id in rows.far)]
-    own = [turns[id] for id in rows.known]
+def _evidence(brought: Brought, ids: Sequence[str], words: Sequence[str]) -> Evidence:
+    rows = _rows(brought, ids)
+    first = [brought.turns[id] for id in (*rows.known, *rows.close)]
+    every = [*first, *(brought.turns[id] for id in rows.far)]
+    own = [brought.turns[id] for id in rows.known]
     counts, mine = _Counts.of([turn.held for turn in every]), slice(len(own))
     return Evidence(
         ids=tuple(rows.known),
-        vectors=_vectors([turn.stored for turn in first], dimension),
+        vectors=_vectors([turn.stored for turn in first], brought.dimension or 0),
         embedded=np.array([turn.stored is not None for turn in first], np.bool_),
         counts=counts.table(map(term, words)),
         lengths=np.array([turn.length for turn in every], np.float32),
@@ -81,41 +136,18 @@ def _evidence(turns: Mapping[str, _Turn], rows: _Rows, words: Sequence[str], dim
     )
 
 
+def _rows(brought: Brought, ids: Sequence[str]) -> _Rows:
+    reach, near = brought.around or (0, 0)
+    wholes = {id: whole for id in ids if (whole := brought.whole(id)) is not None}
+    known = [id for id in ids if id in wholes]
+    around = [wholes[id].around(reach) for id in known]
+    close = _strangers([turn for one in around for turn in (*one[:near], *one[reach : reach + near])], known)
+    far = _strangers([turn for one in around for turn in one], [*known, *close])
+    return _Rows(known, close, far, around, reach)
+
+
 def _asked(query: Query) -> Querying[list[Row]]:
     return (yield query)
-
-
-# A turn that stands around several facts comes once; with its vector, if it is near to any of them.
-_WEIGH = """
-UNWIND $ids AS id MATCH (f:Fact {id: id})
-CALL (f) {
-  MATCH (t:Fact) USING INDEX SEEK t:Fact(scope, session, told, position)
-  WHERE t.scope = f.scope AND t.session = f.session AND t.told <= f.told AND t.position IS NOT NULL
-  WITH f, t ORDER BY t.scope DESC, t.session DESC, t.told DESC, t.position DESC
-  WITH t WHERE t.told < f.told OR t.position < f.position LIMIT $reach
-  RETURN collect(t) AS before
-}
-CALL (f) {
-  MATCH (t:Fact) USING INDEX SEEK t:Fact(scope, session, told, position)
-  WHERE t.scope = f.scope AND t.session = f.session AND t.told >= f.told AND t.position IS NOT NULL
-  WITH f, t ORDER BY t.scope, t.session, t.told, t.position
-  WITH t WHERE t.told > f.told OR t.position > f.position LIMIT $reach
-  RETURN collect(t) AS after
-}
-WITH f, [[t IN before | t.id], [t IN after | t.id]] AS around,
-  [at IN range(1, size(before)) | [before[at - 1], at]] + [at IN range(1, size(after)) | [after[at - 1], at]] AS others
-UNWIND [[f, 0, around]] + others AS seen
-WITH seen[0] AS t, min(seen[1]) AS distance, head(collect(seen[2])) AS around
-RETURN [t.id, t.told, t.speaker, t.length, t.terms, t.counts, CASE WHEN distance <= $near THEN t.stored END, around] AS row
-"""
-
-
-def _turn(row: Row) -> _Turn:
-    _, told, speaker, length, terms, counts, stored, around = row
-    before, after = around or (None, ())
-    held = Held(bytes(terms), bytes(counts))
-    vector = None if stored is None else bytes(stored)
-    return _Turn(told, speaker, length, held, vector, None if before is None else tuple(before), tuple(after))
 
 
 def _vectors(stored: Sequence[bytes | None], dimension: int) -> Floats:
@@ -155,10 +187,14 @@ class _Counts:
         return marked
 
 
-def places(ids: Sequence[str], words: Sequence[str]) -> Querying[NDArray[np.int64]]:
+def places(brought: Brought, ids: Sequence[str], words: Sequence[str]) -> Querying[NDArray[np.int64]]:
     """In which sentences of these facts the words stand, a bit a sentence; all that nobody cut into sentences stands in every one."""
-    found = yield Query(_PLACES, {"ids": list(dict.fromkeys(ids))})
-    stored: Mapping[str, tuple[bytes, bytes]] = {id: (bytes(cut), bytes(held)) for id, cut, held in found}
+    lacking = brought.lacking(ids)
+    found = (yield Query(_PLACES, {"ids": lacking})) if lacking else []
+    stored = {id: (bytes(cut or b""), bytes(held)) for id, cut, held in found}
+    for id in ids:
+        if (whole := brought.whole(id)) is not None:
+            stored[id] = whole.places, brought.turns[id].held.terms
     terms = np.array([term(word) for word in words], np.int64)
     table = places_of([stored.get(id, (b"", b""))[0] for id in ids], terms)
     for row, id in enumerate(ids):
@@ -175,7 +211,3 @@ def _strangers(turns: Iterable[str | None], known: Iterable[str]) -> list[str]:
     """Those of these turns that are not known yet, each once."""
     seen = set(known)
     return [turn for turn in dict.fromkeys(turns) if turn is not None and turn not in seen]
-
-
-def _filled(turns: Sequence[str], reach: int) -> list[str | None]:
-    return [*turns, *[None] * (reach - len(turns))]

@@ -11,18 +11,19 @@ from cofire.model import Change, EdgeCounts, NewFact, ScopeSize, Written
 from cofire.revising import PutBack
 from cofire.stores.neo4j import (
     clock,
-    counting,
     curating,
     facts,
     graph_writing,
     learning,
     recall_log,
     records,
+    recounting,
     removing,
     revising,
     taking,
 )
 from cofire.stores.neo4j.querying import Query, Querying, Rows
+from cofire.stores.neo4j.recounting import Words
 from cofire.stores.neo4j.telling import Telling, tell
 
 NOTHING = EdgeCounts()
@@ -65,7 +66,8 @@ def write(change: Change, expects: Mapping[str, int]) -> Querying[Written]:
     yield from clock.keep(use)
     sizes = yield from _settled(told, removed, back)
     if removed or back or change.recount:
-        sizes = yield from _recounted(sizes, change, again=bool(removed or back))
+        gone = taken.rows[taking.FACTS] if taken is not None and removed else ()
+        sizes = yield from _recounted(sizes, change, gone, _came_back(change, put_back))
     new, changed = edges.new + followed + learned.new, edges.changed + faded.changed + learned.changed
     counts = EdgeCounts(new, changed, edges.ended + faded.ended)
     return Written(told.stored, sum(removed.values()), counts, sizes, taken, put_back)
@@ -120,7 +122,12 @@ def _settled(told: Telling, removed: Mapping[str, int], back: Mapping[str, int])
     if not coming:
         return {}
     rows = [
-        {"scope": scope, "ids": ids, "more": len(ids) + back.get(scope, 0) - removed.get(scope, 0)}
+        {
+            "scope": scope,
+            "ids": ids,
+            "more": len(ids) + back.get(scope, 0) - removed.get(scope, 0),
+            "revised": int(scope in removed or scope in back),
+        }
         for scope, ids in coming.items()
     ]
     return _sizes((yield Query(_SETTLE, {"rows": rows})))
@@ -128,7 +135,7 @@ def _settled(told: Telling, removed: Mapping[str, int], back: Mapping[str, int])
 
 _SETTLE = """
 UNWIND $rows AS r MERGE (s:Scope {scope: r.scope}) ON CREATE SET s.facts = 0, s.told = 0
-SET s.facts = s.facts + r.more, s.told = s.told + size(r.ids), s.locked = null
+SET s.facts = s.facts + r.more, s.told = s.told + size(r.ids), s.revised = coalesce(s.revised, 0) + r.revised, s.locked = null
 WITH s, r
 CALL (s, r) {
   UNWIND range(0, size(r.ids) - 1) AS at
@@ -139,12 +146,19 @@ RETURN [s.scope, s.facts, coalesce(c.facts, 0)] AS row
 """
 
 
-def _recounted(touched: Mapping[str, ScopeSize], change: Change, *, again: bool) -> Querying[dict[str, ScopeSize]]:
+def _came_back(change: Change, put_back: PutBack) -> list[Words]:
+    rows = change.put_back.rows.get(taking.FACTS, ()) if change.put_back else ()
+    return [row for row in rows if row["id"] in set(put_back.facts)]
+
+
+def _recounted(
+    touched: Mapping[str, ScopeSize], change: Change, gone: Sequence[Words], back: Sequence[Words]
+) -> Querying[dict[str, ScopeSize]]:
     """Count words anew where that is wanted, and what was counted where some of it went or came back."""
-    if again:
-        yield from counting.count_again(touched)
+    if gone or back:
+        yield from recounting.count_again(touched, gone, back)
     for scope in change.recount:
-        yield from counting.recount(scope, change.sample)
+        yield from recounting.recount(scope, change.sample)
     return _sizes((yield Query(_SIZES, {"scopes": sorted({*touched, *change.recount})})))
 
 

@@ -1,0 +1,52 @@
+"""Upgrading: a database that an older cofire wrote is brought up to date when it is opened, once, and answers as it should."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import neo4j
+import pytest
+
+from cofire.stores.neo4j import schema
+from cofire.stores.neo4j.connecting import address
+from cofire.stores.neo4j.store import Neo4jStore
+from tests.neo4j_server import IN_TURN, OPTIONS, empty_store, queries_sent
+from tests.stores.making import Pen, everywhere, holding
+
+pytestmark = IN_TURN
+
+# What the first schema did not have.
+OLDEN = """
+MATCH (s:Store) SET s.schema = 1 WITH count(*) AS stores
+MATCH (n:Name) REMOVE n.held WITH count(*) AS names
+MATCH (c:WordCount) REMOVE c.stale
+"""
+
+
+@pytest.fixture
+def olden(neo4j_url: str) -> str:
+    """The URL of a server whose schema is the first one, with two facts that hold a name, one of them twice over."""
+    with closing(empty_store()) as store:
+        pen = Pen(store)
+        pen.write(holding(pen.new("one"), {"ana": (0,)}, {"ana": 0.9}), holding(pen.new("two"), {"ana": (0,)}, {}))
+        pen.recount("default")
+    where = address(neo4j_url, None)
+    with neo4j.GraphDatabase.driver(where.url, auth=where.auth) as driver:
+        driver.execute_query(OLDEN)
+    return neo4j_url
+
+
+def test_names_know_who_holds_them(olden: str) -> None:
+    with closing(Neo4jStore.open(olden, OPTIONS)) as store:
+        assert store.paths([f"{1:026}"], everywhere(), 10, 10).count.tolist() == [2]
+        assert store.check() == []
+
+
+def test_it_is_done_once(olden: str) -> None:
+    Neo4jStore.open(olden, OPTIONS).close()
+    with queries_sent() as sent, closing(Neo4jStore.open(olden, OPTIONS)):
+        assert len(sent) == 1
+
+
+def test_a_new_database_needs_none() -> None:
+    assert schema.upgrades(0) == schema.upgrades(schema.VERSION) == []
