@@ -101,6 +101,8 @@ def _counts(index: Index, rows: Positions, terms: Sequence[int]) -> NDArray[np.f
         there = np.flatnonzero(found >= 0)
         columns = np.repeat(few, [len(held[column][0]) for column in few])
         table[found[there], columns[there]] = np.concatenate([held[column][1] for column in few])[there]
+        # Of rows that are asked for twice, the last was filled in.
+        table = table[row_of[rows]]
     for column, (positions, counts) in enumerate(held):
         if len(positions) > CROWDED:
             # Of the kind of the postings, which are many, so that nobody has to copy them for comparing.
