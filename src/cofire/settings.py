@@ -101,9 +101,9 @@ METRIC = declare(
 CANDIDATES = declare(
     Knob(
         "semantic.candidates",
-        256,
+        1_000,
         "Facts that the compressed vector index hands to exact scoring.",
-        "measured: recall@10 at least .98",
+        "measured: of 100,000 facts, .99 of the first ten are those of a full scan",
         low=1,
         high=100_000,
     )
