@@ -20,5 +20,4 @@ say "mypy"
 "$venv/bin/mypy" --no-error-summary
 sh scripts/package.sh
 say "pytest"
-# Tests wait for servers and browsers half of their time: three at once keep two cores busy.
-exec "$venv/bin/python" -m pytest --quiet --numprocesses 3 --dist loadgroup
+exec "$venv/bin/python" -m pytest --quiet --numprocesses 2 --dist loadgroup
