@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from cofire.stores.base import NamePaths
 
-Rows = NDArray[np.int64]
 _NO_ROWS, _NO_NUMBERS = np.zeros(0, np.int64), np.zeros(0)
 
 

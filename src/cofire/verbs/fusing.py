@@ -22,7 +22,7 @@ from cofire.verbs.cueing import Cue
 from cofire.verbs.direct import Numbers
 from cofire.verbs.occasions import helped_before
 from cofire.verbs.planning import Plan
-from cofire.verbs.priors import priors
+from cofire.verbs.priors import beside_the_highest, central, priors
 
 WEIGHTS: Mapping[str, Knob[float]] = {**direct.WEIGHTS, "activation": ACTIVATION_WEIGHT}
 HYBRID = (0.5, 0.3, 0.2)
@@ -50,14 +50,7 @@ def fuse(active: Activation, heard: Heard, cue: Cue, asked: Question, plan: Plan
     elif method == "hybrid":
         gives = (yield from _hybrid(active)) | _own(own, heard)
     else:
-        gives = _calibrated(active, parts, plan) | _own(own, heard)
-    if method == "calibrated":
-        so_far = np.asarray(sum(gives.values(), np.zeros(len(known.ids))))
-        gives |= yield from priors(known.ids, so_far, asked.settings)
-    if method == "calibrated" and asked.settings[COVERAGE]:
-        gives["coverage"] = _coverage(gives, active, cue, asked)
-    if method == "calibrated":
-        gives |= yield from helped_before(known.ids, gives, asked.settings)
+        gives = yield from _with_the_past(_calibrated(active, parts, plan) | _own(own, heard), active, cue, asked)
     total = np.asarray(sum(gives.values(), np.zeros(len(known.ids))))
     return Ranking(
         known.ids,
@@ -78,6 +71,18 @@ def _calibrated(active: Activation, parts: Mapping[str, Numbers], plan: Plan) ->
     gives = {name: plan.weights.get(name, 1.0) * values for name, values in active.slate.gives.items()}
     if plan.activates:
         gives["activation"] = np.asarray(sum(parts.values(), np.zeros(len(active.slate.ids))))
+    return gives
+
+
+def _with_the_past(
+    gives: dict[str, Numbers], active: Activation, cue: Cue, asked: Question
+) -> Asking[dict[str, Numbers]]:
+    """What channels give, with what the graph's shape, covering the question and earlier occasions add to it, in this order."""
+    ids = active.slate.ids
+    gives |= yield from priors(ids, gives, asked.settings)
+    if asked.settings[COVERAGE]:
+        gives["coverage"] = _coverage(gives, active, cue, asked)
+    gives |= yield from helped_before(ids, gives, asked.settings)
     return gives
 
 
@@ -106,11 +111,10 @@ def _hybrid(active: Activation) -> Asking[dict[str, Numbers]]:
     """The SYNAPSE paper's rank: .5 · similarity + .3 · activation + .2 · PageRank."""
     ids = active.slate.ids
     rated: dict[str, Importance] = yield Rated(ids)
-    central = np.array([rated[id].pagerank if id in rated else 0.0 for id in ids])
     parts = {
         "semantic": np.maximum(0.0, active.slate.cosine),
         "activation": active.scores,
-        "importance": central / max(float(central.max(initial=0.0)), 1e-12),
+        "importance": beside_the_highest(central(ids, rated)),
     }
     nothing = np.zeros(len(ids))
     return {

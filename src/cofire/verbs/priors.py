@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +21,16 @@ from cofire.verbs.direct import Numbers
 LEADING, SOFTNESS = 10, 0.5
 
 
-def priors(ids: Sequence[str], scores: Numbers, settings: Settings) -> Asking[dict[str, Numbers]]:
-    """What importance, company and success give each candidate; `scores` are what all else gives."""
+def priors(ids: Sequence[str], so_far: Mapping[str, Numbers], settings: Settings) -> Asking[dict[str, Numbers]]:
+    """What importance, company and success give each candidate, beside what all else gives so far."""
     gives: dict[str, Numbers] = {}
     if settings[PRIOR_PAGERANK] or settings[PRIOR_COMMUNITY]:
         rated: dict[str, Importance] = yield Rated(ids)
-        gives |= _by_place([rated.get(id) for id in ids], ids, scores, settings)
+        if settings[PRIOR_PAGERANK]:
+            gives["importance"] = settings[PRIOR_PAGERANK] * beside_the_highest(central(ids, rated))
+        if settings[PRIOR_COMMUNITY]:
+            groups = np.array([rated[id].community if id in rated else -1 for id in ids], np.int64)
+            gives["community"] = settings[PRIOR_COMMUNITY] * company(groups, _warm(ids, so_far))
     if settings[PRIOR_SUCCESS]:
         fared: dict[str, Use] = yield Uses(ids)
         success = np.array([fared.get(id, Use()).success for id in ids], np.float64)
@@ -34,21 +38,18 @@ def priors(ids: Sequence[str], scores: Numbers, settings: Settings) -> Asking[di
     return gives
 
 
-def _by_place(
-    rated: Sequence[Importance | None], ids: Sequence[str], scores: Numbers, settings: Settings
-) -> dict[str, Numbers]:
-    """What the places of facts in the graph give them."""
-    ranks = np.array([one.pagerank if one else 0.0 for one in rated], np.float64)
-    groups = np.array([one.community if one else -1 for one in rated], np.int64)
+def central(ids: Sequence[str], rated: Mapping[str, Importance]) -> Numbers:
+    """The PageRank of facts, 0 where none is known."""
+    return np.array([rated[id].pagerank if id in rated else 0.0 for id in ids], np.float64)
+
+
+def _warm(ids: Sequence[str], so_far: Mapping[str, Numbers]) -> Numbers:
+    """How much the best facts count beside the very best; all others nothing."""
+    scores = np.asarray(sum(so_far.values(), np.zeros(len(ids))))
     best = fusion.best(scores, ids, LEADING)
     warm = np.zeros(len(ids))
     warm[best] = walking.warmth(scores[best], softness=SOFTNESS)
-    gives = {
-        "importance": settings[PRIOR_PAGERANK] * beside_the_highest(ranks),
-        "community": settings[PRIOR_COMMUNITY] * company(groups, warm),
-    }
-    knobs = {"importance": PRIOR_PAGERANK, "community": PRIOR_COMMUNITY}
-    return {name: values for name, values in gives.items() if settings[knobs[name]]}
+    return warm
 
 
 def beside_the_highest(values: Numbers) -> Numbers:

@@ -5,28 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, Protocol
+from typing import Any
 
 from fastapi import Request
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from cofire.doors.http.refusals import error_json
+from cofire.doors.steps import Step
 from cofire.errors import CofireError
 
 EVENTS = "text/event-stream"
 
 Listen = Callable[[Any], None]
-
-
-class Step(Protocol):
-    """How far a piece of work has come."""
-
-    @property
-    def doing(self) -> str: ...
-    @property
-    def done(self) -> int: ...
-    @property
-    def total(self) -> int | None: ...
 
 
 def wants_events(request: Request) -> bool:

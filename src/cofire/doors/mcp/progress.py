@@ -7,16 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Protocol
 
-
-class Step(Protocol):
-    """How far a piece of work has come."""
-
-    @property
-    def doing(self) -> str: ...
-    @property
-    def done(self) -> int: ...
-    @property
-    def total(self) -> int | None: ...
+from cofire.doors.steps import Step
 
 
 class Session(Protocol):

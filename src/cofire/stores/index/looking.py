@@ -18,6 +18,7 @@ from cofire.stores.index.index import Index
 from cofire.stores.index.key_arrays import among, stretched
 from cofire.stores.index.moments import FAR, stamp
 from cofire.stores.index.names import Names
+from cofire.stores.index.postings import counts_at
 from cofire.stores.index.terms import ASKS, TIMED, hint, term
 
 Positions = NDArray[np.int64]
@@ -103,12 +104,11 @@ def _counts(index: Index, rows: Positions, terms: Sequence[int]) -> NDArray[np.f
         table[found[there], columns[there]] = np.concatenate([held[column][1] for column in few])[there]
         # Of rows that are asked for twice, the last was filled in.
         table = table[row_of[rows]]
+    # Of the kind of the postings, which are many, so that nobody has to copy them for comparing.
+    wanted = rows.astype(np.int32)
     for column, (positions, counts) in enumerate(held):
         if len(positions) > CROWDED:
-            # Of the kind of the postings, which are many, so that nobody has to copy them for comparing.
-            wanted = rows.astype(np.int32)
-            at = np.minimum(positions.searchsorted(wanted), len(positions) - 1)
-            table[:, column] = counts[at] * (positions[at] == wanted)
+            table[:, column] = counts_at(wanted, positions, counts)
     return table
 
 

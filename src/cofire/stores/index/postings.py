@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,16 @@ class Segment:
     def spelled(self) -> Terms:
         """The term of every posting."""
         return np.repeat(self.terms, np.diff(self.starts))
+
+
+def counts_at(wanted: Positions, positions: NDArray[np.integer], counts: NDArray[Any]) -> NDArray[Any]:
+    """What is counted at each of the wanted positions, out of many that are in order; 0 where nothing is.
+
+    >>> counts_at(np.array([7, 2]), np.array([2, 5]), np.array([3, 1])).tolist()
+    [0, 3]
+    """
+    at = np.minimum(positions.searchsorted(wanted), len(positions) - 1)
+    return np.asarray(counts[at] * (positions[at] == wanted))
 
 
 def segment(terms: Terms, positions: Positions, counts: Counts) -> Segment:

@@ -12,7 +12,7 @@ from cofire.dynamics import bm25
 from cofire.dynamics.context import Context, openness
 from cofire.stores.base import WordCue
 from cofire.stores.index.columns import Columns, Mask
-from cofire.stores.index.postings import Postings
+from cofire.stores.index.postings import Postings, counts_at
 from cofire.stores.index.terms import hint, term
 from cofire.stores.index.turns import Turns
 
@@ -121,8 +121,7 @@ class WordScores:
         for word in words:
             positions, counts = self._holders(word.spelled)
             if len(positions):
-                at = np.minimum(positions.searchsorted(wanted), len(positions) - 1)
-                self._add(word, rivals, counts[at] * (positions[at] == wanted))
+                self._add(word, rivals, counts_at(wanted, positions, counts))
 
 
 def _added(positions: Positions, counts: Counts, others: Positions, more: Counts) -> tuple[Positions, Counts]:
