@@ -49,6 +49,8 @@ class NameWalk:
 
     common: int
     most: int
+    few: float
+    short: float
     in_question: float
     nearness: float
 

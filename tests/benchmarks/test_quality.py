@@ -134,6 +134,27 @@ def test_titles_are_subjects_unless_withheld(tmp_path: Path) -> None:
     assert figures_of(tmp_path, titles=False, arms=["bm25"])["sets"]["notes"]["arms"]["bm25"]["all"]["R@5"] < 100.0
 
 
+def test_sessions_are_withheld_or_told_as_one_fact(tmp_path: Path) -> None:
+    turns = [
+        {"id": "a1", "text": "Ana: I sail.", "session": "s1", "speaker": "Ana", "timestamp": "2023-05-08T13:56:00"},
+        {"id": "a2", "text": "Ben: I sail too.", "session": "s1", "speaker": "Ben", "timestamp": "2023-05-08T13:57:00"},
+        {"id": "n", "text": "A note."},
+    ]
+    asked = [{"id": "q", "text": "Who sails?", "gold": ["a1", "a2", "n"]}]
+    loaded = evaluation_sets.load(write_set(tmp_path / "chat", turns, asked), limit=None)
+    bare = evaluation_sets.sessionless(loaded)
+    assert all(set(fact) == {"text", "scope", "metadata"} for fact in bare.facts)
+    assert bare.rows == loaded.rows
+    whole = evaluation_sets.whole_sessions(loaded)
+    assert [(fact["text"], fact.get("at")) for fact in whole.facts] == [
+        ("Ana: I sail.\nBen: I sail too.", "2023-05-08T13:56:00"),
+        ("A note.", None),
+    ]
+    assert (whole.rows, whole.questions[0].gold) == (("a1", "n"), ("a1", "n"))
+    found = figures_of(tmp_path, sessions="whole", arms=["bm25"])
+    assert (found["sets"]["chat"]["facts"], found["run"]["sessions"]) == (2, "whole")
+
+
 def test_joined_sets_share_scopes_by_their_kind(tmp_path: Path) -> None:
     year = [{"id": "d1", "text": "Ben: bread is here.", "session": "bakery"}]
     written = [

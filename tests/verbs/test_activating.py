@@ -193,3 +193,18 @@ def test_a_fact_that_is_forgotten_on_the_way_is_left_out(store: Store, dynamics:
     bought = memory.remember("The kettle was bought by Ana Lopez.")
     forgetful.gone = memory.remember("She has lived abroad since spring.", subject="Ana Lopez")
     assert asked(memory, dynamics, "Who bought the kettle?").ids == (bought,)
+
+
+def test_a_name_says_less_of_a_long_fact_that_merely_mentions_it(wordy: Memory) -> None:
+    met = "Yesterday we met Ottilie Brand on the ferry."
+    _, short, long = wordy.remember(
+        [
+            "The survey of Quentin Harbour was made by Ottilie Brand.",
+            met,
+            f"{met} {' '.join(f'word{number}' for number in range(396))}",
+        ]
+    )
+    found = wordy.recall("Who made the survey of Quentin Harbour?")
+    little, much = (hit_of(found, id).parts for id in (long, short))
+    assert {name for name in much if much[name] > 0} >= {"shared", "rare", "fits"}
+    assert all(0 < little[name] < much[name] / 3 for name in ("shared", "rare", "fits"))

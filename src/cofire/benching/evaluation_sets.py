@@ -100,6 +100,35 @@ def untitled(chosen: EvaluationSet) -> EvaluationSet:
     return replace(chosen, facts=tuple({name: one[name] for name in one if name != "subject"} for one in chosen.facts))
 
 
+def sessionless(chosen: EvaluationSet) -> EvaluationSet:
+    """A set of which nobody says who spoke, when, and in which session."""
+    withheld = {"session", "speaker", "at"}
+    return replace(
+        chosen, facts=tuple({name: one[name] for name in one if name not in withheld} for one in chosen.facts)
+    )
+
+
+def whole_sessions(chosen: EvaluationSet) -> EvaluationSet:
+    """A set in which each session is one fact. A row without a session stays as it is."""
+    told: dict[tuple[str, str], list[int]] = {}
+    for at, (row, fact) in enumerate(zip(chosen.rows, chosen.facts, strict=True)):
+        told.setdefault((fact["scope"], fact.get("session") or row), []).append(at)
+    first = {chosen.rows[at]: chosen.rows[turns[0]] for turns in told.values() for at in turns}
+    return replace(
+        chosen,
+        rows=tuple(chosen.rows[turns[0]] for turns in told.values()),
+        facts=tuple(_as_one([chosen.facts[at] for at in turns]) for turns in told.values()),
+        questions=tuple(
+            replace(one, gold=tuple(dict.fromkeys(first[row] for row in one.gold))) for one in chosen.questions
+        ),
+    )
+
+
+def _as_one(turns: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    own = {name: turns[0][name] for name in turns[0] if name not in {"session", "speaker"}}
+    return {**own, "text": "\n".join(one["text"] for one in turns)}
+
+
 def joined(sets: Sequence[EvaluationSet]) -> list[EvaluationSet]:
     """Sets that share a store: all passages in one scope, chats in those that they name, or else in one of all chats."""
     return [_in_shared_scopes(one) for one in sets]

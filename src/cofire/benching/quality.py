@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,6 +35,13 @@ SEEDS = 3
 
 Figures = dict[str, Any]
 
+# What becomes of the sessions of a set.
+SESSIONS: Mapping[str, Callable[[EvaluationSet], EvaluationSet]] = {
+    "given": lambda chosen: chosen,
+    "withheld": evaluation_sets.sessionless,
+    "whole": evaluation_sets.whole_sessions,
+}
+
 
 @dataclass(frozen=True)
 class Wanted:
@@ -46,6 +53,7 @@ class Wanted:
     half: str = "all"
     limit: int | None = None
     titles: bool = True
+    sessions: str = "given"
     dream: bool = False
     joined: bool = False
     ablate: bool = False
@@ -85,7 +93,7 @@ def loaded(wanted: Wanted) -> Iterator[EvaluationSet]:
     for folder in folders_of(wanted):
         found = evaluation_sets.half_of(evaluation_sets.load(folder, limit=None), wanted.half)
         titled = found if wanted.titles else evaluation_sets.untitled(found)
-        yield evaluation_sets.first_questions(titled, wanted.limit)
+        yield evaluation_sets.first_questions(SESSIONS[wanted.sessions](titled), wanted.limit)
 
 
 def folders_of(wanted: Wanted) -> list[Path]:
@@ -211,6 +219,7 @@ def _of_run(wanted: Wanted, arms: Mapping[str, Arm], embedder: KeptVectors | Non
             "half": wanted.half,
             "limit": wanted.limit,
             "titles": wanted.titles,
+            "sessions": wanted.sessions,
             "dream": wanted.dream,
             "joined": wanted.joined,
             "arms": {name: arm.help for name, arm in arms.items()},

@@ -78,6 +78,15 @@ def telling(holding: Rows, source: Floats, *, most: float) -> Floats:
     return (most - np.log(np.maximum(1, holding))) * np.maximum(0.0, source)
 
 
+def few_hold(facts: int, holding: Rows, *, few: float) -> Floats:
+    """How far it says something that two facts mention the same name: min(1, max(2, few · √n) / held).
+
+    >>> few_hold(100, np.array([2, 8]), few=0.4).tolist(), few_hold(3, np.array([2]), few=0.4).tolist()
+    ([1.0, 0.5], [1.0])
+    """
+    return np.asarray(np.minimum(1.0, max(2.0, few * facts**0.5) / np.maximum(1, holding)))
+
+
 def best_steps(steps: Steps, seeds: Floats, names: Floats, *, facts: int) -> Best:
     """The best step to each of `facts`, of equals the one given first; `seeds` and `names` are the weights of their rows.
 

@@ -40,7 +40,7 @@ WEIGHTS: Mapping[str, Knob[float]] = {
 class Slate:
     """Facts that were weighed, a row each: what every channel scores, what that gives, and which words of the question each holds.
 
-    `cosine` is of the fact with the turns around it, `raw` of the fact alone and not centred.
+    `cosine` is of the fact with the turns around it, `raw` of the fact alone and not centred; `lengths` are in words.
     """
 
     ids: tuple[str, ...]
@@ -50,6 +50,7 @@ class Slate:
     holds: NDArray[np.bool_]
     cosine: Numbers
     raw: Numbers
+    lengths: Numbers
 
     @cached_property
     def direct(self) -> Numbers:
@@ -92,7 +93,8 @@ def slate(evidence: Evidence, cue: Cue, settings: Settings) -> Slate:
         if name not in cue.reports
     }
     gives["prior"] = prior(evidence, cue)
-    return Slate(evidence.ids, scores, gives, heard, evidence.counts[:asked] > 0, cosine, raw)
+    holds, lengths = evidence.counts[:asked] > 0, evidence.lengths[:asked].astype(np.float64)
+    return Slate(evidence.ids, scores, gives, heard, holds, cosine, raw, lengths)
 
 
 def joined(one: Slate, more: Slate) -> Slate:
@@ -105,6 +107,7 @@ def joined(one: Slate, more: Slate) -> Slate:
         np.concatenate([one.holds, more.holds]),
         np.concatenate([one.cosine, more.cosine]),
         np.concatenate([one.raw, more.raw]),
+        np.concatenate([one.lengths, more.lengths]),
     )
 
 

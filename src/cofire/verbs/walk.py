@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from cofire.asks import Asking, Weigh, at_one_moment
 from cofire.dynamics import covering, fusion, walking
+from cofire.dynamics.context import openness
 from cofire.graph_asks import Paths, Places
 from cofire.ranking import ranking
 from cofire.spreads import Hop
@@ -202,7 +203,7 @@ def steps_of(paths: NamePaths, standing: Numbers) -> tuple[walking.Steps, walkin
 
 
 def judged(known: Slate, paths: NamePaths, linked: Linked, places: Placed, cue: Cue) -> dict[str, Numbers]:
-    """The features of linked facts, 0 for all others."""
+    """The features of linked facts, as far as the link counts; 0 for all others."""
     shares, step = cue.word_shares, paths.step[linked.link]
     there, here = (
         places.of([known.ids[row] for row in rows]) for rows in (linked.target.tolist(), linked.source.tolist())
@@ -217,7 +218,17 @@ def judged(known: Slate, paths: NamePaths, linked: Linked, places: Placed, cue: 
         "adds": covering.share(known.holds[linked.target], theirs, shares),
         "repeats": known.scores["keyword"][linked.target],
     }
-    return {name: _over(len(known.ids), linked.target, values) for name, values in found.items()}
+    counts = how_far_counted(known, paths, linked, cue)
+    return {name: _over(len(known.ids), linked.target, counts * values) for name, values in found.items()}
+
+
+def how_far_counted(known: Slate, paths: NamePaths, linked: Linked, cue: Cue) -> Numbers:
+    """A link to what is about a name counts in full; one between facts that merely mention it, as far as it is more than chance."""
+    names, held = ranking().names, paths.count[paths.step[linked.link]]
+    told = walking.few_hold(cue.facts, held, few=names.few)
+    for end in (linked.source, linked.target):
+        told = told * openness(known.lengths[end], short=names.short)
+    return np.where(linked.about > 0, 1.0, told)
 
 
 class Hops(Mapping[str, Hop]):

@@ -69,6 +69,10 @@ class Stocking:
     """How sets are remembered."""
 
     no_titles: Annotated[bool, typer.Option("--no-titles", help="Withhold the titles of passages.")] = False
+    sessions: Annotated[
+        Literal["given", "withheld", "whole"],
+        typer.Option("--sessions", help="Withhold sessions, speakers and times, or remember whole sessions as facts."),
+    ] = "given"
     dream: Annotated[bool, typer.Option("--dream", help="Dream before recalling.")] = False
     joined: Annotated[bool, typer.Option("--joined", help="Remember all sets in one store.")] = False
     keep: Annotated[
@@ -131,6 +135,7 @@ def measured(data: Sequence[Path], choice: Choice, stocking: Stocking) -> dict[s
         half=choice.half,
         limit=choice.limit,
         titles=not stocking.no_titles,
+        sessions=stocking.sessions,
         dream=stocking.dream,
         joined=stocking.joined,
         ablate=choice.ablate,
