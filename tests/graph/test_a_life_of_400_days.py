@@ -19,7 +19,7 @@ def memory(open_memory: Opening, embedder: HashedWords) -> Memory:
     return open_memory(embedder, settings={"retention.days": 40, "retention.keep": "decision"})
 
 
-def lived(memory: Memory, store: Store, clock: Clock) -> dict[str, str]:
+def lived(memory: Memory, store: Store, clock: Clock, *, days: int) -> dict[str, str]:
     """A memory that is used every seventh day and curated every twentieth: one pair is strengthened, one is not."""
     texts = ("kettle", "teapot", "anchor", "zebra", "chosen", "pinned")
     ids = {text: memory.remember(f"The {text} story.", category="knowledge") for text in texts[:4]}
@@ -28,7 +28,7 @@ def lived(memory: Memory, store: Store, clock: Clock) -> dict[str, str]:
     used, unused = (Edge(ids[a], ids[b], "hebbian", 0.8, 1.0, (), "use") for a, b in (texts[:2], texts[2:4]))
     store.write(Change(now=clock(), edges=(NewEdge(used), NewEdge(unused)), pins={ids["pinned"]: True}), {})
     start = clock.now
-    for day in range(1, DAYS + 1):
+    for day in range(1, days + 1):
         clock.now = start + timedelta(days=day)
         if day % USED == 0:
             memory.remember(["The kettle story.", "The teapot story."])
@@ -39,7 +39,7 @@ def lived(memory: Memory, store: Store, clock: Clock) -> dict[str, str]:
 
 
 def test_four_hundred_days(memory: Memory, store: Store, clock: Clock) -> None:
-    ids = lived(memory, store, clock)
+    ids = lived(memory, store, clock, days=DAYS)
     left = {(edge.source, edge.target): edge.weight for edge in memory.edges(kind="hebbian")}
     in_use = DAYS // USED
     assert left[ids["kettle"], ids["teapot"]] == 0.8
@@ -55,7 +55,7 @@ def test_four_hundred_days(memory: Memory, store: Store, clock: Clock) -> None:
 
 
 def test_a_year_asleep_changes_nothing(memory: Memory, store: Store, clock: Clock) -> None:
-    ids = lived(memory, store, clock)
+    ids = lived(memory, store, clock, days=80)
     before = memory.edges(), memory.facts(list(ids.values()))
     clock.now += timedelta(days=365)
     memory.curate()
