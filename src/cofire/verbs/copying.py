@@ -16,7 +16,7 @@ from cofire.model import Change, Record, Where
 from cofire.stores.base import MODEL_RECORD
 from cofire.verbs.remember import Progress
 
-BATCH, PAGE = 250, 1_000
+BATCH, PAGE = 500, 1_000
 _ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 
 Advance = Callable[[Progress], None]

@@ -44,6 +44,7 @@ from cofire.stores.neo4j import (
     graph_reading,
     kinship,
     learning,
+    matching,
     recall_log,
     recalling,
     revising,
@@ -151,7 +152,7 @@ class Methods:
         return self._answer(searching.nearest, vector, k, where, candidates)
 
     def matching(self, cue: WordCue, k: int, where: Where) -> list[str]:
-        return self._answer(searching.matching, cue, k, where)
+        return self._answer(matching.matching, cue, k, where)
 
     def timely(self, spans: Sequence[tuple[datetime, datetime]], k: int, where: Where) -> list[str]:
         return self._answer(recalling.timely, spans, k, where)

@@ -6,7 +6,7 @@ the server may give them other numbers when they come back.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import astuple
 from typing import Any
 
@@ -24,11 +24,13 @@ from cofire.stores.neo4j.telling import CREATE, portions, seen_from_rest
 FACTS, CITED, MODELS = "facts", "cited", "models"
 VECTORS = {"stored": MODEL_RECORD, "incoming": INCOMING_RECORD}
 
-# What relationships run between, besides facts at their other end, and what tells two of a type apart.
+# What relationships run between, besides facts at their other end.
 FROM = {"SHOWED": "Recall", "JUDGED": "Occasion"}
 TO = {"MENTIONS": "Name", "ABOUT": "Name"}
-APART = {"LINKS": "kind", "CITES": "gist"}
 COUNTED, OTHER = {"MENTIONS": "mentioned", "ABOUT": "about"}, {"MENTIONS": "ABOUT", "ABOUT": "MENTIONS"}
+
+# Relationships that one statement makes.
+LOT = 2_000
 
 Row = dict[str, Any]
 
@@ -113,11 +115,13 @@ def put_back(taken: Taken) -> Querying[PutBack]:
     skipped += [other_model(row["id"]) for row in back if "stored" in foreign and "stored" in row]
     yield from _create([_without(row, foreign) for row in back])
     ids = {str(row["id"]) for row in back}
+    hanging = {kind: _hanging(rows[kind], ids) for kind in rows if kind not in (FACTS, CITED, MODELS)}
+    there = ids | (yield from _others_there(hanging, ids))
     edges = 0
-    for kind in [kind for kind in rows if kind not in (FACTS, CITED, MODELS)]:
-        hanging = [row for row in rows[kind] if not ids.isdisjoint((row["source"], row["target"]))]
-        made, lost = yield from _connect(kind, hanging)
-        edges, skipped = edges + made, skipped + lost
+    for kind, found in hanging.items():
+        made = yield from _connect(kind, [row for row in found if _ends(kind, row) <= there])
+        edges += made if kind == "LINKS" else 0
+    skipped += [_lost_edge(row, id) for row in hanging.get("LINKS", ()) for id in _gone(row, there)]
     skipped += (yield from describing.describe_again(rows[CITED])) if back else []
     return PutBack(tuple(row["id"] for row in back), edges, tuple(sorted(skipped)))
 
@@ -158,25 +162,37 @@ def _seen(row: Row, model: StoredModel | None) -> bytes | None:
     return seen_from_rest(row.get("stored"), model)
 
 
-def _connect(kind: str, rows: Sequence[Row]) -> Querying[tuple[int, list[Skipped]]]:
-    """Put relationships of a type back where both ends are there and nothing has taken their place."""
-    if not rows:
-        return 0, []
-    known = yield Query(_THERE, {"ids": sorted({end for row in rows for end in (row["source"], row["target"])})})
-    there = {id for (id,) in known}
-    apart = APART.get(kind)
+def _hanging(rows: Sequence[Row], ids: Set[str]) -> list[Row]:
+    """Relationships that hang on one of these facts."""
+    return [row for row in rows if not ids.isdisjoint((row["source"], row["target"]))]
+
+
+def _ends(kind: str, row: Row) -> set[str]:
+    """The facts that a relationship needs. A name is made if it went, and who else showed or judged is looked for on the way."""
+    return {row[end] for end, others in (("source", FROM), ("target", TO)) if kind not in others}
+
+
+def _others_there(hanging: Mapping[str, Sequence[Row]], ids: Set[str]) -> Querying[set[str]]:
+    """Those facts at the other ends that are there."""
+    others = {end for kind, rows in hanging.items() for row in rows for end in _ends(kind, row)} - ids
+    if not others:
+        return set()
+    found = yield Query("MATCH (f:Fact) WHERE f.id IN $ids RETURN [f.id] AS row", {"ids": sorted(others)})
+    return {id for (id,) in found}
+
+
+def _gone(row: Row, there: Set[str]) -> list[str]:
+    """The ends that an edge lost, if it held."""
+    return [] if "ended" in row["parts"] else [id for id in (row["source"], row["target"]) if id not in there]
+
+
+def _connect(kind: str, rows: Sequence[Row]) -> Querying[int]:
+    """Put relationships of a type back; how many hold. One end has just come back, so that none can be there already."""
     made = 0
-    asked = [row | {"apart": row["parts"][apart]} if apart else row for row in rows]
-    for portion in portions(asked):
+    for portion in portions(rows, LOT):
         [[more]] = yield Query(_statement(kind), {"rows": portion})
         made += int(more)
-    if kind != "LINKS":
-        return 0, []
-    lost = [(row, id) for row in rows for id in (row["source"], row["target"]) if id not in there]
-    return made, [_lost_edge(row, id) for row, id in lost if "ended" not in row["parts"]]
-
-
-_THERE = "MATCH (f:Fact) WHERE f.id IN $ids RETURN [f.id] AS row"
+    return made
 
 
 def _lost_edge(row: Row, lost: str) -> Skipped:
@@ -185,26 +201,19 @@ def _lost_edge(row: Row, lost: str) -> Skipped:
 
 def _statement(kind: str) -> str:
     """How a relationship of a type comes back. A name is made if it went; a recall that is no longer logged is not."""
-    source, target = FROM.get(kind, "Fact"), TO.get(kind, "Fact")
-    apart = f" WHERE e.{APART[kind]} = r.apart" if kind in APART else ""
-    found = _NAMED if target == "Name" else "MATCH (b:Fact {id: r.target})"
+    found = _NAMED if kind in TO else "MATCH (b:Fact {id: r.target})"
     counted = _COUNT.format(count=COUNTED[kind], other=OTHER[kind]) if kind in COUNTED else ""
-    return _CONNECT.format(source=source, found=found, kind=kind, apart=apart, counted=counted)
+    return _CONNECT.format(source=FROM.get(kind, "Fact"), found=found, kind=kind, counted=counted)
 
 
 _NAMED = """
-MERGE (b:Name {scope: a.scope, name: r.target}) ON CREATE SET b.mentioned = 0, b.about = 0, b.held = 0 WITH r, a, b
+MERGE (b:Name {scope: a.scope, name: r.target}) ON CREATE SET b.mentioned = 0, b.about = 0, b.held = 0
 """
 _COUNT = """
 SET b.{count} = b.{count} + 1, b.held = b.held + CASE WHEN EXISTS {{ (a)-[:{other}]->(b) }} THEN 0 ELSE 1 END
 """
 _CONNECT = """
-UNWIND $rows AS r
-CALL (r) {{
-  MATCH (a:{source} {{id: r.source}}) {found}
-  WHERE NOT EXISTS {{ MATCH (a)-[e:{kind}]->(b){apart} }}
-  CREATE (a)-[e:{kind}]->(b) SET e = r.parts {counted}
-  RETURN CASE WHEN e.ended IS NULL THEN 1 ELSE 0 END AS held
-}}
-WITH sum(held) AS made RETURN [made] AS row
+UNWIND $rows AS r MATCH (a:{source} {{id: r.source}}) {found}
+CREATE (a)-[e:{kind}]->(b) SET e = r.parts {counted}
+WITH sum(CASE WHEN e.ended IS NULL THEN 1 ELSE 0 END) AS made RETURN [made] AS row
 """

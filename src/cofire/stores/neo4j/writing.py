@@ -148,7 +148,8 @@ RETURN [s.scope, s.facts, coalesce(c.facts, 0)] AS row
 
 def _came_back(change: Change, put_back: PutBack) -> list[Words]:
     rows = change.put_back.rows.get(taking.FACTS, ()) if change.put_back else ()
-    return [row for row in rows if row["id"] in set(put_back.facts)]
+    back = set(put_back.facts)
+    return [row for row in rows if row["id"] in back]
 
 
 def _recounted(
