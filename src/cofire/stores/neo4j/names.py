@@ -60,7 +60,8 @@ OPTIONAL MATCH (n:Name {scope: $scope, name: one[0]})
 WITH one, n WHERE $anew OR coalesce(n.about, 0) = 0
 CALL db.index.fulltext.queryNodes($index, one[1]) YIELD node AS f
 WITH one, n, f WHERE n IS NULL OR NOT EXISTS { (f)-[:MENTIONS]->(n) }
-RETURN [one[0], collect(f.id)] AS row
+WITH one[0] AS name, collect(f.id) AS ids
+RETURN [name, ids] AS row
 """
 
 
