@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -55,6 +55,19 @@ class KnownNames:
 
     def put(self, world: World) -> Any:
         return world.store.known(self.names, self.where, self.most)
+
+
+@dataclass(frozen=True, slots=True)
+class Speaking:
+    """Which facts hold all the words of a name, and do not mention it? With `anew` also of names that a fact is about already."""
+
+    scope: str
+    names: Mapping[str, Sequence[str]]
+    most: int
+    anew: bool
+
+    def put(self, world: World) -> Any:
+        return world.store.speaking(self.scope, self.names, self.most, self.anew)
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,6 +146,7 @@ QUESTIONS: dict[str, Callable[[Noting, list[str]], object]] = {
     "voices": lambda store, ids: store.voices(["default"], ["ana"]),
     "tags": lambda store, ids: store.tags(["default"], ["hot", "cold"]),
     "known": lambda store, ids: store.known(["name 1", "name 2"], WHERE, 3),
+    "speaking": lambda store, ids: store.speaking("default", {"name 1": ["tea"], "no name": ["tea"]}, 100, True),
     "paths": lambda store, ids: store.paths(ids[:3], WHERE, 100, 30),
     "expand": lambda store, ids: store.expand(ids[:3], Conducting(WHERE, None, 0.1, 10)),
     "statistics": lambda store, ids: store.statistics(["default"], ["tea"]),

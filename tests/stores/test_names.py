@@ -232,3 +232,42 @@ def test_a_name_of_few_stays_one_however_often_they_are_told(
     for days in range(5):
         pen.write(pen.new("owner"), now=NOW + days * DAY)
         assert paths(store, seed)[seed, "ana"] == Step(2, 1, 0.0, 1.0, [(owner, 1.0, 0)])
+
+
+def speaking(
+    store: Store, most: int = 10, anew: bool = False, scope: str = "default", **names: str
+) -> dict[str, set[str]]:
+    found = store.speaking(scope, {name: words.split() for name, words in names.items()}, most, anew)
+    return {name: set(ids) for name, ids in found.items()}
+
+
+def test_who_speaks_of_a_name_holds_all_its_words(store: Store, pen: Pen) -> None:
+    one, other = tell(pen, "tea pot"), tell(pen, "a pot of green tea")
+    tell(pen, "tea")
+    assert speaking(store, teapot="tea pot", cup="cup", both="tea cup") == {"teapot": {one, other}}
+
+
+def test_who_mentions_a_name_already_is_not_told_to_speak_of_it(store: Store, pen: Pen) -> None:
+    tell(pen, "tea pot", mentions=["teapot"])
+    silent = tell(pen, "another tea pot")
+    assert speaking(store, teapot="tea pot") == {"teapot": {silent}}
+
+
+def test_of_a_name_that_a_fact_is_about_speakers_are_looked_for_only_anew(store: Store, pen: Pen) -> None:
+    teller = tell(pen, "tea pot")
+    tell(pen, "porcelain", about=["teapot"])
+    assert speaking(store, teapot="tea pot") == {}
+    assert speaking(store, anew=True, teapot="tea pot") == {"teapot": {teller}}
+
+
+def test_where_more_than_so_many_hold_the_words_of_a_name_none_is_told(store: Store, pen: Pen) -> None:
+    tellers = {tell(pen, f"tea pot {number}") for number in range(3)}
+    assert speaking(store, most=2, teapot="tea pot") == {}
+    assert speaking(store, most=3, teapot="tea pot") == {"teapot": tellers}
+
+
+def test_who_speaks_of_a_name_is_of_the_scope_and_still_there(store: Store, pen: Pen) -> None:
+    teller, gone = tell(pen, "tea pot", scope="home"), tell(pen, "a tea pot", scope="home")
+    pen.forget(gone)
+    assert speaking(store, scope="home", teapot="tea pot") == {"teapot": {teller}}
+    assert speaking(store, teapot="tea pot") == speaking(store, scope="nowhere", teapot="tea pot") == {}

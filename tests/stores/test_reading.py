@@ -150,6 +150,7 @@ CALLS: dict[str, Callable[[Store], object]] = {
     "voices": lambda store: store.voices(["default"], ["ana"]),
     "tags": lambda store: store.tags(["default"], ["db"]),
     "known": lambda store: store.known(["ana"], everywhere(), 1),
+    "speaking": lambda store: store.speaking("default", {"ana": ["ana"]}, 1, False),
     "paths": lambda store: store.paths(["id"], everywhere(), 1, 1),
     "statistics": lambda store: store.statistics(["default"], ["tea"]),
     "record": lambda store: store.record("model"),

@@ -263,6 +263,10 @@ class Store(Curable, Learnable, Protocol):
     def known(self, names: Sequence[str], where: Where, most: int) -> list[Known]:
         """Those of these names that a fact holds, with at most so many that are about each, the strongest first."""
 
+    def speaking(self, scope: str, names: Mapping[str, Sequence[str]], most: int, anew: bool) -> dict[str, list[str]]:
+        """Facts of a scope that hold all these words of a name and do not mention it, by name; none where they are more than `most`,
+        nor, unless looked for `anew`, of a name that a fact is about already."""
+
     def paths(self, ids: Sequence[str], where: Where, common: int, most: int) -> NamePaths:
         """The names that these facts hold, and the facts about each, at most so many; of a name that no more than `common` hold also
         those that merely mention it."""

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cofire.errors import InvalidInput
-from cofire.model import Edge, Link
+from cofire.model import Edge, Link, NewFact
+from cofire.reading.spoken import words_of
 
 # A name that more facts hold is too common to link those that merely mention it.
 MOST_NAMED = 100
@@ -22,6 +23,11 @@ SHARED = 0.3
 def content_order(hash: bytes) -> int:
     """Where a fact stands among equals: by its content, read as a number."""
     return int.from_bytes(hash[:8], "little", signed=True)
+
+
+def speaks(new: NewFact, name: str) -> bool:
+    """Whether a fact that perhaps mentions a name would be found by the words of it, should it be stored before the name is known."""
+    return all(word in new.counts for word in words_of(name))
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,6 +138,9 @@ class ReferenceStore(caring.Curating, Lessons):
     def known(self, names: Sequence[str], where: Where, most: int) -> list[Known]:
         return reference_recall.known(self._open(), names, where, most)
 
+    def speaking(self, scope: str, names: Mapping[str, Sequence[str]], most: int, anew: bool) -> dict[str, list[str]]:
+        return reference_recall.speaking(self._open(), scope, names, most, anew=anew)
+
     def paths(self, ids: Sequence[str], where: Where, common: int, most: int) -> NamePaths:
         return reference_recall.paths(self._open(), ids, where, common, most)
 

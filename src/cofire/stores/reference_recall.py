@@ -116,6 +116,20 @@ def known(shelf: Shelf, names: Sequence[str], where: Where, most: int) -> list[K
     return found
 
 
+def speaking(
+    shelf: Shelf, scope: str, names: Mapping[str, Sequence[str]], most: int, *, anew: bool
+) -> dict[str, list[str]]:
+    """Facts that hold all the words of a name and do not mention it."""
+    found = {}
+    for name, words in names.items():
+        holding = _holding(shelf, name, scope)
+        others = [id for id, fact in shelf.facts.items() if fact.scope == scope and id not in holding.mentioned]
+        together = [id for id in others if shelf.word_counts([id], words).all()]
+        if (anew or not holding.about) and 0 < len(together) <= most:
+            found[name] = together
+    return found
+
+
 def paths(shelf: Shelf, ids: Sequence[str], where: Where, common: int, most: int) -> NamePaths:
     """From facts over their names to others."""
     seeds = [id for id in dict.fromkeys(ids) if id in shelf.facts]

@@ -103,7 +103,7 @@ def _dream_batch(scopes: tuple[str, ...] | None, settings: Settings) -> Asking[t
     linked, descriptions = yield from _late_links(batch, kin, settings)
     readings: Sequence[Reading] = yield Understand(batch)
     causes = yield from causal_edges(batch, readings, now, settings)
-    mentions = yield from later_mentions(batch, readings, now, settings)
+    mentions = yield from later_mentions(_subjects(batch, readings), settings)
     change = Change(
         now=now,
         edges=(*edges, *linked, *causes),
@@ -116,6 +116,12 @@ def _dream_batch(scopes: tuple[str, ...] | None, settings: Settings) -> Asking[t
     )
     written: Written = yield Write(change, expects={RECORD: record.version if record else 0})
     return batch, written.edges, kin
+
+
+def _subjects(batch: Sequence[Fact], readings: Sequence[Reading]) -> list[tuple[str, str]]:
+    """What facts are about, each name with its scope."""
+    read = zip(batch, readings, strict=True)
+    return [(fact.scope, subject.name) for fact, reading in read for subject in reading.subjects]
 
 
 def _similarity(batch: Sequence[Fact], kin: Kin, settings: Settings) -> Asking[tuple[Any, Any]]:
@@ -180,6 +186,8 @@ def _rate(scopes: tuple[str, ...] | None, near: Mapping[str, list[Kin]], setting
         before = json.loads(record.value) if record else {"edges": 0, "communities": 0}
         if record is not None and len(network.source) <= before["edges"] * (1 + settings[IMPORTANCE_GROWTH]):
             total += before["communities"]
+            if scope in near:
+                yield from _count(scope, settings)
             continue
         total += yield from rate_scope(scope, network, near.get(scope, []), settings)
     return total
@@ -188,9 +196,14 @@ def _rate(scopes: tuple[str, ...] | None, near: Mapping[str, list[Kin]], setting
 def rate_scope(scope: str, network: Network, near: Sequence[Kin], settings: Settings) -> Asking[int]:
     """Rank and group a scope, and count its words anew."""
     count = yield from rank_scope(scope, network, near, settings)
+    yield from _count(scope, settings)
+    return count
+
+
+def _count(scope: str, settings: Settings) -> Asking[None]:
+    """To the last fact, so that it does not matter which was told last."""
     now: datetime = yield Now()
     yield Write(Change(now=now, recount=(scope,), sample=settings[SAMPLE]))
-    return count
 
 
 def rank_scope(scope: str, network: Network, near: Sequence[Kin], settings: Settings) -> Asking[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -10,11 +10,10 @@ from cofire.asks import Asking, Understand
 from cofire.graph_settings import ENTITY_EDGES, MULTI_GRAPH, PROPOSE_TAGS
 from cofire.model import About, Fact, Mentioned, NewFact
 from cofire.reading.base import Reading
-from cofire.reading.resolving import singular, terms
-from cofire.reading.words import STOP_WORDS, counts, words
+from cofire.reading.spoken import spoken
+from cofire.reading.words import counts, words
 from cofire.settings import Settings
 
-SHORTEST_SPOKEN, LONGEST_SPOKEN = 4, 4
 LAST_SENTENCE = 31
 
 
@@ -52,32 +51,6 @@ def places(sentences: Sequence[str]) -> dict[str, int]:
         for word in words(sentence):
             found[word] = found.get(word, 0) | bit
     return found
-
-
-def spoken(sentences: Sequence[str]) -> list[Mentioned]:
-    """Short runs of words that may be the name of something that a fact is about, capital or not, with their sentences.
-
-    >>> [one.name for one in spoken(["Set the connection pools"])]
-    ['set the connection', 'set the connection pools', 'set the connection pool', 'connection', 'connection pools', \
-'connection pool', 'pools', 'pool']
-    """
-    found: dict[str, list[int]] = {}
-    for place, sentence in enumerate(sentences):
-        for name in _runs(sentence):
-            found.setdefault(name, []).append(place)
-    return [Mentioned(name, tuple(at), 1.0) for name, at in found.items()]
-
-
-def _runs(sentence: str) -> Iterator[str]:
-    said = [(word, singular(word), word not in STOP_WORDS) for word in terms(sentence)]
-    for start, (_, _, begins) in enumerate(said):
-        before = ""
-        for word, one, ends in said[start : start + LONGEST_SPOKEN] if begins else ():
-            if ends and (before or len(word) >= SHORTEST_SPOKEN):
-                yield before + word
-                if one != word:
-                    yield before + one
-            before += word + " "
 
 
 def mentioned(reading: Reading) -> tuple[Mentioned, ...]:

@@ -21,9 +21,12 @@ from cofire.stores.base import MODEL_RECORD
 from cofire.verbs import accepting
 from cofire.verbs.autolink import Links, auto_links, links_now
 from cofire.verbs.model_of_store import Settled, settle_model
+from cofire.verbs.naming import earlier_mentions
 from cofire.verbs.reading_facts import understood, word_counts
 
 TRIES = 5
+# Who tells a scope a hundredth of what it holds waits for it to be counted: that takes but a small part of the telling.
+MUCH = 100
 
 Given = Fact | str | Mapping[str, Any]
 When = datetime | date | str | None
@@ -73,12 +76,24 @@ def remember(given: Given | Iterable[Given], common: Common, settings: Settings)
 def remember_all(given: Iterable[Given], common: Common, settings: Settings) -> Asking[list[str]]:
     """Batch by batch, each in one transaction; what is stored stays stored when a later batch is refused."""
     total = len(given) if isinstance(given, Sequence) else None
-    left, ids = iter(given), list[str]()
+    left, ids, sizes = iter(given), list[str](), dict[str, ScopeSize]()
     while batch := list(islice(left, settings[BATCH])):
         facts = [_accepted(one, common, settings, place) for place, one in enumerate(batch, start=len(ids))]
-        ids += yield from again_on_conflict(partial(_remember_batch, facts, settings), tries=TRIES)
+        written: Written = yield from again_on_conflict(partial(_remember_batch, facts, settings), tries=TRIES)
+        ids += [one.id for one in written.facts]
+        sizes |= written.sizes
         yield Emit(Progress("remember", len(ids), total))
+    yield from _count_the_rest(sizes, len(ids), settings)
     return ids
+
+
+def _count_the_rest(sizes: Mapping[str, ScopeSize], told: int, settings: Settings) -> Asking[None]:
+    """What is told in several batches is counted to its last fact, so that it does not matter which fact came last."""
+    if told <= settings[BATCH]:
+        return
+    now: datetime = yield Now()
+    much = {scope: size for scope, size in sizes.items() if size.facts <= MUCH * told}
+    yield from recount_where_due(much, now, settings, growth=0.0)
 
 
 def _accepted(given: Given, common: Common, settings: Settings, place: int) -> Fact:
@@ -104,7 +119,7 @@ def _with_common(given: Given, common: Common) -> Given:
     return {**said, **{label: value for label, value in given.items() if value is not None}}
 
 
-def _remember_batch(facts: list[Fact], settings: Settings) -> Asking[list[str]]:
+def _remember_batch(facts: list[Fact], settings: Settings) -> Asking[Written]:
     now: datetime = yield Now()
     known: Mapping[bytes, str] = yield Recognise([fact.hash for fact in facts])
     minted: list[str] = yield Mint(now, len(facts))
@@ -113,10 +128,14 @@ def _remember_batch(facts: list[Fact], settings: Settings) -> Asking[list[str]]:
     new = yield from _ready(stored, known, vectors, settings)
     fresh = [one.fact for one in new if one.fact.hash not in known]
     links = yield from _links(fresh, vectors, settled, now, settings)
+    mentions = yield from earlier_mentions(
+        ((one.fact.scope, name.name) for one in new for name in one.subjects), settings
+    )
     expects = {MODEL_RECORD: settled.version} if settled else {}
-    written: Written = yield Write(_change(new, links, now, settings), expects)
-    yield from recount_where_due(written.sizes, now, settings)
-    return [one.id for one in written.facts]
+    change = replace(_change(new, links, now, settings), mentions=mentions)
+    written: Written = yield Write(change, expects)
+    sizes = yield from recount_where_due(written.sizes, now, settings, growth=settings[GROWTH])
+    return replace(written, sizes={**written.sizes, **sizes})
 
 
 def _links(
@@ -163,11 +182,15 @@ def _vectors(fresh: list[Fact]) -> Asking[tuple[Settled | None, dict[str, bytes]
     return settled, {fact.id: rows[fact.hash].tobytes() for fact in fresh}
 
 
-def recount_where_due(sizes: Mapping[str, ScopeSize], now: datetime, settings: Settings) -> Asking[None]:
-    """Count the words of a scope anew once it has grown or shrunk enough since they were last counted."""
-    due = tuple(scope for scope, size in sizes.items() if is_due(size, settings[GROWTH]))
-    if due:
-        yield Write(Change(now=now, recount=due, sample=settings[SAMPLE]))
+def recount_where_due(
+    sizes: Mapping[str, ScopeSize], now: datetime, settings: Settings, *, growth: float
+) -> Asking[Mapping[str, ScopeSize]]:
+    """Count the words of a scope anew once it has grown or shrunk enough since they were last counted; the sizes of those."""
+    due = tuple(scope for scope, size in sizes.items() if is_due(size, growth))
+    if not due:
+        return {}
+    written: Written = yield Write(Change(now=now, recount=due, sample=settings[SAMPLE]))
+    return written.sizes
 
 
 def is_due(size: ScopeSize, growth: float) -> bool:

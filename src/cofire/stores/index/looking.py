@@ -117,8 +117,12 @@ def _marked(index: Index, positions: Positions, mark: int) -> NDArray[np.bool_]:
     bearing, _ = index.postings.find(mark)
     if not len(bearing):
         return np.zeros(len(positions), np.bool_)
-    wanted = positions.astype(np.int32)
-    return np.asarray(bearing[np.minimum(bearing.searchsorted(wanted), len(bearing) - 1)] == wanted)
+    return among_many(bearing, positions.astype(np.int32))
+
+
+def among_many(known: NDArray[np.int32], wanted: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Which of the wanted are among many that are in order."""
+    return np.asarray(known[np.minimum(known.searchsorted(wanted), len(known) - 1)] == wanted)
 
 
 @dataclass(frozen=True)
@@ -220,6 +224,20 @@ def _strongest(index: Index, places: Any, positions: Any, strength: Any, most: i
     rank = np.arange(len(places)) - np.searchsorted(places, places)
     kept = rank < most
     return places[kept], positions[kept], strength[kept]
+
+
+def holding_all(index: Index, scope: int, terms: Sequence[int], besides: int | None) -> Positions:
+    """Who in a scope holds all of these terms, except those who mention a name, given by its key."""
+    holders = sorted((index.postings.find(number)[0] for number in terms), key=len)
+    found = holders[0] if holders else np.zeros(0, np.int32)
+    for more in holders[1:]:
+        if not len(found):
+            break
+        found = found[among_many(more, found)]
+    if besides is not None and len(found):
+        found = found[~among(index.mentions.holders(besides)[0], found)]
+    columns = index.columns
+    return np.asarray(found[columns["alive"][found] & (columns["scope"][found] == scope)], np.int64)
 
 
 def owners(index: Index, names: Sequence[int], admitted: Mask, most: int) -> list[dict[str, float]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from cofire.model import Change, EdgeCounts, Importance, Mentioned, NewFact
 from cofire.stores.index.moments import stamp
+from cofire.stores.linking import speaks
 from cofire.stores.neo4j.describing import write_descriptions
 from cofire.stores.neo4j.edge_writing import write_edges
 from cofire.stores.neo4j.querying import Query, Querying
@@ -50,18 +51,20 @@ def write_names(fresh: Sequence[NewFact]) -> Querying[None]:
             held = named.setdefault((new.fact.scope, one.name), Holders())
             held.about.setdefault(new.fact.id, one.strength)
     yield from _hold(named)
-    perhaps = _by_name((new.fact.scope, new.fact.id, one) for new in fresh for one in new.perhaps)
-    yield from _hold((yield from _of_subjects(perhaps)), besides=named)
+    perhaps = [(new, (new.fact.scope, one.name), one) for new in fresh for one in new.perhaps]
+    known = yield from _of_subjects({key for _, key, _ in perhaps})
+    told = ((key[0], new.fact.id, one) for new, key, one in perhaps if key in known and speaks(new, one.name))
+    yield from _hold(_by_name(told), besides=named)
 
 
-def _of_subjects(perhaps: Named) -> Querying[Named]:
+def _of_subjects(perhaps: Set[tuple[str, str]]) -> Querying[set[tuple[str, str]]]:
     """Those of these names that a fact is about. They are few of very many, so only the names are asked for first."""
     known: set[tuple[str, str]] = set()
     for scope in sorted({scope for scope, _ in perhaps}):
         for names in portions([name for within, name in perhaps if within == scope], ASKED):
             found = yield Query(_SUBJECTS, {"scope": scope, "names": names})
             known |= {(scope, name) for (name,) in found}
-    return {key: perhaps[key] for key in known}
+    return known
 
 
 _SUBJECTS = """

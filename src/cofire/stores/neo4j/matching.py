@@ -138,6 +138,11 @@ def words_query(words: Sequence[str], hint_weight: float, where: Where, *, marks
     return " ".join(required)
 
 
+def all_words_query(words: Sequence[str], scope: str) -> str:
+    """Words that a fact of a scope must hold all of, as Lucene reads them."""
+    return " ".join([*(f"+tokens:{_quoted(word)}" for word in words), _any_of("scope", [scope])])
+
+
 def _any_of(kind: str, values: Sequence[str]) -> str:
     return f"+marks:({' '.join(marking(kind, value) for value in values) or 'none'})"
 

@@ -175,6 +175,9 @@ class Methods:
     def known(self, names: Sequence[str], where: Where, most: int) -> list[Known]:
         return self._answer(naming.known, names, where, most)
 
+    def speaking(self, scope: str, names: Mapping[str, Sequence[str]], most: int, anew: bool) -> dict[str, list[str]]:
+        return self._answer(naming.speaking, scope, names, most, anew)
+
     def paths(self, ids: Sequence[str], where: Where, common: int, most: int) -> NamePaths:
         return self._answer(naming.paths, self._brought, ids, where, common, most)
 

@@ -12,8 +12,11 @@ from cofire.model import Where
 from cofire.stores import linking
 from cofire.stores.base import Known, NamePaths
 from cofire.stores.neo4j.bringing import Brought
+from cofire.stores.neo4j.matching import all_words_query
 from cofire.stores.neo4j.querying import Query, Querying, Row, both
 from cofire.stores.neo4j.rows import condition
+from cofire.stores.neo4j.schema import FACT_WORDS
+from cofire.stores.neo4j.telling import portions
 from cofire.stores.neo4j.weighing import led_to
 
 
@@ -38,6 +41,27 @@ CALL (n) {{
 }}
 WITH n, about, place, at ORDER BY place, at
 RETURN [n.name, n.mentioned, about] AS row
+"""
+
+
+def speaking(scope: str, names: Mapping[str, Sequence[str]], most: int, anew: bool) -> Querying[dict[str, list[str]]]:
+    """Facts of a scope that hold all the words of a name and do not mention it. The word index looks for them."""
+    asked = [[name, all_words_query(words, scope)] for name, words in names.items() if words]
+    found = dict[str, list[str]]()
+    for portion in portions(asked):
+        rows = yield Query(_SPEAKING, {"asked": portion, "scope": scope, "anew": anew, "index": FACT_WORDS})
+        found |= {name: ids for name, ids in rows if 0 < len(ids) <= most}
+    return found
+
+
+_SPEAKING = """
+UNWIND $asked AS one
+OPTIONAL MATCH (n:Name {scope: $scope, name: one[0]})
+WITH one, n WHERE $anew OR coalesce(n.about, 0) = 0
+CALL db.index.fulltext.queryNodes($index, one[1]) YIELD node AS f
+WITH one, n, f WHERE n IS NULL OR NOT EXISTS { (f)-[:MENTIONS]->(n) }
+WITH one[0] AS name, collect(f.id) AS ids
+RETURN [name, ids] AS row
 """
 
 

@@ -16,6 +16,7 @@ from cofire.kinds import kind_of
 from cofire.model import Description, Edge, EdgeCounts, Importance, Mentioned, NewEdge, NewFact
 from cofire.stores.index.moments import moment, stamp, stamp_or_none
 from cofire.stores.index.terms import Held, described
+from cofire.stores.linking import speaks
 
 CONFIDENCE_STEP = 0.05
 LAST_SENTENCE = 31
@@ -31,7 +32,10 @@ def write_names(connection: apsw.Connection, scope: int, written: Sequence[tuple
         connection.executemany(_MENTION, _mention_rows(keys, ((key, new.mentions) for key, new in written)))
         connection.executemany(_SUBJECT, _subject_rows(keys, written))
     supposed = known_subjects(connection, scope, {one.name for _, new in written for one in new.perhaps})
-    told = ((key, tuple(one for one in new.perhaps if one.name in supposed)) for key, new in written)
+    told = (
+        (key, tuple(one for one in new.perhaps if one.name in supposed and speaks(new, one.name)))
+        for key, new in written
+    )
     connection.executemany(_MENTION, _mention_rows(supposed, told))
 
 
@@ -40,9 +44,10 @@ def add_mentions(connection: apsw.Connection, mentions: Mapping[str, tuple[Menti
     for id, named in mentions.items():
         found = connection.execute("SELECT key, scope FROM facts WHERE id = ?", (id,)).get
         if found is not None and named:
-            keys = name_keys(connection, found[1], {one.name for one in named})
+            keys, before = name_keys(connection, found[1], {one.name for one in named}), connection.total_changes()
             connection.executemany(_MENTION, _mention_rows(keys, [(found[0], named)]))
-            connection.execute("UPDATE facts SET version = ? WHERE key = ?", (version, found[0]))
+            if connection.total_changes() > before:
+                connection.execute("UPDATE facts SET version = ? WHERE key = ?", (version, found[0]))
 
 
 def name_keys(connection: apsw.Connection, scope: int, names: Iterable[str]) -> dict[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import apsw
@@ -42,6 +42,36 @@ def known(
     found.sort()
     about = looking.owners(index, [key for key, _, _ in found], admitted, most)
     return [Known(name, mentioned, owners) for (_, name, mentioned), owners in zip(found, about, strict=True)]
+
+
+_HELD = """
+SELECT n.name, n.key, n.about FROM carray(?1) c CROSS JOIN names n ON n.scope = ?2 AND n.name = c.value
+"""
+
+
+def speaking(
+    connection: apsw.Connection,
+    index: Index,
+    scope: str,
+    names: Mapping[str, Sequence[str]],
+    most: int,
+    *,
+    anew: bool,
+) -> dict[str, list[str]]:
+    """Facts of a scope that hold all the words of a name and do not mention it."""
+    within = connection.execute("SELECT key FROM scopes WHERE name = ?", (scope,)).get
+    if within is None or not names:
+        return {}
+    rows: Any = connection.execute(_HELD, (apsw.carray(tuple(names)), within))
+    held = {name: (key, about) for name, key, about in rows}
+    found = {}
+    for name, words in names.items():
+        key, about = held.get(name, (None, 0))
+        if anew or not about:
+            positions = looking.holding_all(index, within, list(map(term, words)), besides=key)
+            if 0 < len(positions) <= most:
+                found[name] = list(looking.ids_of(index, positions))
+    return found
 
 
 def named(

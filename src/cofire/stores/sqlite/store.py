@@ -180,6 +180,10 @@ class SqliteStore(Carrying, Curating, Learning):
             admitted = self._live.admitted(connection, where)
             return name_reading.known(connection, index, admitted, names, scopes=where.scopes, most=most)
 
+    def speaking(self, scope: str, names: Mapping[str, Sequence[str]], most: int, anew: bool) -> dict[str, list[str]]:
+        with self._reading() as connection, self._live.at(connection) as index:
+            return name_reading.speaking(connection, index, scope, names, most, anew=anew)
+
     def paths(self, ids: Sequence[str], where: Where, common: int, most: int) -> NamePaths:
         with self._reading() as connection, self._live.at(connection) as index:
             seeds = self._live.positions(connection, list(dict.fromkeys(ids)))
@@ -336,13 +340,11 @@ class SqliteStore(Carrying, Curating, Learning):
         return self._lines
 
     def _dimension(self, connection: apsw.Connection) -> int:
-        model = writing.model_of(connection, MODEL_RECORD)
-        return model.dimension if model else 0
+        return model.dimension if (model := writing.model_of(connection, MODEL_RECORD)) else 0
 
     def _bytes(self) -> int:
-        if self.path == IN_MEMORY:
-            return 0
-        return sum(os.path.getsize(self.path + end) for end in ("", "-wal") if os.path.exists(self.path + end))
+        files = [self.path + end for end in ("", "-wal") if self.path != IN_MEMORY]
+        return sum(os.path.getsize(file) for file in files if os.path.exists(file))
 
 
 def copy(connection: apsw.Connection, path: str) -> None:
