@@ -2,9 +2,9 @@
 
     python benchmarks/tune.py DATA_FOLDER… [--sets …] [--rounds 3] [--leave-one-out] [--write] [--keep FOLDER] [--cache FOLDER]
 
-Each round recalls the tuning halves by the weights so far, with titles and without, each set alone and all passages in one scope,
-and fits the features of the last pass to the gold by listwise logistic regression. Only ratios matter, so what a fact is worth for
-itself counts 1.
+Each round recalls the tuning halves by the weights so far, with titles and sessions and without, each set alone and all passages
+in one scope, and fits the features of the last pass to the gold by listwise logistic regression. Only ratios matter, so what a fact
+is worth for itself counts 1.
 """
 
 from __future__ import annotations
@@ -101,14 +101,16 @@ def read_arguments(arguments: Sequence[str] | None) -> Namespace:
 
 
 def variants(given: Namespace) -> Iterator[tuple[str, list[EvaluationSet]]]:
-    """What is remembered together, and what is said of it: each set, those of titled passages without their titles, and all of
-    those in one scope, in either way."""
+    """What is remembered together, and what is said of it: each set, those of titled passages without their titles, chats without
+    their sessions, and all titled passages in one scope, with titles and without."""
     folders = evaluation_sets.find_sets(given.folders)
     sets = [evaluation_sets.load(one, limit=None) for one in folders if not given.sets or one.name in given.sets]
     titled = [one for one in sets if any("subject" in fact for fact in one.facts)]
     untitled = [evaluation_sets.untitled(one) for one in titled]
     yield from (("", [one]) for one in sets)
     yield from ((", no titles", [one]) for one in untitled)
+    talked = [one for one in sets if any("session" in fact for fact in one.facts)]
+    yield from ((", no sessions", [evaluation_sets.sessionless(one)]) for one in talked)
     if len(titled) > 1:
         yield ", joined", evaluation_sets.joined(titled)
         yield ", joined, no titles", evaluation_sets.joined(untitled)

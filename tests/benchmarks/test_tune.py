@@ -67,11 +67,11 @@ def remembered(arguments: list[str]) -> list[tuple[str, EvaluationSet]]:
     return [(of.name + manner, of) for manner, sets in stocks for of in sets]
 
 
-def test_tuning_looks_at_the_tuning_half_alone_with_titles_and_without(tuned: list[str]) -> None:
+def test_tuning_looks_at_the_tuning_half_alone_with_titles_and_sessions_and_without(tuned: list[str]) -> None:
     halves = {name: tune.halves(of, None) for name, of in remembered(tuned)}
     asked = {name: {one.id for one in tuning.questions} for name, (tuning, _) in halves.items()}
-    assert list(asked) == ["isles", "locomo", "isles, no titles"]
-    assert asked["locomo"] == {"x"}
+    assert list(asked) == ["isles", "locomo", "isles, no titles", "locomo, no sessions"]
+    assert asked["locomo"] == asked["locomo, no sessions"] == {"x"}
     assert asked["isles"] == asked["isles, no titles"] < {"i0", "i1", "i2", "i3", "i4"}
     assert not any(asked[name] & {one.id for one in other.questions} for name, (_, other) in halves.items())
 

@@ -128,9 +128,7 @@ def _remember_batch(facts: list[Fact], settings: Settings) -> Asking[Written]:
     new = yield from _ready(stored, known, vectors, settings)
     fresh = [one.fact for one in new if one.fact.hash not in known]
     links = yield from _links(fresh, vectors, settled, now, settings)
-    mentions = yield from earlier_mentions(
-        ((one.fact.scope, name.name) for one in new for name in one.subjects), settings
-    )
+    mentions = yield from earlier_mentions(new, settings)
     expects = {MODEL_RECORD: settled.version} if settled else {}
     change = replace(_change(new, links, now, settings), mentions=mentions)
     written: Written = yield Write(change, expects)

@@ -235,7 +235,7 @@ def holding_all(index: Index, scope: int, terms: Sequence[int], besides: int | N
             break
         found = found[among_many(more, found)]
     if besides is not None and len(found):
-        found = found[~among(index.mentions.holders(besides)[0], found)]
+        found = found[~among(index.mentions.holders(besides)[0].astype(np.int64), found.astype(np.int64))]
     columns = index.columns
     return np.asarray(found[columns["alive"][found] & (columns["scope"][found] == scope)], np.int64)
 
