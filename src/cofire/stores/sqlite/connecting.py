@@ -18,6 +18,7 @@ from cofire.stores.sqlite import schema
 from cofire.stores.sqlite.faults import in_our_words, translated
 
 IN_MEMORY = ":memory:"
+PRAGMAS = (("foreign_keys", True), ("secure_delete", True), ("temp_store", "memory"))
 # What a large change touches is kept in memory until it is whole; with SQLite's own 2 MB a dream would go over its pages again and again.
 WRITER_CACHE_KB = 32_000
 SHORTEST_WAIT, LONGEST_WAIT = 0.0005, 0.0035
@@ -227,10 +228,9 @@ def _go_wal(connection: apsw.Connection, options: SqliteOptions) -> None:
 
 def _tune(connection: apsw.Connection, options: SqliteOptions) -> None:
     connection.set_busy_handler(patience(options.busy_seconds))
-    connection.execute(
-        f"PRAGMA synchronous = {options.synchronous}; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;"
-        "PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 268435456"
-    )
+    # One by one: what a pragma answers would end the reading of those after it.
+    for name, value in (("synchronous", options.synchronous), *PRAGMAS):
+        connection.pragma(name, value)
 
 
 def patience(seconds: float) -> Callable[[int], bool]:
