@@ -19,7 +19,7 @@ from cofire.journal import Journal
 from cofire.model import Change, Fact, Where
 from cofire.reading.base import Reader, Reading
 from cofire.receipts import Receipts
-from cofire.stores.base import Store, WordCue
+from cofire.stores.base import LEAST_COSINE, Store, WordCue
 
 T = TypeVar("T")
 
@@ -150,9 +150,10 @@ class Nearest:
     k: int
     where: Where
     candidates: int
+    least: float = LEAST_COSINE
 
     def put(self, world: World) -> Any:
-        return world.store.nearest(self.vector, self.k, self.where, self.candidates)
+        return world.store.nearest(self.vector, self.k, self.where, self.candidates, self.least)
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,6 +383,8 @@ async def _answer(ask: Ask, world: World) -> Any:
 
 def at_one_moment(asks: Sequence[Ask]) -> Asking[list[Any]]:
     """The answers to several asks of the store as of one moment; the first that failed is raised."""
+    if len(asks) == 1:
+        return [(yield asks[0])]
     answers: list[Any] = (yield Together(asks)) if asks else []
     for answer in answers:
         if isinstance(answer, Failure):

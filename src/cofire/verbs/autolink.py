@@ -24,13 +24,15 @@ from cofire.model import Description, Edge, Fact, NewEdge, Where
 from cofire.reading import words
 from cofire.reading.descriptions import extended, gist
 from cofire.settings import Settings
-from cofire.stores.base import Evidence
+from cofire.stores.base import LEAST_COSINE, Evidence
 from cofire.verbs.connect import oriented
 from cofire.verbs.reading_facts import word_counts
 
 DEVIATIONS, HIGHEST = 5.0, 0.9
 # Facts near enough to be linked are near by their signs too, so that few need be looked at closely.
 CANDIDATES = 128
+# How far a store's cosine may be from the one that is written down.
+SLACK = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +125,21 @@ def _alike(
     fresh: Sequence[Fact], vectors: Mapping[str, bytes], model: StoredModel, now: datetime, settings: Settings
 ) -> Asking[list[tuple[Fact, str, float]]]:
     """For each new fact the few most like it, of those stored and of the other new ones: who, whom, and how much."""
-    rows = [_row(vectors[fact.id]) for fact in fresh]
-    wheres = [Where(now, (fact.scope,)) for fact in fresh]
-    asks = [Nearest(row, settings[AUTO_LINK_MOST], where, CANDIDATES) for row, where in zip(rows, wheres, strict=True)]
+    rows, least = [_row(vectors[fact.id]) for fact in fresh], threshold(model, settings)
+    wheres, most = [Where(now, (fact.scope,)) for fact in fresh], settings[AUTO_LINK_MOST]
+    # One that is alone and like nobody need not be weighed; those of a batch may be like each other.
+    closest = least - SLACK if len(fresh) == 1 else LEAST_COSINE
+    asks = [Nearest(row, most, where, CANDIDATES, closest) for row, where in zip(rows, wheres, strict=True)]
     near: list[list[str]] = yield from at_one_moment(asks)
+    if len(fresh) == 1 and not near[0]:
+        return []
     evidence: Evidence = yield Weigh(sorted({id for ids in near for id in ids}), ())
     column = {id: at for at, id in enumerate((*evidence.ids, *(fact.id for fact in fresh)))}
-    cosines, least = _cosines(evidence.vectors, rows, model), threshold(model, settings)
+    cosines = _cosines(evidence.vectors, rows, model)
     return [
         (fact, id, cosine)
         for fact, where, ids, row in zip(fresh, wheres, near, cosines, strict=True)
-        for cosine, id in _best([*ids, *_beside(fact, fresh, where)], column, row, settings[AUTO_LINK_MOST])
+        for cosine, id in _best([*ids, *_beside(fact, fresh, where)], column, row, most)
         if cosine >= least
     ]
 

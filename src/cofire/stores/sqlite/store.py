@@ -21,6 +21,7 @@ from cofire.model import Change, Edge, Fact, Importance, Link, Past, Record, Whe
 from cofire.revising import Taken
 from cofire.stores.base import (
     INCOMING_RECORD,
+    LEAST_COSINE,
     MODEL_RECORD,
     Conducting,
     EdgeFilter,
@@ -56,10 +57,19 @@ from cofire.stores.sqlite.connecting import IN_MEMORY, Glance, Lines, Reading, S
 from cofire.stores.sqlite.curating import Curating
 from cofire.stores.sqlite.faults import translated
 from cofire.stores.sqlite.learned import Learning
-from cofire.stores.sqlite.live_index import LiveIndex, drop_snapshot, save_snapshot, snapshot_is_due
+from cofire.stores.sqlite.live_index import (
+    LiveIndex,
+    drop_snapshot,
+    news_of_one_write,
+    save_snapshot,
+    snapshot_is_due,
+)
 from cofire.stores.sqlite.recall_log import Shelved
 
 __all__ = ["SqliteOptions", "SqliteStore"]
+
+# So few are likely to be looked at before the next are told, by one who tells them one by one.
+FEW_FACTS = 8
 
 
 class SqliteStore(Carrying, Curating, Learning):
@@ -93,7 +103,11 @@ class SqliteStore(Carrying, Curating, Learning):
         if change.recount:
             return self._write_and_count(change, expects)
         with self._writing() as connection:
-            return writing.apply(connection, change, expects)
+            written = writing.apply(connection, change, expects)
+            news = news_of_one_write(connection) if 0 < len(change.facts) <= FEW_FACTS else None
+        if news:
+            self._live.expect(news)
+        return written
 
     def taken(self, ids: Sequence[str]) -> Taken:
         with self._reading() as connection:
@@ -122,7 +136,9 @@ class SqliteStore(Carrying, Curating, Learning):
             found = connection.execute(f"{rows.SELECT} WHERE {clause} ORDER BY f.id DESC LIMIT ?", (*bound, limit))
             return [rows.fact(row) for row in found]
 
-    def nearest(self, vector: Vectors, k: int, where: Where, candidates: int) -> list[str]:
+    def nearest(
+        self, vector: Vectors, k: int, where: Where, candidates: int, least: float = LEAST_COSINE
+    ) -> list[str]:
         with self._reading() as connection, self._live.at(connection) as index:
             if index.model is None:
                 return []
@@ -130,6 +146,8 @@ class SqliteStore(Carrying, Curating, Learning):
             positions = index.nearest(vector, self._live.admitted(connection, where), wanted)
             vectors = _candidate_vectors(connection, index, positions)
             scores = centred_cosines(vectors, centred(vector, index.model.mean), index.model.mean)
+            if scores.max(initial=LEAST_COSINE) < least:
+                return []
             return self._kept(index, Proposed(positions, scores), k)
 
     def matching(self, cue: WordCue, k: int, where: Where) -> list[str]:
