@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
@@ -222,8 +222,8 @@ class About:
 class NewFact:
     """A fact on its way into the store, with the words and names it will be found by and its vector, if there is an embedder.
 
-    `perhaps` are names that it mentions only if some fact of its scope is about them. `places` tells for each word of the text
-    in which sentences it stands, a bit a sentence.
+    `perhaps` are names that it mentions only if some fact of its scope is about them, with their sentences. `places` tells for
+    each word of the text in which sentences it stands, a bit a sentence.
     """
 
     fact: Fact
@@ -231,8 +231,12 @@ class NewFact:
     vector: bytes | None = None
     mentions: tuple[Mentioned, ...] = ()
     subjects: tuple[About, ...] = ()
-    perhaps: tuple[Mentioned, ...] = ()
+    perhaps: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     places: Mapping[str, int] = field(default_factory=dict)
+
+    def supposed(self, known: Collection[str]) -> tuple[Mentioned, ...]:
+        """What it mentions when somebody is about these names."""
+        return tuple(Mentioned(name, at, 1.0) for name, at in self.perhaps.items() if name in known)
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,7 +127,7 @@ def suppose_names(web: Web, facts: Facts, fresh: Sequence[NewFact]) -> None:
     """Names that new facts mention because somebody is about them."""
     for new in fresh:
         known = {name for id, named in web.subjects.items() if facts[id].scope == new.fact.scope for name in named}
-        add_mentions(web, new.fact.id, [one for one in new.perhaps if one.name in known])
+        add_mentions(web, new.fact.id, new.supposed(known))
 
 
 def add_mentions(web: Web, id: str, mentions: Iterable[Mentioned]) -> None:

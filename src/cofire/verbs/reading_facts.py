@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -35,7 +35,7 @@ def new_fact(fact: Fact, reading: Reading, settings: Settings) -> NewFact:
         return NewFact(marked, word_counts(marked))
     mentions = mentioned(reading)
     known = {one.name for one in mentions}
-    perhaps = tuple(one for one in spoken(reading.sentences) if one.name not in known)
+    perhaps = {name: at for name, at in spoken(reading.sentences).items() if name not in known}
     counted = word_counts(marked)
     return NewFact(marked, counted, None, mentions, about(reading), perhaps, places(reading.sentences))
 
@@ -54,30 +54,38 @@ def places(sentences: Sequence[str]) -> dict[str, int]:
     return found
 
 
-def spoken(sentences: Sequence[str]) -> list[Mentioned]:
+def spoken(sentences: Sequence[str]) -> dict[str, tuple[int, ...]]:
     """Short runs of words that may be the name of something that a fact is about, capital or not, with their sentences.
 
-    >>> [one.name for one in spoken(["Set the connection pools"])]
+    >>> list(spoken(["Set the connection pools"]))
     ['set the connection', 'set the connection pools', 'set the connection pool', 'connection', 'connection pools', \
 'connection pool', 'pools', 'pool']
     """
-    found: dict[str, list[int]] = {}
+    found: dict[str, tuple[int, ...]] = {}
     for place, sentence in enumerate(sentences):
         for name in _runs(sentence):
-            found.setdefault(name, []).append(place)
-    return [Mentioned(name, tuple(at), 1.0) for name, at in found.items()]
+            found[name] = (*found[name], place) if name in found else (place,)
+    return found
 
 
-def _runs(sentence: str) -> Iterator[str]:
-    said = [(word, singular(word), word not in STOP_WORDS) for word in terms(sentence)]
+def _runs(sentence: str) -> list[str]:
+    said = list(map(_spoken_word, terms(sentence)))
+    found: list[str] = []
     for start, (_, _, begins) in enumerate(said):
         before = ""
         for word, one, ends in said[start : start + LONGEST_SPOKEN] if begins else ():
             if ends and (before or len(word) >= SHORTEST_SPOKEN):
-                yield before + word
+                found.append(before + word)
                 if one != word:
-                    yield before + one
+                    found.append(before + one)
             before += word + " "
+    return found
+
+
+@lru_cache(maxsize=20_000)
+def _spoken_word(word: str) -> tuple[str, str, bool]:
+    """A word, the same as one of its kind, and whether a name may begin and end with it."""
+    return word, singular(word), word not in STOP_WORDS
 
 
 def mentioned(reading: Reading) -> tuple[Mentioned, ...]:

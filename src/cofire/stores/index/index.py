@@ -129,11 +129,8 @@ class Index:
         self._mask_marks(mask, where)
         return mask
 
-    def nearest(self, vector: Vectors, among: Mask, wanted: int) -> NDArray[np.int64]:
-        """Positions of the candidates for exact scoring."""
-        if self.model is None:
-            return np.zeros(0, np.int64)
-        asked = centred(vector, self.model.mean)
+    def nearest(self, asked: Vectors, among: Mask, wanted: int) -> NDArray[np.int64]:
+        """Positions of the candidates for exact scoring, near a vector as seen from the model's resting point."""
         embedded = among & self.columns["embedded"]
         found = self.graph.candidates(asked, embedded, wanted) if self.graph else None
         if found is None:

@@ -50,7 +50,7 @@ def write_names(fresh: Sequence[NewFact]) -> Querying[None]:
             held = named.setdefault((new.fact.scope, one.name), Holders())
             held.about.setdefault(new.fact.id, one.strength)
     yield from _hold(named)
-    perhaps = _by_name((new.fact.scope, new.fact.id, one) for new in fresh for one in new.perhaps)
+    perhaps = _by_name((new.fact.scope, new.fact.id, one) for new in fresh for one in new.supposed(new.perhaps))
     yield from _hold((yield from _of_subjects(perhaps)), besides=named)
 
 

@@ -30,9 +30,10 @@ def write_names(connection: apsw.Connection, scope: int, written: Sequence[tuple
         keys = name_keys(connection, scope, wanted)
         connection.executemany(_MENTION, _mention_rows(keys, ((key, new.mentions) for key, new in written)))
         connection.executemany(_SUBJECT, _subject_rows(keys, written))
-    supposed = known_subjects(connection, scope, {one.name for _, new in written for one in new.perhaps})
-    told = ((key, tuple(one for one in new.perhaps if one.name in supposed)) for key, new in written)
-    connection.executemany(_MENTION, _mention_rows(supposed, told))
+    supposed = known_subjects(connection, scope, {name for _, new in written for name in new.perhaps})
+    if supposed:
+        told = ((key, new.supposed(supposed)) for key, new in written)
+        connection.executemany(_MENTION, _mention_rows(supposed, told))
 
 
 def add_mentions(connection: apsw.Connection, mentions: Mapping[str, tuple[Mentioned, ...]], version: int) -> None:

@@ -143,9 +143,10 @@ class SqliteStore(Carrying, Curating, Learning):
             if index.model is None:
                 return []
             wanted = index.columns.size if self._options.index == "exact" else max(k, candidates)
-            positions = index.nearest(vector, self._live.admitted(connection, where), wanted)
+            asked = centred(vector, index.model.mean)
+            positions = index.nearest(asked, self._live.admitted(connection, where), wanted)
             vectors = _candidate_vectors(connection, index, positions)
-            scores = centred_cosines(vectors, centred(vector, index.model.mean), index.model.mean)
+            scores = centred_cosines(vectors, asked, index.model.mean)
             if scores.max(initial=LEAST_COSINE) < least:
                 return []
             return self._kept(index, Proposed(positions, scores), k)
