@@ -160,7 +160,7 @@ class LiveIndex:
             self._spelled.clear()
         news = self._own
         if news is None or (news.epoch, news.since, news.version) != (epoch, self._version, version):
-            news = news_since(connection, self._version)
+            news = news_since(connection, self._version, epoch, version)
         self._index.change(news.changed, news.gone, news.mentions, news.subjects)
         # A fact that was removed may be back by now.
         back = {row.key for row in news.changed}
@@ -187,9 +187,8 @@ class News:
     subjects: Held
 
 
-def news_since(connection: apsw.Connection, since: int) -> News:
-    """The news as of the moment that the connection reads."""
-    epoch, version = connection.execute("SELECT epoch, version FROM state").get
+def news_since(connection: apsw.Connection, since: int, epoch: str, version: int) -> News:
+    """The news as of the moment that the connection reads, which is at this version."""
     changed = [rows.index_row(row) for row in connection.execute(rows.SELECT_FOR_INDEX, (since,))]
     gone = [key for (key,) in connection.execute("SELECT fact FROM removed WHERE version > ?", (since,))]
     place = {row.key: at for at, row in enumerate(changed)}
@@ -199,7 +198,8 @@ def news_since(connection: apsw.Connection, since: int) -> News:
 
 def news_of_one_write(connection: apsw.Connection) -> News:
     """What the transaction has written that is about to be kept; its pages are still at hand, those of other connections are not."""
-    return news_since(connection, connection.execute("SELECT version - 1 FROM state").get)
+    epoch, version = connection.execute("SELECT epoch, version FROM state").get
+    return news_since(connection, version - 1, epoch, version)
 
 
 class Looking:
