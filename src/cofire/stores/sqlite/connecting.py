@@ -233,6 +233,8 @@ def _go_wal(connection: apsw.Connection, options: SqliteOptions) -> None:
 
 def _tune(connection: apsw.Connection, options: SqliteOptions) -> None:
     connection.set_busy_handler(patience(options.busy_seconds))
+    # Else a statement is planned anew for every value that is bound to it, which takes longer than most of them.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     # One by one: what a pragma answers would end the reading of those after it.
     for name, value in (("synchronous", options.synchronous), *PRAGMAS):
         connection.pragma(name, value)

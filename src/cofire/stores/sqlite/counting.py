@@ -94,7 +94,7 @@ class Counts:
 
 
 _STAMP = """
-SELECT s.key, state.epoch, w.version FROM word_statistics w JOIN scopes s ON s.key = w.scope, state WHERE s.name = +?
+SELECT s.key, state.epoch, w.version FROM word_statistics w JOIN scopes s ON s.key = w.scope, state WHERE s.name = ?
 """
 
 

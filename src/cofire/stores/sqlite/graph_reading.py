@@ -181,7 +181,7 @@ def importance(connection: apsw.Connection, ids: Sequence[str]) -> dict[str, Imp
 
 
 def descriptions(connection: apsw.Connection, id: str) -> list[str]:
-    sql = "SELECT d.text FROM descriptions d JOIN facts f ON f.key = d.fact WHERE f.id = +? ORDER BY d.key"
+    sql = "SELECT d.text FROM descriptions d JOIN facts f ON f.key = d.fact WHERE f.id = ? ORDER BY d.key"
     return [str(text) for (text,) in connection.execute(sql, (id,))]
 
 

@@ -135,13 +135,11 @@ def scope_key(connection: apsw.Connection, name: str) -> int:
 
 
 def size(connection: apsw.Connection, scope: int) -> ScopeSize:
-    return ScopeSize(*connection.execute(_SIZE, (scope,)).get)
-
-
-# A plus before what is bound keeps SQLite from planning a statement anew each time, lest another plan be better for another value.
-_SIZE = """
-SELECT s.facts, coalesce(w.facts, 0) FROM scopes s LEFT JOIN word_statistics w ON w.scope = s.key WHERE s.key = +?
-"""
+    row = connection.execute(
+        "SELECT s.facts, coalesce(w.facts, 0) FROM scopes s LEFT JOIN word_statistics w ON w.scope = s.key WHERE s.key = ?",
+        (scope,),
+    ).get
+    return ScopeSize(row[0], row[1])
 
 
 def new_epoch(connection: apsw.Connection) -> None:
@@ -190,7 +188,7 @@ def recognised(connection: apsw.Connection, hashes: Sequence[bytes]) -> dict[byt
     if not hashes:
         return {}
     if len(hashes) == 1:
-        found: Any = connection.execute("SELECT hash, id FROM facts WHERE hash = +?", hashes)
+        found: Any = connection.execute("SELECT hash, id FROM facts WHERE hash = ?", hashes)
     else:
         sql = "SELECT f.hash, f.id FROM carray(?) c JOIN facts f ON f.hash = c.value"
         found = connection.execute(sql, (apsw.carray(tuple(hashes)),))
@@ -206,7 +204,7 @@ def _insert(connection: apsw.Connection, new: NewFact, ledger: Ledger, hours: fl
 
 
 def _reinforce(connection: apsw.Connection, new: NewFact, ledger: Ledger, hours: float) -> Stored:
-    known = connection.execute(rows.SELECT + " WHERE f.hash = +?", (new.fact.hash,)).get
+    known = connection.execute(rows.SELECT + " WHERE f.hash = ?", (new.fact.hash,)).get
     before = rows.fact(known)
     after = before.observed_again(new.fact, ledger.now)
     stored = connection.execute("SELECT terms, counts FROM facts WHERE key = ?", (known[0],)).get
@@ -246,7 +244,7 @@ def _next_position(connection: apsw.Connection, scope: int, session: str | None,
 
 
 # Not max(): that would walk the whole session.
-_LAST_POSITION = "SELECT position FROM facts WHERE scope = +? AND session = +? ORDER BY position DESC LIMIT 1"
+_LAST_POSITION = "SELECT position FROM facts WHERE scope = ? AND session = ? ORDER BY position DESC LIMIT 1"
 
 
 def _write_tags(connection: apsw.Connection, tags: Sequence[tuple[int, str]]) -> None:
