@@ -236,9 +236,7 @@ class Store(Curable, Learnable, Protocol):
     def scan(self, where: Where, limit: int, before: str | None) -> list[Fact]:
         """A page of the facts that pass the filter, newest first, starting below an id."""
 
-    def nearest(
-        self, vector: Vectors, k: int, where: Where, candidates: int, least: float = LEAST_COSINE
-    ) -> list[str]:
+    def nearest(self, vector: Vectors, k: int, where: Where, candidates: int, least: float = LEAST_COSINE) -> list[str]:
         """The ids of the facts closest to a vector by centred cosine, best first, and none if even the best has less than
         `least`; an index may look at only so many candidates."""
 

@@ -95,9 +95,7 @@ class ReferenceStore(caring.Curating, Lessons):
         seen = [fact for fact in self._open().seen(where) if before is None or fact.id < before]
         return sorted(seen, key=lambda fact: fact.id, reverse=True)[:limit]
 
-    def nearest(
-        self, vector: Vectors, k: int, where: Where, candidates: int, least: float = LEAST_COSINE
-    ) -> list[str]:
+    def nearest(self, vector: Vectors, k: int, where: Where, candidates: int, least: float = LEAST_COSINE) -> list[str]:
         shelf, model = self._open(), self.record(MODEL_RECORD)
         if model is None:
             return []

@@ -26,7 +26,7 @@ from cofire.reading.descriptions import extended, gist
 from cofire.settings import Settings
 from cofire.stores.base import LEAST_COSINE, Evidence
 from cofire.verbs.connect import oriented
-from cofire.verbs.reading_facts import word_counts
+from cofire.verbs.reading_facts import tag_words
 
 DEVIATIONS, HIGHEST = 5.0, 0.9
 # Facts near enough to be linked are near by their signs too, so that few need be looked at closely.
@@ -117,7 +117,7 @@ def describe(linked: Sequence[Linked], settings: Settings) -> Asking[tuple[Descr
 
 def hints(description: str, fact: Fact) -> dict[str, int]:
     """The words of a description that the fact does not say itself; those it says lead to it anyway."""
-    own = word_counts(fact)
+    own = {*words.words(fact.reading), *(word for tag in fact.tags for word in tag_words(tag))}
     return {word: count for word, count in words.counts(description).items() if word not in own}
 
 

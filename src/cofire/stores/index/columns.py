@@ -56,7 +56,7 @@ class Columns:
         self.size = new.stop
         self.limited = self.limited or max(rows["starts"]) > LONG_AGO or min(rows["ends"]) < FAR
         self._standing = None
-        self.highest = max(self.highest, max(keys))
+        self.highest = max(self.highest, *keys)
         if self._places is not None:
             self.places()[keys] = positions
         return positions

@@ -148,9 +148,7 @@ class Methods:
     def scan(self, where: Where, limit: int, before: str | None) -> list[Fact]:
         return self._answer(facts.scan, where, limit, before)
 
-    def nearest(
-        self, vector: Vectors, k: int, where: Where, candidates: int, least: float = LEAST_COSINE
-    ) -> list[str]:
+    def nearest(self, vector: Vectors, k: int, where: Where, candidates: int, least: float = LEAST_COSINE) -> list[str]:
         return self._answer(searching.nearest, vector, k, where, candidates, least)
 
     def matching(self, cue: WordCue, k: int, where: Where) -> list[str]:

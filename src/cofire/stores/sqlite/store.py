@@ -136,9 +136,7 @@ class SqliteStore(Carrying, Curating, Learning):
             found = connection.execute(f"{rows.SELECT} WHERE {clause} ORDER BY f.id DESC LIMIT ?", (*bound, limit))
             return [rows.fact(row) for row in found]
 
-    def nearest(
-        self, vector: Vectors, k: int, where: Where, candidates: int, least: float = LEAST_COSINE
-    ) -> list[str]:
+    def nearest(self, vector: Vectors, k: int, where: Where, candidates: int, least: float = LEAST_COSINE) -> list[str]:
         with self._reading() as connection, self._live.at(connection) as index:
             if index.model is None:
                 return []
