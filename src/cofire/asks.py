@@ -101,13 +101,14 @@ class WhichModel:
 
 @dataclass(frozen=True, slots=True)
 class Understand:
-    """What these facts say: names, subjects, causes, times."""
+    """What these facts say: names, subjects, times; and if they are read closely, causes and key phrases."""
 
     blocks: ClassVar[bool] = True
     facts: Sequence[Fact]
+    closely: bool = True
 
     def put(self, world: World) -> list[Reading]:
-        return [world.reader.read(fact) for fact in self.facts]
+        return [world.reader.read(fact, closely=self.closely) for fact in self.facts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,21 +300,15 @@ class _Drive(Generic[T]):
     """A verb on its way: the ask it stands at, or the value it ended with."""
 
     def __init__(self, verb: Asking[T]) -> None:
-        self._verb = verb
+        self.verb = verb
         self.done = False
         self.value: Any = None
         self.ask: Any = None
-        self._move(lambda: next(verb))
+        self.move(next, verb)
 
-    def answer(self, answer: Any) -> None:
-        self._move(lambda: self._verb.send(answer))
-
-    def fail(self, error: Exception) -> None:
-        self._move(lambda: self._verb.throw(error))
-
-    def _move(self, step: Callable[[], Ask]) -> None:
+    def move(self, step: Callable[..., Ask], *given: Any) -> None:
         try:
-            self.ask = step()
+            self.ask = step(*given)
         except StopIteration as end:
             self.done, self.value = True, end.value
 
@@ -360,16 +355,16 @@ def _step(drive: _Drive[Any], world: World) -> None:
     try:
         answer = drive.ask.put(world)
     except Exception as error:  # noqa: BLE001 - the verb decides what an error means
-        return drive.fail(error)
-    drive.answer(answer)
+        return drive.move(drive.verb.throw, error)
+    drive.move(drive.verb.send, answer)
 
 
 async def _astep(drive: _Drive[Any], world: World) -> None:
     try:
         answer = await _answer(drive.ask, world)
     except Exception as error:  # noqa: BLE001 - the verb decides what an error means
-        return drive.fail(error)
-    drive.answer(answer)
+        return drive.move(drive.verb.throw, error)
+    drive.move(drive.verb.send, answer)
 
 
 async def _answer(ask: Ask, world: World) -> Any:

@@ -53,8 +53,8 @@ def evidence(
         hints=held[: len(positions), len(words) :],
         around=_rows_of(turns, rows),
         times=index.columns["time"][positions] / 1e6,
-        asks=_marked(index, positions, ASKS),
-        timed=_marked(index, positions, TIMED),
+        asks=index.postings.holds(ASKS, positions),
+        timed=index.postings.holds(TIMED, positions),
         speakers=index.voices.named(index.columns["speaker"][positions].tolist()),
     )
 
@@ -110,15 +110,6 @@ def _counts(index: Index, rows: Positions, terms: Sequence[int]) -> NDArray[np.f
         if len(positions) > CROWDED:
             table[:, column] = counts_at(wanted, positions, counts)
     return table
-
-
-def _marked(index: Index, positions: Positions, mark: int) -> NDArray[np.bool_]:
-    """Which of these facts bear a mark."""
-    bearing, _ = index.postings.find(mark)
-    if not len(bearing):
-        return np.zeros(len(positions), np.bool_)
-    wanted = positions.astype(np.int32)
-    return np.asarray(bearing[np.minimum(bearing.searchsorted(wanted), len(bearing) - 1)] == wanted)
 
 
 @dataclass(frozen=True)
