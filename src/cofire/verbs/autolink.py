@@ -74,7 +74,7 @@ def auto_links(
     alike = yield from _alike(list(told.values()), vectors, model, now, settings)
     read: list[Fact | None] = (yield Read(sorted({id for _, id, _ in alike} - told.keys()))) if alike else []
     told |= {fact.id: fact for fact in read if fact is not None}
-    linked = [Linked(new, told[id], cosine) for new, id, cosine in alike if id in told and told[id].hash != new.hash]
+    linked = [Linked(new, told[id], cosine) for new, id, cosine in alike if id in told and not _same(told[id], new)]
     descriptions = yield from describe(linked, settings)
     return Links(link_edges(linked), descriptions)
 
@@ -84,8 +84,8 @@ def link_edges(linked: Sequence[Linked]) -> tuple[NewEdge, ...]:
     made = {
         frozenset((one.new.id, one.old.id)): oriented(
             Edge(
-                one.new.id,
                 one.old.id,
+                one.new.id,
                 "auto_link",
                 round(min(1.0, one.cosine), 6),
                 1.0,
@@ -156,6 +156,11 @@ def _beside(fact: Fact, fresh: Sequence[Fact], where: Where) -> list[str]:
 
 def _best(ids: Sequence[str], column: Mapping[str, int], cosines: Vectors, most: int) -> list[tuple[float, str]]:
     return sorted(((float(cosines[column[id]]), id) for id in ids if id in column), reverse=True)[:most]
+
+
+def _same(one: Fact, other: Fact) -> bool:
+    """Whether both are one fact told twice; most differ in their texts already, which is seen sooner than by their hashes."""
+    return one.text == other.text and one.hash == other.hash
 
 
 def _row(vector: bytes) -> Vectors:
