@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import apsw
 import pytest
 
 from cofire.stores.sqlite.connecting import SqliteOptions, connect
@@ -25,5 +26,14 @@ def test_every_pragma_holds_on_both_connections(tmp_path: Path, line: str, pragm
     lines = connect(str(tmp_path / "store.db"), OPTIONS)
     try:
         assert getattr(lines, line).connection.pragma(pragma) == value
+    finally:
+        lines.close()
+
+
+@pytest.mark.parametrize("line", ["reader", "writer"])
+def test_no_statement_is_planned_anew_for_what_is_bound_to_it(tmp_path: Path, line: str) -> None:
+    lines = connect(str(tmp_path / "store.db"), OPTIONS)
+    try:
+        assert getattr(lines, line).connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, -1) == 1
     finally:
         lines.close()
