@@ -19,7 +19,7 @@ from cofire.journal import Journal
 from cofire.model import Change, Fact, Where
 from cofire.reading.base import Reader, Reading
 from cofire.receipts import Receipts
-from cofire.stores.base import Store, WordCue
+from cofire.stores.base import LEAST_COSINE, Store, WordCue
 
 T = TypeVar("T")
 
@@ -101,13 +101,14 @@ class WhichModel:
 
 @dataclass(frozen=True, slots=True)
 class Understand:
-    """What these facts say: names, subjects, causes, times."""
+    """What these facts say: names, subjects, times; and if they are read closely, causes and key phrases."""
 
     blocks: ClassVar[bool] = True
     facts: Sequence[Fact]
+    closely: bool = True
 
     def put(self, world: World) -> list[Reading]:
-        return [world.reader.read(fact) for fact in self.facts]
+        return [world.reader.read(fact, closely=self.closely) for fact in self.facts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +151,10 @@ class Nearest:
     k: int
     where: Where
     candidates: int
+    least: float = LEAST_COSINE
 
     def put(self, world: World) -> Any:
-        return world.store.nearest(self.vector, self.k, self.where, self.candidates)
+        return world.store.nearest(self.vector, self.k, self.where, self.candidates, self.least)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,21 +300,15 @@ class _Drive(Generic[T]):
     """A verb on its way: the ask it stands at, or the value it ended with."""
 
     def __init__(self, verb: Asking[T]) -> None:
-        self._verb = verb
+        self.verb = verb
         self.done = False
         self.value: Any = None
         self.ask: Any = None
-        self._move(lambda: next(verb))
+        self.move(next, verb)
 
-    def answer(self, answer: Any) -> None:
-        self._move(lambda: self._verb.send(answer))
-
-    def fail(self, error: Exception) -> None:
-        self._move(lambda: self._verb.throw(error))
-
-    def _move(self, step: Callable[[], Ask]) -> None:
+    def move(self, step: Callable[..., Ask], *given: Any) -> None:
         try:
-            self.ask = step()
+            self.ask = step(*given)
         except StopIteration as end:
             self.done, self.value = True, end.value
 
@@ -359,16 +355,16 @@ def _step(drive: _Drive[Any], world: World) -> None:
     try:
         answer = drive.ask.put(world)
     except Exception as error:  # noqa: BLE001 - the verb decides what an error means
-        return drive.fail(error)
-    drive.answer(answer)
+        return drive.move(drive.verb.throw, error)
+    drive.move(drive.verb.send, answer)
 
 
 async def _astep(drive: _Drive[Any], world: World) -> None:
     try:
         answer = await _answer(drive.ask, world)
     except Exception as error:  # noqa: BLE001 - the verb decides what an error means
-        return drive.fail(error)
-    drive.answer(answer)
+        return drive.move(drive.verb.throw, error)
+    drive.move(drive.verb.send, answer)
 
 
 async def _answer(ask: Ask, world: World) -> Any:
@@ -382,6 +378,8 @@ async def _answer(ask: Ask, world: World) -> Any:
 
 def at_one_moment(asks: Sequence[Ask]) -> Asking[list[Any]]:
     """The answers to several asks of the store as of one moment; the first that failed is raised."""
+    if len(asks) == 1:
+        return [(yield asks[0])]
     answers: list[Any] = (yield Together(asks)) if asks else []
     for answer in answers:
         if isinstance(answer, Failure):

@@ -222,8 +222,8 @@ class About:
 class NewFact:
     """A fact on its way into the store, with the words and names it will be found by and its vector, if there is an embedder.
 
-    `perhaps` are names that it mentions only if some fact of its scope is about them. `places` tells for each word of the text
-    in which sentences it stands, a bit a sentence.
+    `perhaps` are names that it mentions only if some fact of its scope is about them, with their sentences. `places` tells for
+    each word of the text in which sentences it stands, a bit a sentence.
     """
 
     fact: Fact
@@ -231,7 +231,7 @@ class NewFact:
     vector: bytes | None = None
     mentions: tuple[Mentioned, ...] = ()
     subjects: tuple[About, ...] = ()
-    perhaps: tuple[Mentioned, ...] = ()
+    perhaps: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     places: Mapping[str, int] = field(default_factory=dict)
 
 

@@ -15,9 +15,9 @@ texts = some.lists(some.sampled_from([*WORDS.split(), ".", ",", "-"]), max_size=
 
 @given(text=texts, others=texts)
 def test_both_directions_find_the_same_names_in_the_same_sentences(text: str, others: str) -> None:
-    forward = {one.name: set(one.sentences) for one in spoken(sentences(text))}
-    possible = {one.name for one in spoken(sentences(others))} | forward.keys()
-    assert {one.name: set(one.sentences) for one in told_of(text, split(possible))} == forward
+    forward = spoken(sentences(text))
+    possible = spoken(sentences(others)).keys() | forward.keys()
+    assert {one.name: one.sentences for one in told_of(text, split(possible))} == forward
 
 
 def test_a_name_is_spoken_of_however_it_is_written() -> None:

@@ -98,9 +98,7 @@ namings = some.fixed_dictionaries(
     optional={
         "mentions": some.lists(some.builds(Mentioned, names, sentences, shares), max_size=3).map(tuple),
         "subjects": some.lists(some.builds(About, names, shares), max_size=2).map(tuple),
-        "perhaps": some.lists(
-            some.builds(Mentioned, names, sentences, some.just(1.0)), max_size=3, unique_by=lambda one: one.name
-        ).map(tuple),
+        "perhaps": some.dictionaries(names, sentences, max_size=3),
         "places": some.dictionaries(some.sampled_from(STEMS), some.integers(1, 2**32 - 1), max_size=4),
     },
 )

@@ -114,7 +114,7 @@ def test_names_of_another_scope_do_not_link(store: Store, pen: Pen) -> None:
 def test_perhaps_a_name_is_mentioned_if_somebody_is_about_it(store: Store, pen: Pen) -> None:
     about = pen.write(named(pen, "pooling guide", about=("connection pooling",))).facts[0].id
     plain = pen.new("we rely on connection pooling here")
-    told = (Mentioned("connection pooling", (0,), 1.0), Mentioned("nobody knows this", (0,), 1.0))
+    told = {"connection pooling": (0,), "nobody knows this": (0,)}
     perhaps = NewFact(plain.fact, plain.counts, perhaps=told)
     teller = pen.write(perhaps).facts[0].id
     assert [(link.target, link.via) for link in store.links(teller, 10)] == [(about, "connection pooling")]

@@ -65,6 +65,14 @@ def test_vectors_count_from_the_moment_their_model_is_known(store: Store, pen: P
     assert store.nearest(asked(0, 1, 0, 0), 5, everywhere(), 400) == [id]
 
 
+def test_nothing_comes_where_even_the_closest_is_too_far(store: Store, pen: Pen) -> None:
+    """Seen from (0.9, 0, 0, 0) the two have a cosine of .87."""
+    pen.settle()
+    close, far = pen.tell("close", vector(0.6, 0.8, 0, 0)), pen.tell("far", vector(0, 0, 0, 1))
+    assert store.nearest(asked(0.95, 0.312, 0, 0), 2, everywhere(), 400, 0.8) == [close, far]
+    assert store.nearest(asked(0.95, 0.312, 0, 0), 2, everywhere(), 400, 0.9) == []
+
+
 def test_a_few_candidates_are_enough_when_k_asks_for_more(store: Store, pen: Pen) -> None:
     pen.settle()
     ids = {pen.tell(f"fact {number}", vector(1, number, 1, 0)) for number in range(6)}

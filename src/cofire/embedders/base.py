@@ -99,7 +99,6 @@ class StoredModel:
         return json.dumps(known).encode("ascii")
 
     @staticmethod
-    @lru_cache(maxsize=8)
     @lru_cache(maxsize=16)
     def decode(value: bytes) -> StoredModel:
         """From the bytes of a record, which are asked for again with every fact that is told."""

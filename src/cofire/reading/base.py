@@ -69,6 +69,7 @@ class Reading:
 
 
 class Reader(Protocol):
-    """Anything that reads a fact. The same fact gives the same reading."""
+    """Anything that reads a fact. The same fact gives the same reading. What is not read `closely` may lack key phrases, tags and
+    causes."""
 
-    def read(self, fact: Fact) -> Reading: ...
+    def read(self, fact: Fact, *, closely: bool = True) -> Reading: ...

@@ -17,10 +17,10 @@ class WhenRead:
         self._make = make
         self._reader: Reader | None = None
 
-    def read(self, fact: Fact) -> Reading:
+    def read(self, fact: Fact, *, closely: bool = True) -> Reading:
         if self._reader is None:
             self._reader = self._make()
-        return self._reader.read(fact)
+        return self._reader.read(fact, closely=closely)
 
 
 def reader_for(name: str) -> Reader:

@@ -63,8 +63,8 @@ class LlmReader:
         self._key = (os.environ.get("OPENAI_API_KEY", "") if api_key is None else api_key).strip()
         self._timeout = timeout
 
-    def read(self, fact: Fact) -> Reading:
-        by_rule = rules.RuleReader().read(fact)
+    def read(self, fact: Fact, *, closely: bool = True) -> Reading:
+        by_rule = rules.RuleReader().read(fact, closely=closely)
         return merged(fact, by_rule, self._ask(fact))
 
     def close(self) -> None:

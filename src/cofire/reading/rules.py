@@ -29,8 +29,8 @@ class RuleReader:
     ('the disk was full', 'knowledge')
     """
 
-    def read(self, fact: Fact) -> Reading:
-        return read(fact, names)
+    def read(self, fact: Fact, *, closely: bool = True) -> Reading:
+        return read(fact, names, closely=closely)
 
 
 class NameFinder(Protocol):
@@ -39,7 +39,7 @@ class NameFinder(Protocol):
     def __call__(self, sentences: Sequence[str], lines: Sequence[Line], *, known: Set[str]) -> list[list[Name]]: ...
 
 
-def read(fact: Fact, find_names: NameFinder) -> Reading:
+def read(fact: Fact, find_names: NameFinder, *, closely: bool) -> Reading:
     """A fact read by rules, its names found by whoever knows names."""
     text = said(fact)
     cut = sentences(text)
@@ -47,13 +47,13 @@ def read(fact: Fact, find_names: NameFinder) -> Reading:
     about = subjects(fact, text)
     named = find_names(cut, lines, known=set(terms(f"{fact.subject or ''} {fact.speaker or ''}")))
     spans = times(text, fact.time)
-    key = phrases(lines)
+    key = phrases(lines) if closely else ()
     return Reading(
         mentions=mentions(cut, named, about),
         subjects=about,
         phrases=key,
         times=spans,
-        causes=causes(cut),
+        causes=causes(cut) if closely else (),
         tags=tags(key),
         category=fact.category or category(cut, lines, timed=bool(spans), spoken=bool(fact.speaker)),
         sentences=tuple(cut),

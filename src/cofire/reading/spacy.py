@@ -30,8 +30,8 @@ class SpacyReader:
     def __init__(self, model: str = MODEL) -> None:
         self._model = model
 
-    def read(self, fact: Fact) -> Reading:
-        return rules.read(fact, self._names)
+    def read(self, fact: Fact, *, closely: bool = True) -> Reading:
+        return rules.read(fact, self._names, closely=closely)
 
     def _names(self, sentences: Sequence[str], lines: Sequence[Line], *, known: Set[str]) -> list[list[Name]]:
         documents = self._recogniser.pipe(sentences)

@@ -20,21 +20,21 @@ _SIGNS = dict.fromkeys(map(ord, string.punctuation + string.whitespace))
 Split = Mapping[str, Sequence[str]]
 
 
-def spoken(lines: Sequence[str]) -> list[Mentioned]:
-    """What sentences may speak of. A single word counts unless it is short.
+def spoken(lines: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """What sentences may speak of, and in which of them. A single word counts unless it is short.
 
-    >>> [one.name for one in spoken(["Set the pools"])]
+    >>> list(spoken(["Set the pools"]))
     ['set the pools', 'set the pool', 'pools', 'pool']
     """
-    found: dict[str, list[int]] = {}
+    found: dict[str, tuple[int, ...]] = {}
     for place, sentence in enumerate(lines):
-        for name in _runs(sentence):
-            found.setdefault(name, []).append(place)
-    return [Mentioned(name, tuple(at), 1.0) for name, at in found.items()]
+        for name in dict.fromkeys(_runs(sentence)):
+            found[name] = (*found[name], place) if name in found else (place,)
+    return found
 
 
 def _runs(sentence: str) -> Iterator[str]:
-    said = [(word, singular(word), word not in STOP_WORDS) for word in terms(sentence)]
+    said = list(map(_word, terms(sentence)))
     for start, (first, one_of_them, begins) in enumerate(said):
         if not begins:
             continue
@@ -47,6 +47,12 @@ def _runs(sentence: str) -> Iterator[str]:
                 if one != word:
                     yield before + one
             before += word + " "
+
+
+@lru_cache(maxsize=20_000)
+def _word(word: str) -> tuple[str, str, bool]:
+    """A word, the same as one of its kind, and whether a name may begin and end with it."""
+    return word, singular(word), word not in STOP_WORDS
 
 
 def split(names: Collection[str]) -> dict[str, list[str]]:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 
-_TIME_WORDS = re.compile(
-    r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|week|weekend|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    r"|january|february|march|april|june|july|august|september|october|november|december|morning|recently|summer|winter"
-    r"|spring|20\d\d|since|\d{1,2}(?:st|nd|rd|th))\b",
-    re.IGNORECASE,
+_DAYS = [*range(100), *(f"{day:02}" for day in range(10))]
+_TIME_WORDS = frozenset(
+    [
+        *"""yesterday today tonight tomorrow last next ago week weekend month year monday tuesday wednesday thursday friday
+        saturday sunday january february march april june july august september october november december morning recently
+        summer winter spring since""".split(),
+        *(f"20{year:02}" for year in range(100)),
+        *(f"{day}{ending}" for day in _DAYS for ending in ("st", "nd", "rd", "th")),
+    ]
 )
+_WORD = re.compile(r"\w+")
 
 
 def speaks_of_time(text: str) -> bool:
@@ -18,4 +23,4 @@ def speaks_of_time(text: str) -> bool:
     >>> speaks_of_time("We met last Friday."), speaks_of_time("We met.")
     (True, False)
     """
-    return _TIME_WORDS.search(text) is not None
+    return not _TIME_WORDS.isdisjoint(_WORD.findall(text.lower()))

@@ -23,6 +23,8 @@ STOP_WORDS = frozenset(
 # Scripts whose vowel signs are marks and not letters keep them inside the word.
 _LETTER = r"[\w\u0591-\u05c7\u064b-\u065f\u0900-\u0963\u0966-\u0dff]"
 _CHUNK = re.compile(rf"{_LETTER}+(?:['’]{_LETTER}+|[._\-/:@]+{_LETTER}+)*(?:\+\+|#)?")
+# What is in no chunk may as well be a space; without it more pieces are the same.
+_APART = str.maketrans(dict.fromkeys(',;!?()"', " "))
 _WORTH_KEEPING = 64
 # Most chunks are ordinary words, which have no joints to look for.
 _PLAIN = re.compile(r"[A-Za-z]?[a-z]+")
@@ -57,7 +59,7 @@ def words(text: str) -> list[str]:
     >>> words("東京タワ")
     ['東', '京', 'タ', 'ワ', '東京', '京タ', 'タワ']
     """
-    found = list(_read(text.split()))
+    found = list(_read(text.translate(_APART).split()))
     return [word for word in found if word not in STOP_WORDS] or found
 
 

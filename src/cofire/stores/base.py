@@ -21,6 +21,8 @@ Floats = NDArray[np.float32]
 
 MODEL_RECORD = "model"
 INCOMING_RECORD = "model.incoming"
+# Less than any two vectors have, however it is rounded.
+LEAST_COSINE = -2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,8 +236,9 @@ class Store(Curable, Learnable, Protocol):
     def scan(self, where: Where, limit: int, before: str | None) -> list[Fact]:
         """A page of the facts that pass the filter, newest first, starting below an id."""
 
-    def nearest(self, vector: Vectors, k: int, where: Where, candidates: int) -> list[str]:
-        """The ids of the facts closest to a vector by centred cosine, best first; an index may look at only so many candidates."""
+    def nearest(self, vector: Vectors, k: int, where: Where, candidates: int, least: float = LEAST_COSINE) -> list[str]:
+        """The ids of the facts closest to a vector by centred cosine, best first, and none if even the best has less than
+        `least`; an index may look at only so many candidates."""
 
     def matching(self, cue: WordCue, k: int, where: Where) -> list[str]:
         """The ids of the facts that score highest by BM25, best first; a fact that holds none of the words is not among them."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from cofire.errors import InvalidInput
-from cofire.model import Edge, Link, NewFact
+from cofire.model import Edge, Link, Mentioned, NewFact
 from cofire.reading.spoken import words_of
 
 # A name that more facts hold is too common to link those that merely mention it.
@@ -25,9 +25,14 @@ def content_order(hash: bytes) -> int:
     return int.from_bytes(hash[:8], "little", signed=True)
 
 
-def speaks(new: NewFact, name: str) -> bool:
-    """Whether a fact that perhaps mentions a name would be found by the words of it, should it be stored before the name is known."""
-    return all(word in new.counts for word in words_of(name))
+def supposed(new: NewFact, known: Collection[str]) -> tuple[Mentioned, ...]:
+    """What a new fact mentions because somebody is about these names. It must hold the words by which it would be found, were it
+    stored before the name is known."""
+    return tuple(
+        Mentioned(name, at, 1.0)
+        for name, at in new.perhaps.items()
+        if name in known and all(word in new.counts for word in words_of(name))
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ from cofire.stores import reference_kin, reference_recall
 from cofire.stores import reference_revising as revising
 from cofire.stores.base import (
     INCOMING_RECORD,
+    LEAST_COSINE,
     MODEL_RECORD,
     Conducting,
     EdgeFilter,
@@ -94,14 +95,15 @@ class ReferenceStore(caring.Curating, Lessons):
         seen = [fact for fact in self._open().seen(where) if before is None or fact.id < before]
         return sorted(seen, key=lambda fact: fact.id, reverse=True)[:limit]
 
-    def nearest(self, vector: Vectors, k: int, where: Where, candidates: int) -> list[str]:
+    def nearest(self, vector: Vectors, k: int, where: Where, candidates: int, least: float = LEAST_COSINE) -> list[str]:
         shelf, model = self._open(), self.record(MODEL_RECORD)
         if model is None:
             return []
         mean = StoredModel.decode(model.value).mean
         ids = [fact.id for fact in shelf.seen(where) if fact.id in shelf.vectors]
         rows = shelf.rows([shelf.vectors[id] for id in ids])
-        return _best(ids, likeness.centred(rows, mean) @ likeness.centred(vector, mean), k)
+        cosines = likeness.centred(rows, mean) @ likeness.centred(vector, mean)
+        return _best(ids, cosines, k) if cosines.max(initial=LEAST_COSINE) >= least else []
 
     def matching(self, cue: WordCue, k: int, where: Where) -> list[str]:
         shelf = self._open()

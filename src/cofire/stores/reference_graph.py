@@ -13,7 +13,7 @@ from cofire.errors import InvalidInput, NotFound
 from cofire.kinds import kind_of
 from cofire.model import Change, Edge, EdgeCounts, Fact, Importance, Link, Mentioned, NewEdge, NewFact, Past
 from cofire.stores.base import EdgeFilter, Network, Profile
-from cofire.stores.linking import MOST_LINKED, MOST_NAMED, Held, content_order, linked, speaks, through_names
+from cofire.stores.linking import MOST_LINKED, MOST_NAMED, Held, content_order, linked, supposed, through_names
 from cofire.stores.reference_curating import Care
 
 Facts = Mapping[str, Fact]
@@ -127,7 +127,7 @@ def suppose_names(web: Web, facts: Facts, fresh: Sequence[NewFact]) -> None:
     """Names that new facts mention because somebody is about them."""
     for new in fresh:
         known = {name for id, named in web.subjects.items() if facts[id].scope == new.fact.scope for name in named}
-        add_mentions(web, new.fact.id, [one for one in new.perhaps if one.name in known and speaks(new, one.name)])
+        add_mentions(web, new.fact.id, supposed(new, known))
 
 
 def add_mentions(web: Web, id: str, mentions: Iterable[Mentioned]) -> None:

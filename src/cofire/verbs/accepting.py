@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 
 from cofire.errors import InvalidFact, InvalidInput, InvalidQuestion
-from cofire.model import Fact
+from cofire.model import DEFAULT_SCOPE, Fact
 from cofire.settings import MAX_CHARACTERS, Settings
 
 GIVEN = tuple(one.name for one in fields(Fact))[: [one.name for one in fields(Fact)].index("id")]
@@ -23,7 +23,7 @@ def fact(given: Fact | str | Mapping[str, Any], settings: Settings) -> Fact:
         "text": _text(parts.get("text"), settings),
         "tags": tags(parts.get("tags"), InvalidFact),
         "metadata": _metadata(parts.get("metadata")),
-        "scope": name(parts.get("scope"), "scope", InvalidFact) or Fact("-").scope,
+        "scope": name(parts.get("scope"), "scope", InvalidFact) or DEFAULT_SCOPE,
     }
     for label in ("category", "subject", "session", "speaker", "source"):
         checked[label] = name(parts.get(label), label, InvalidFact)

@@ -24,13 +24,15 @@ from cofire.model import Description, Edge, Fact, NewEdge, Where
 from cofire.reading import words
 from cofire.reading.descriptions import extended, gist
 from cofire.settings import Settings
-from cofire.stores.base import Evidence
+from cofire.stores.base import LEAST_COSINE, Evidence
 from cofire.verbs.connect import oriented
-from cofire.verbs.reading_facts import word_counts
+from cofire.verbs.reading_facts import tag_words
 
 DEVIATIONS, HIGHEST = 5.0, 0.9
 # Facts near enough to be linked are near by their signs too, so that few need be looked at closely.
 CANDIDATES = 128
+# How far a store's cosine may be from the one that is written down.
+SLACK = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ def auto_links(
     alike = yield from _alike(list(told.values()), vectors, model, now, settings)
     read: list[Fact | None] = (yield Read(sorted({id for _, id, _ in alike} - told.keys()))) if alike else []
     told |= {fact.id: fact for fact in read if fact is not None}
-    linked = [Linked(new, told[id], cosine) for new, id, cosine in alike if id in told and told[id].hash != new.hash]
+    linked = [Linked(new, told[id], cosine) for new, id, cosine in alike if id in told and not _same(told[id], new)]
     descriptions = yield from describe(linked, settings)
     return Links(link_edges(linked), descriptions)
 
@@ -82,8 +84,8 @@ def link_edges(linked: Sequence[Linked]) -> tuple[NewEdge, ...]:
     made = {
         frozenset((one.new.id, one.old.id)): oriented(
             Edge(
-                one.new.id,
                 one.old.id,
+                one.new.id,
                 "auto_link",
                 round(min(1.0, one.cosine), 6),
                 1.0,
@@ -115,7 +117,7 @@ def describe(linked: Sequence[Linked], settings: Settings) -> Asking[tuple[Descr
 
 def hints(description: str, fact: Fact) -> dict[str, int]:
     """The words of a description that the fact does not say itself; those it says lead to it anyway."""
-    own = word_counts(fact)
+    own = {*words.words(fact.reading), *(word for tag in fact.tags for word in tag_words(tag))}
     return {word: count for word, count in words.counts(description).items() if word not in own}
 
 
@@ -123,17 +125,21 @@ def _alike(
     fresh: Sequence[Fact], vectors: Mapping[str, bytes], model: StoredModel, now: datetime, settings: Settings
 ) -> Asking[list[tuple[Fact, str, float]]]:
     """For each new fact the few most like it, of those stored and of the other new ones: who, whom, and how much."""
-    rows = [_row(vectors[fact.id]) for fact in fresh]
-    wheres = [Where(now, (fact.scope,)) for fact in fresh]
-    asks = [Nearest(row, settings[AUTO_LINK_MOST], where, CANDIDATES) for row, where in zip(rows, wheres, strict=True)]
+    rows, least = [_row(vectors[fact.id]) for fact in fresh], threshold(model, settings)
+    wheres, most = [Where(now, (fact.scope,)) for fact in fresh], settings[AUTO_LINK_MOST]
+    # One that is alone and like nobody need not be weighed; those of a batch may be like each other.
+    closest = least - SLACK if len(fresh) == 1 else LEAST_COSINE
+    asks = [Nearest(row, most, where, CANDIDATES, closest) for row, where in zip(rows, wheres, strict=True)]
     near: list[list[str]] = yield from at_one_moment(asks)
+    if len(fresh) == 1 and not near[0]:
+        return []
     evidence: Evidence = yield Weigh(sorted({id for ids in near for id in ids}), ())
     column = {id: at for at, id in enumerate((*evidence.ids, *(fact.id for fact in fresh)))}
-    cosines, least = _cosines(evidence.vectors, rows, model), threshold(model, settings)
+    cosines = _cosines(evidence.vectors, rows, model)
     return [
         (fact, id, cosine)
         for fact, where, ids, row in zip(fresh, wheres, near, cosines, strict=True)
-        for cosine, id in _best([*ids, *_beside(fact, fresh, where)], column, row, settings[AUTO_LINK_MOST])
+        for cosine, id in _best([*ids, *_beside(fact, fresh, where)], column, row, most)
         if cosine >= least
     ]
 
@@ -150,6 +156,11 @@ def _beside(fact: Fact, fresh: Sequence[Fact], where: Where) -> list[str]:
 
 def _best(ids: Sequence[str], column: Mapping[str, int], cosines: Vectors, most: int) -> list[tuple[float, str]]:
     return sorted(((float(cosines[column[id]]), id) for id in ids if id in column), reverse=True)[:most]
+
+
+def _same(one: Fact, other: Fact) -> bool:
+    """Whether both are one fact told twice; most differ in their texts already, which is seen sooner than by their hashes."""
+    return one.text == other.text and one.hash == other.hash
 
 
 def _row(vector: bytes) -> Vectors:

@@ -19,7 +19,7 @@ LAST_SENTENCE = 31
 
 def understood(facts: Sequence[Fact], settings: Settings) -> Asking[list[NewFact]]:
     """Facts with their words, and with the names in them unless the graph is switched off."""
-    readings: Sequence[Reading] = yield Understand(facts)
+    readings: Sequence[Reading] = yield Understand(facts, closely=settings[PROPOSE_TAGS])
     return [new_fact(fact, reading, settings) for fact, reading in zip(facts, readings, strict=True)]
 
 
@@ -34,7 +34,7 @@ def new_fact(fact: Fact, reading: Reading, settings: Settings) -> NewFact:
         return NewFact(marked, word_counts(marked))
     mentions = mentioned(reading)
     known = {one.name for one in mentions}
-    perhaps = tuple(one for one in spoken(reading.sentences) if one.name not in known)
+    perhaps = {name: at for name, at in spoken(reading.sentences).items() if name not in known}
     counted = word_counts(marked)
     return NewFact(marked, counted, None, mentions, about(reading), perhaps, places(reading.sentences))
 

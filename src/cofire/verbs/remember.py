@@ -124,10 +124,11 @@ def _remember_batch(facts: list[Fact], settings: Settings) -> Asking[Written]:
     known: Mapping[bytes, str] = yield Recognise([fact.hash for fact in facts])
     minted: list[str] = yield Mint(now, len(facts))
     stored = [replace(fact, id=id, stored_at=now) for fact, id in zip(facts, minted, strict=True)]
-    settled, vectors = yield from _vectors([fact for fact in stored if fact.hash not in known])
-    new = yield from _ready(stored, known, vectors, settings)
-    fresh = [one.fact for one in new if one.fact.hash not in known]
-    links = yield from _links(fresh, vectors, settled, now, settings)
+    fresh = [fact for fact in stored if fact.hash not in known]
+    settled, vectors = yield from _vectors(fresh)
+    read = yield from _read(fresh, vectors, settings)
+    new = tuple(read.get(fact.id) or NewFact(fact, word_counts(fact)) for fact in stored)
+    links = yield from _links([one.fact for one in read.values()], vectors, settled, now, settings)
     mentions = yield from earlier_mentions(new, settings)
     expects = {MODEL_RECORD: settled.version} if settled else {}
     change = replace(_change(new, links, now, settings), mentions=mentions)
@@ -157,14 +158,10 @@ def _change(new: tuple[NewFact, ...], links: Links, now: datetime, settings: Set
     )
 
 
-def _ready(
-    facts: list[Fact], known: Mapping[bytes, str], vectors: Mapping[str, bytes], settings: Settings
-) -> Asking[tuple[NewFact, ...]]:
-    """Facts with all they are stored with; those known already are only recognised by their words."""
-    fresh = [fact for fact in facts if fact.hash not in known]
-    read = {new.fact.id: new for new in (yield from understood(fresh, settings))}
-    ready = [read.get(fact.id) or NewFact(fact, word_counts(fact)) for fact in facts]
-    return tuple(replace(new, vector=vectors.get(new.fact.id)) for new in ready)
+def _read(fresh: list[Fact], vectors: Mapping[str, bytes], settings: Settings) -> Asking[dict[str, NewFact]]:
+    """New facts with all they are stored with. Those known already are not read: their words are enough to recognise them."""
+    read: list[NewFact] = yield from understood(fresh, settings)
+    return {new.fact.id: replace(new, vector=vectors.get(new.fact.id)) for new in read}
 
 
 def _vectors(fresh: list[Fact]) -> Asking[tuple[Settled | None, dict[str, bytes]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,26 +45,28 @@ class Columns:
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self._room[name][: self.size]
 
-    def add(self, rows: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
+    def add(self, rows: Mapping[str, Sequence[Any]]) -> NDArray[np.int32]:
         """Append rows; returns their positions."""
-        more = len(rows["key"])
-        self._make_room(self.size + more)
+        keys = rows["key"]
+        new = slice(self.size, self.size + len(keys))
+        self._make_room(new.stop)
         for name, array in self._room.items():
-            array[self.size : self.size + more] = rows[name]
-        positions = np.arange(self.size, self.size + more, dtype=np.int32)
-        self.size += more
-        self.limited |= bool(np.any(rows["starts"] > LONG_AGO) or np.any(rows["ends"] < FAR))
+            array[new] = rows[name]
+        positions = np.arange(new.start, new.stop, dtype=np.int32)
+        self.size = new.stop
+        self.limited = self.limited or max(rows["starts"]) > LONG_AGO or min(rows["ends"]) < FAR
         self._standing = None
-        self.highest = max(self.highest, int(rows["key"].max(initial=0)))
+        self.highest = max(self.highest, *keys)
         if self._places is not None:
-            self.places()[rows["key"]] = positions
+            self.places()[keys] = positions
         return positions
 
     def kill(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         """The facts with these keys are gone, or will be appended anew. Returns the positions that died."""
-        keys = np.unique(keys[keys <= self.highest])
+        keys = keys[keys <= self.highest]
         if not len(keys):
             return np.zeros(0, np.int64)
+        keys = np.unique(keys)
         places = self.places()
         dying = places[keys].astype(np.int64)
         dying = dying[dying >= 0]

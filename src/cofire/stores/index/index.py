@@ -129,11 +129,8 @@ class Index:
         self._mask_marks(mask, where)
         return mask
 
-    def nearest(self, vector: Vectors, among: Mask, wanted: int) -> NDArray[np.int64]:
-        """Positions of the candidates for exact scoring."""
-        if self.model is None:
-            return np.zeros(0, np.int64)
-        asked = centred(vector, self.model.mean)
+    def nearest(self, asked: Vectors, among: Mask, wanted: int) -> NDArray[np.int64]:
+        """Positions of the candidates for exact scoring, near a vector as seen from the model's resting point."""
         embedded = among & self.columns["embedded"]
         found = self.graph.candidates(asked, embedded, wanted) if self.graph else None
         if found is None:
@@ -221,19 +218,17 @@ class Index:
 
     def _stored(self, rows: Sequence[Row]) -> NDArray[np.float16]:
         """The vectors of rows as they are stored, zeros where there is none."""
-        stored = np.zeros((len(rows), self.dimension), np.float16)
-        held = [(at, row.vector) for at, row in enumerate(rows) if row.vector] if self.model else []
-        if held:
-            joined = np.frombuffer(b"".join([vector for _, vector in held]), np.float16)
-            stored[[at for at, _ in held]] = joined.reshape(len(held), self.dimension)
-        return stored
+        nothing = bytes(2 * self.dimension)
+        joined = b"".join([(row.vector if self.model else None) or nothing for row in rows])
+        return np.frombuffer(joined, np.float16).reshape(len(rows), self.dimension)
 
     def _seen(self, rows: Sequence[Row], stored: NDArray[np.float16]) -> Vectors:
         """Vectors as seen from the model's resting point; nothing where there is none."""
         if self.model is None:
             return stored.astype(np.float32)
-        embedded = np.array([row.vector is not None for row in rows], np.bool_)
-        return np.where(embedded[:, None], centred(stored, self.model.mean), np.float32(0))
+        seen = centred(stored, self.model.mean)
+        seen[[at for at, row in enumerate(rows) if row.vector is None]] = 0
+        return seen
 
     def _mask_times(self, mask: Mask, where: Where) -> None:
         columns, moment = self.columns, stamp(where.as_of or where.now)
@@ -265,22 +260,22 @@ def is_whole(arrays: Mapping[str, NDArray[Any]]) -> bool:
     return set(arrays) == set(Index(None).arrays()) and all(arrays[name].dtype == kind for name, kind in KINDS.items())
 
 
-def _columns(rows: Sequence[Row]) -> dict[str, NDArray[Any]]:
+def _columns(rows: Sequence[Row]) -> dict[str, list[Any]]:
     return {
-        "key": np.array([row.key for row in rows], np.int64),
-        "id": np.array([row.id.encode("ascii") for row in rows], KINDS["id"]),
-        "scope": np.array([row.scope for row in rows], np.int32),
-        "time": np.array([row.time for row in rows], np.int64),
-        "stored": np.array([row.stored for row in rows], np.int64),
-        "starts": np.array([LONG_AGO if row.starts is None else row.starts for row in rows], np.int64),
-        "ends": np.array([FAR if row.ends is None else row.ends for row in rows], np.int64),
-        "length": np.array([row.length for row in rows], np.int32),
-        "hash": np.array([int.from_bytes(row.hash[:8], "little", signed=True) for row in rows], np.int64),
-        "session": np.array([0 if row.session is None else mark("session", row.session) for row in rows], np.int64),
-        "turn": np.array([row.turn or 0 for row in rows], np.int32),
-        "archived": np.array([row.archived for row in rows], np.bool_),
-        "embedded": np.array([row.vector is not None for row in rows], np.bool_),
-        "alive": np.ones(len(rows), np.bool_),
+        "key": [row.key for row in rows],
+        "id": [row.id.encode("ascii") for row in rows],
+        "scope": [row.scope for row in rows],
+        "time": [row.time for row in rows],
+        "stored": [row.stored for row in rows],
+        "starts": [LONG_AGO if row.starts is None else row.starts for row in rows],
+        "ends": [FAR if row.ends is None else row.ends for row in rows],
+        "length": [row.length for row in rows],
+        "hash": [int.from_bytes(row.hash[:8], "little", signed=True) for row in rows],
+        "session": [0 if row.session is None else mark("session", row.session) for row in rows],
+        "turn": [row.turn or 0 for row in rows],
+        "archived": [row.archived for row in rows],
+        "embedded": [row.vector is not None for row in rows],
+        "alive": [True] * len(rows),
     }
 
 

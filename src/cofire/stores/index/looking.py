@@ -53,8 +53,8 @@ def evidence(
         hints=held[: len(positions), len(words) :],
         around=_rows_of(turns, rows),
         times=index.columns["time"][positions] / 1e6,
-        asks=_marked(index, positions, ASKS),
-        timed=_marked(index, positions, TIMED),
+        asks=index.postings.holds(ASKS, positions),
+        timed=index.postings.holds(TIMED, positions),
         speakers=index.voices.named(index.columns["speaker"][positions].tolist()),
     )
 
@@ -110,14 +110,6 @@ def _counts(index: Index, rows: Positions, terms: Sequence[int]) -> NDArray[np.f
         if len(positions) > CROWDED:
             table[:, column] = counts_at(wanted, positions, counts)
     return table
-
-
-def _marked(index: Index, positions: Positions, mark: int) -> NDArray[np.bool_]:
-    """Which of these facts bear a mark."""
-    bearing, _ = index.postings.find(mark)
-    if not len(bearing):
-        return np.zeros(len(positions), np.bool_)
-    return among_many(bearing, positions.astype(np.int32))
 
 
 def among_many(known: NDArray[np.int32], wanted: NDArray[np.int32]) -> NDArray[np.bool_]:

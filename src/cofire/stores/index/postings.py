@@ -20,6 +20,7 @@ TAIL = 4_096
 MOST_FOUND = 256
 # So many terms are looked for one by one in a tail that has just grown; for more it is worth listing it.
 FEW_LOOKS = 16
+FEW_WANTED = 16
 
 
 @dataclass(frozen=True)
@@ -149,11 +150,22 @@ class Postings:
             self._found[term] = self._sought(term)
         return self._found[term]
 
-    def _sought(self, term: int) -> tuple[Positions, Counts]:
+    def holds(self, term: int, wanted: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Which of these facts hold a term. For a few, what many facts hold is not brought together."""
+        parts = self._parts(term) if len(wanted) <= FEW_WANTED and term not in self._found else [self.find(term)]
+        sought, found = wanted.astype(np.int32), np.zeros(len(wanted), np.bool_)
+        for positions, _ in parts:
+            if len(positions):
+                found |= positions[np.minimum(positions.searchsorted(sought), len(positions) - 1)] == sought
+        return found
+
+    def _parts(self, term: int) -> list[tuple[Positions, Counts]]:
         parts = [part.find(term) for part in self._segments]
         late = self._tail.find(term)
-        if len(late[0]):
-            parts.append(late)
+        return [*parts, late] if len(late[0]) else parts
+
+    def _sought(self, term: int) -> tuple[Positions, Counts]:
+        parts = self._parts(term)
         if len(parts) == 1:
             return parts[0]
         if not parts:

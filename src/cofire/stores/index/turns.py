@@ -50,15 +50,19 @@ class Turns:
 
     def _spliced(self, columns: Columns, dying: NDArray[np.integer], added: NDArray[np.integer]) -> set[int]:
         """Put facts where they belong without looking at all of their session; the sessions where this cannot be done."""
-        former = dict(zip(columns["key"][dying].tolist(), dying.tolist(), strict=True))
+        former = dict(
+            zip(columns["key"][dying].tolist(), zip(dying.tolist(), _places(columns, dying), strict=True), strict=True)
+        )
         left = set[int]()
-        for key, new in zip(columns["key"][added].tolist(), added.tolist(), strict=True):
-            old, place = former.pop(key, None), _place(columns, new)
-            if old is not None and _place(columns, old) == place:
+        for key, new, place in zip(
+            columns["key"][added].tolist(), added.tolist(), _places(columns, added), strict=True
+        ):
+            old, before = former.pop(key, (None, place))
+            if old is not None and before == place:
                 self._move(old, new, place)
             elif old is not None or not self._append(columns, new, place):
-                left |= {place[1]} | ({int(columns["session"][old])} if old is not None else set())
-        return (left | {int(columns["session"][old]) for old in former.values()}) - {0}
+                left |= {place[1], before[1]}
+        return (left | {before[1] for _, before in former.values()}) - {0}
 
     def _move(self, old: int, new: int, place: tuple[int, ...]) -> None:
         """A fact that was changed stands where it stood."""
@@ -78,7 +82,7 @@ class Turns:
         last = self._last.get(session, {})
         if not session:
             return True
-        if scope not in last or [*_place(columns, last[scope])[2:]] > moment:
+        if scope not in last or [int(columns[name][last[scope]]) for name in ("time", "turn")] > moment:
             return False
         self.before[new], self.after[last[scope]] = last[scope], new
         last[scope] = new
@@ -121,9 +125,9 @@ class Turns:
             self.before, self.after = np.concatenate([self.before, more]), np.concatenate([self.after, more])
 
 
-def _place(columns: Columns, position: int) -> tuple[int, ...]:
-    """Scope and session of a fact, and where in it the fact stands."""
-    return tuple(int(columns[name][position]) for name in ("scope", "session", "time", "turn"))
+def _places(columns: Columns, positions: NDArray[np.integer]) -> list[tuple[int, ...]]:
+    """Scope and session of facts, and where in it each stands."""
+    return list(zip(*(columns[name][positions].tolist() for name in ("scope", "session", "time", "turn")), strict=True))
 
 
 def chained(columns: Columns) -> Turns:

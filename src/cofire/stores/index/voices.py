@@ -37,11 +37,11 @@ class Voices:
         if columns is not None:
             self._heard = _counted(columns)
 
-    def add(self, rows: Sequence[Spoken]) -> NDArray[np.int32]:
+    def add(self, rows: Sequence[Spoken]) -> list[int]:
         """The numbers of these rows' speakers, for the column."""
         numbers = [NOBODY if row.speaker is None else self._number(row.speaker) for row in rows]
         self._heard.update((row.scope, number) for row, number in zip(rows, numbers, strict=True))
-        return np.array(numbers, np.int32)
+        return numbers
 
     def leave(self, scopes: NDArray[np.int32], numbers: NDArray[np.int32]) -> None:
         """Facts of these speakers are gone from these scopes."""

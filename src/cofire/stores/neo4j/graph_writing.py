@@ -9,7 +9,7 @@ from typing import Any
 
 from cofire.model import Change, EdgeCounts, Importance, Mentioned, NewFact
 from cofire.stores.index.moments import stamp
-from cofire.stores.linking import speaks
+from cofire.stores.linking import supposed
 from cofire.stores.neo4j.describing import write_descriptions
 from cofire.stores.neo4j.edge_writing import write_edges
 from cofire.stores.neo4j.querying import Query, Querying
@@ -51,19 +51,18 @@ def write_names(fresh: Sequence[NewFact]) -> Querying[None]:
             held = named.setdefault((new.fact.scope, one.name), Holders())
             held.about.setdefault(new.fact.id, one.strength)
     yield from _hold(named)
-    perhaps = [(new, (new.fact.scope, one.name), one) for new in fresh for one in new.perhaps]
-    known = yield from _of_subjects({key for _, key, _ in perhaps})
-    told = ((key[0], new.fact.id, one) for new, key, one in perhaps if key in known and speaks(new, one.name))
+    known = yield from _of_subjects({(new.fact.scope, name) for new in fresh for name in new.perhaps})
+    told = ((new.fact.scope, new.fact.id, one) for new in fresh for one in supposed(new, known.get(new.fact.scope, ())))
     yield from _hold(_by_name(told), besides=named)
 
 
-def _of_subjects(perhaps: Set[tuple[str, str]]) -> Querying[set[tuple[str, str]]]:
-    """Those of these names that a fact is about. They are few of very many, so only the names are asked for first."""
-    known: set[tuple[str, str]] = set()
+def _of_subjects(perhaps: Set[tuple[str, str]]) -> Querying[dict[str, set[str]]]:
+    """Those of these names that a fact is about, by scope. They are few of very many, so only the names are asked for first."""
+    known: dict[str, set[str]] = {}
     for scope in sorted({scope for scope, _ in perhaps}):
         for names in portions([name for within, name in perhaps if within == scope], ASKED):
             found = yield Query(_SUBJECTS, {"scope": scope, "names": names})
-            known |= {(scope, name) for (name,) in found}
+            known.setdefault(scope, set()).update(name for (name,) in found)
     return known
 
 

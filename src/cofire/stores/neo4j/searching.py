@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from cofire.dynamics.likeness import centred, centred_cosines
 from cofire.embedders.base import StoredModel, Vectors
 from cofire.model import Where
-from cofire.stores.base import MODEL_RECORD
+from cofire.stores.base import LEAST_COSINE, MODEL_RECORD
 from cofire.stores.neo4j.querying import Query, Querying, Rows
 from cofire.stores.neo4j.rows import condition
 from cofire.stores.neo4j.schema import FACT_VECTORS
@@ -22,7 +22,7 @@ WIDER, WIDEST = 4, 20_000
 SCORE_DECIMALS = 6
 
 
-def nearest(vector: Vectors, k: int, where: Where, candidates: int) -> Querying[list[str]]:
+def nearest(vector: Vectors, k: int, where: Where, candidates: int, least: float) -> Querying[list[str]]:
     """The facts closest to a vector by centred cosine. When too few pass the filter, the index is asked for more."""
     wanted = max(k, candidates)
     reach = WIDER * wanted
@@ -32,7 +32,7 @@ def nearest(vector: Vectors, k: int, where: Where, candidates: int) -> Querying[
             return []
         model, all_told, found = StoredModel.decode(bytes(rows[0][0])), rows[0][1], rows[0][2]
         if len(found) >= wanted or reach >= min(all_told, WIDEST):
-            return _closest_first(vector, model, found, k)
+            return _closest_first(vector, model, found, k, least)
         reach *= WIDER
 
 
@@ -77,11 +77,11 @@ RETURN [m.value, CASE WHEN inside <= $few THEN 0 ELSE everywhere END, found] AS 
 """
 
 
-def _closest_first(vector: Vectors, model: StoredModel, found: Rows, k: int) -> list[str]:
+def _closest_first(vector: Vectors, model: StoredModel, found: Rows, k: int, least: float) -> list[str]:
     stored = np.frombuffer(b"".join(bytes(one[1]) for one in found), np.float16).astype(np.float32)
     asked = centred(np.asarray(vector).ravel(), model.mean)
     scores = centred_cosines(stored.reshape(len(found), -1), asked, model.mean)
-    return best([one[0] for one in found], scores, k)
+    return best([one[0] for one in found], scores, k) if scores.max(initial=LEAST_COSINE) >= least else []
 
 
 def best(ids: Sequence[str], scores: NDArray[np.floating], k: int) -> list[str]:

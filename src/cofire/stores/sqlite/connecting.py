@@ -18,8 +18,11 @@ from cofire.stores.sqlite import schema
 from cofire.stores.sqlite.faults import in_our_words, translated
 
 IN_MEMORY = ":memory:"
+PRAGMAS = (("foreign_keys", True), ("secure_delete", True), ("temp_store", "memory"))
 # What a large change touches is kept in memory until it is whole; with SQLite's own 2 MB a dream would go over its pages again and again.
 WRITER_CACHE_KB = 32_000
+# A statement is prepared anew when so many others were done since it was; the rare ones of a verb come back after a few hundred.
+STATEMENTS = 512
 SHORTEST_WAIT, LONGEST_WAIT = 0.0005, 0.0035
 
 
@@ -177,22 +180,25 @@ def connect(path: str, options: SqliteOptions) -> Lines:
     """Open or create a store; a file that may not be written is opened for reading."""
     with translated(path):
         if path == IN_MEMORY:
-            only = Line(_prepared(apsw.Connection(path), path, options), options.busy_seconds)
+            only = Line(_prepared(_opened(path), path, options), options.busy_seconds)
             return Lines(path, only, only)
         Path(path).expanduser().parent.mkdir(parents=True, exist_ok=True)
         path = str(Path(path).expanduser())
         writer = _writer(path, options)
         if writer is None:
             return Lines(path, Line(_read_only(path, options), options.busy_seconds), None)
-        reader = apsw.Connection(path)
+        reader = _opened(path)
         _tune(reader, options)
         return Lines(path, Line(reader, options.busy_seconds), Line(writer, options.busy_seconds))
 
 
+def _opened(path: str) -> apsw.Connection:
+    return apsw.Connection(path, statementcachesize=STATEMENTS)
+
+
 def _writer(path: str, options: SqliteOptions) -> apsw.Connection | None:
     try:
-        connection = apsw.Connection(path)
-        return _prepared(connection, path, options)
+        return _prepared(_opened(path), path, options)
     except apsw.ReadOnlyError:
         return None
     except apsw.CantOpenError:
@@ -227,10 +233,11 @@ def _go_wal(connection: apsw.Connection, options: SqliteOptions) -> None:
 
 def _tune(connection: apsw.Connection, options: SqliteOptions) -> None:
     connection.set_busy_handler(patience(options.busy_seconds))
-    connection.execute(
-        f"PRAGMA synchronous = {options.synchronous}; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;"
-        "PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 268435456"
-    )
+    # Else a statement is planned anew for every value that is bound to it, which takes longer than most of them.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+    # One by one: what a pragma answers would end the reading of those after it.
+    for name, value in (("synchronous", options.synchronous), *PRAGMAS):
+        connection.pragma(name, value)
 
 
 def patience(seconds: float) -> Callable[[int], bool]:

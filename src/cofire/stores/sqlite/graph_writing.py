@@ -16,7 +16,7 @@ from cofire.kinds import kind_of
 from cofire.model import Description, Edge, EdgeCounts, Importance, Mentioned, NewEdge, NewFact
 from cofire.stores.index.moments import moment, stamp, stamp_or_none
 from cofire.stores.index.terms import Held, described
-from cofire.stores.linking import speaks
+from cofire.stores.linking import supposed
 
 CONFIDENCE_STEP = 0.05
 LAST_SENTENCE = 31
@@ -31,12 +31,10 @@ def write_names(connection: apsw.Connection, scope: int, written: Sequence[tuple
         keys = name_keys(connection, scope, wanted)
         connection.executemany(_MENTION, _mention_rows(keys, ((key, new.mentions) for key, new in written)))
         connection.executemany(_SUBJECT, _subject_rows(keys, written))
-    supposed = known_subjects(connection, scope, {one.name for _, new in written for one in new.perhaps})
-    told = (
-        (key, tuple(one for one in new.perhaps if one.name in supposed and speaks(new, one.name)))
-        for key, new in written
-    )
-    connection.executemany(_MENTION, _mention_rows(supposed, told))
+    known = known_subjects(connection, scope, {name for _, new in written for name in new.perhaps})
+    if known:
+        told = ((key, supposed(new, known)) for key, new in written)
+        connection.executemany(_MENTION, _mention_rows(known, told))
 
 
 def add_mentions(connection: apsw.Connection, mentions: Mapping[str, tuple[Mentioned, ...]], version: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from threading import RLock
@@ -19,7 +20,7 @@ from cofire.stores.base import MODEL_RECORD
 from cofire.stores.index import snapshot
 from cofire.stores.index.adjacency import Adjacency
 from cofire.stores.index.columns import Mask
-from cofire.stores.index.index import Index, is_whole
+from cofire.stores.index.index import Index, Row, is_whole
 from cofire.stores.index.moments import moment
 from cofire.stores.index.names import Held
 from cofire.stores.sqlite import edge_feed, learning, name_reading, rows
@@ -48,6 +49,11 @@ class LiveIndex:
         # Up to where the adjacency has followed, and the facts that were removed since.
         self._adjacent = -1
         self._left: list[int] = []
+        self._own: News | None = None
+
+    def expect(self, news: News) -> None:
+        """What this process has just written itself need not be read once more, unless others wrote as well."""
+        self._own = news
 
     def at(self, connection: apsw.Connection) -> Looking:
         """The index as of the moment that the connection reads, in a `with`."""
@@ -152,19 +158,48 @@ class LiveIndex:
             self._index, self._version = loaded(connection, epoch, graph=self._graph)
             self._adjacency = None
             self._spelled.clear()
-        changed = [rows.index_row(row) for row in connection.execute(rows.SELECT_FOR_INDEX, (self._version,))]
-        gone = [key for (key,) in connection.execute("SELECT fact FROM removed WHERE version > ?", (self._version,))]
-        place = {row.key: at for at, row in enumerate(changed)}
-        mentions, subjects = (_held(connection.execute(sql, (self._version,)), place) for sql in (_MENTIONS, _SUBJECTS))
-        self._index.change(changed, gone, mentions, subjects)
+        news = self._own
+        if news is None or (news.epoch, news.since, news.version) != (epoch, self._version, version):
+            news = news_since(connection, self._version, epoch, version)
+        self._index.change(news.changed, news.gone, news.mentions, news.subjects)
         # A fact that was removed may be back by now.
-        self._left = [key for key in (*self._left, *gone) if key not in place]
+        back = {row.key for row in news.changed}
+        self._left = [key for key in (*self._left, *news.gone) if key not in back]
         self._positions.clear()
         self._masks.clear()
         self._times.clear()
-        if epoch != self._epoch or not {row.scope for row in changed} <= set(self._scopes.values()):
+        if epoch != self._epoch or not {row.scope for row in news.changed} <= set(self._scopes.values()):
             self._scopes = {str(name): int(key) for name, key in connection.execute("SELECT name, key FROM scopes")}
         self._epoch, self._version = epoch, version
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What the tables tell an index that knows them up to a version: facts that changed since with the names they hold, and keys of
+    those that are gone. What a version of an epoch says never changes."""
+
+    epoch: str
+    since: int
+    version: int
+    changed: Sequence[Row]
+    gone: Sequence[int]
+    mentions: Held
+    subjects: Held
+
+
+def news_since(connection: apsw.Connection, since: int, epoch: str, version: int) -> News:
+    """The news as of the moment that the connection reads, which is at this version."""
+    changed = [rows.index_row(row) for row in connection.execute(rows.SELECT_FOR_INDEX, (since,))]
+    gone = [key for (key,) in connection.execute("SELECT fact FROM removed WHERE version > ?", (since,))]
+    place = {row.key: at for at, row in enumerate(changed)}
+    mentions, subjects = (_held(connection.execute(sql, (since,)), place) for sql in (_MENTIONS, _SUBJECTS))
+    return News(epoch, since, version, changed, gone, mentions, subjects)
+
+
+def news_of_one_write(connection: apsw.Connection) -> News:
+    """What the transaction has written that is about to be kept; its pages are still at hand, those of other connections are not."""
+    epoch, version = connection.execute("SELECT epoch, version FROM state").get
+    return news_since(connection, version - 1, epoch, version)
 
 
 class Looking:

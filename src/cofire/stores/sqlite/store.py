@@ -21,6 +21,7 @@ from cofire.model import Change, Edge, Fact, Importance, Link, Past, Record, Whe
 from cofire.revising import Taken
 from cofire.stores.base import (
     INCOMING_RECORD,
+    LEAST_COSINE,
     MODEL_RECORD,
     Conducting,
     EdgeFilter,
@@ -38,7 +39,6 @@ from cofire.stores.base import (
 from cofire.stores.index import looking
 from cofire.stores.index.index import Index, Proposed
 from cofire.stores.index.links import Asked, Expander
-from cofire.stores.index.warm_vectors import ASKED_BEFORE, MOST, WarmVectors, wide
 from cofire.stores.sqlite import (
     counting,
     graph_reading,
@@ -49,6 +49,7 @@ from cofire.stores.sqlite import (
     rows,
     schema,
     taking,
+    vector_reading,
     writing,
 )
 from cofire.stores.sqlite.carrying import Carrying
@@ -56,10 +57,19 @@ from cofire.stores.sqlite.connecting import IN_MEMORY, Glance, Lines, Reading, S
 from cofire.stores.sqlite.curating import Curating
 from cofire.stores.sqlite.faults import translated
 from cofire.stores.sqlite.learned import Learning
-from cofire.stores.sqlite.live_index import LiveIndex, drop_snapshot, save_snapshot, snapshot_is_due
+from cofire.stores.sqlite.live_index import (
+    LiveIndex,
+    drop_snapshot,
+    news_of_one_write,
+    save_snapshot,
+    snapshot_is_due,
+)
 from cofire.stores.sqlite.recall_log import Shelved
 
 __all__ = ["SqliteOptions", "SqliteStore"]
+
+# So few are likely to be looked at before the next are told, by one who tells them one by one.
+FEW_FACTS = 8
 
 
 class SqliteStore(Carrying, Curating, Learning):
@@ -93,7 +103,11 @@ class SqliteStore(Carrying, Curating, Learning):
         if change.recount:
             return self._write_and_count(change, expects)
         with self._writing() as connection:
-            return writing.apply(connection, change, expects)
+            written = writing.apply(connection, change, expects)
+            news = news_of_one_write(connection) if 0 < len(change.facts) <= FEW_FACTS else None
+        if news:
+            self._live.expect(news)
+        return written
 
     def taken(self, ids: Sequence[str]) -> Taken:
         with self._reading() as connection:
@@ -122,14 +136,17 @@ class SqliteStore(Carrying, Curating, Learning):
             found = connection.execute(f"{rows.SELECT} WHERE {clause} ORDER BY f.id DESC LIMIT ?", (*bound, limit))
             return [rows.fact(row) for row in found]
 
-    def nearest(self, vector: Vectors, k: int, where: Where, candidates: int) -> list[str]:
+    def nearest(self, vector: Vectors, k: int, where: Where, candidates: int, least: float = LEAST_COSINE) -> list[str]:
         with self._reading() as connection, self._live.at(connection) as index:
             if index.model is None:
                 return []
             wanted = index.columns.size if self._options.index == "exact" else max(k, candidates)
-            positions = index.nearest(vector, self._live.admitted(connection, where), wanted)
-            vectors = _candidate_vectors(connection, index, positions)
-            scores = centred_cosines(vectors, centred(vector, index.model.mean), index.model.mean)
+            asked = centred(vector, index.model.mean)
+            positions = index.nearest(asked, self._live.admitted(connection, where), wanted)
+            vectors = vector_reading.vectors_at(connection, index, positions)
+            scores = centred_cosines(vectors, asked, index.model.mean)
+            if scores.max(initial=LEAST_COSINE) < least:
+                return []
             return self._kept(index, Proposed(positions, scores), k)
 
     def matching(self, cue: WordCue, k: int, where: Where) -> list[str]:
@@ -157,7 +174,7 @@ class SqliteStore(Carrying, Curating, Learning):
                 words,
                 reach=reach,
                 near=near,
-                vectors=lambda rows: _candidate_vectors(connection, index, rows),
+                vectors=lambda rows: vector_reading.vectors_at(connection, index, rows),
             )
 
     def places(self, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.int64]:
@@ -365,36 +382,3 @@ def copy_into(target: apsw.Connection, source: apsw.Connection) -> None:
 
 def _listed(values: Sequence[Any]) -> Any:
     return apsw.carray(tuple(values))
-
-
-def _numbers(keys: np.ndarray[Any, np.dtype[np.int64]]) -> Any:
-    return apsw.carray(np.ascontiguousarray(keys))
-
-
-def _candidate_vectors(connection: apsw.Connection, index: Index, positions: Any) -> Vectors:
-    """The vectors at these positions: from memory in a process that asks again and again, else from the file."""
-    if index.model is None:
-        return np.zeros((len(positions), 0), np.float32)
-    index.asked += 1
-    if index.warm is None and index.asked > ASKED_BEFORE and index.columns.size <= MOST:
-        index.warm = WarmVectors(_all_vectors(connection, index))
-    if index.warm is not None:
-        return index.warm.at(positions)
-    return _vectors(connection, index.columns["key"][positions], index.dimension)
-
-
-def _all_vectors(connection: apsw.Connection, index: Index) -> Any:
-    rows = np.zeros((index.columns.size, index.dimension), np.float16)
-    there = np.flatnonzero(index.columns["alive"] & index.columns["embedded"])
-    if len(there):
-        rows[there] = _vectors(connection, index.columns["key"][there], index.dimension)
-    return rows
-
-
-def _vectors(connection: apsw.Connection, keys: Any, dimension: int) -> Vectors:
-    """The stored vectors of these keys, in their order; zeros where there is none."""
-    sql = "SELECT v.vector FROM carray(?) c LEFT JOIN vectors v ON v.fact = c.value"
-    found = connection.execute(sql, (_numbers(keys),)) if len(keys) else ()
-    nothing = bytes(2 * dimension)
-    stored = np.frombuffer(b"".join([vector or nothing for (vector,) in found]), np.float16)
-    return wide(stored.reshape(-1, dimension))

@@ -187,8 +187,11 @@ def recognised(connection: apsw.Connection, hashes: Sequence[bytes]) -> dict[byt
     """The ids of the facts that have these content hashes."""
     if not hashes:
         return {}
-    sql = "SELECT f.hash, f.id FROM carray(?) c JOIN facts f ON f.hash = c.value"
-    found: Any = connection.execute(sql, (apsw.carray(tuple(hashes)),))
+    if len(hashes) == 1:
+        found: Any = connection.execute("SELECT hash, id FROM facts WHERE hash = ?", hashes)
+    else:
+        sql = "SELECT f.hash, f.id FROM carray(?) c JOIN facts f ON f.hash = c.value"
+        found = connection.execute(sql, (apsw.carray(tuple(hashes)),))
     return dict(found)
 
 

@@ -1,0 +1,41 @@
+"""Reading vectors: those of a few facts from the file, or from memory in a process that asks again and again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import apsw
+import numpy as np
+
+from cofire.embedders.base import Vectors
+from cofire.stores.index.index import Index
+from cofire.stores.index.warm_vectors import ASKED_BEFORE, MOST, WarmVectors, wide
+
+
+def vectors_at(connection: apsw.Connection, index: Index, positions: Any) -> Vectors:
+    """The vectors at these positions: from memory in a process that asks again and again, else from the file."""
+    if index.model is None:
+        return np.zeros((len(positions), 0), np.float32)
+    index.asked += 1
+    if index.warm is None and index.asked > ASKED_BEFORE and index.columns.size <= MOST:
+        index.warm = WarmVectors(_all_vectors(connection, index))
+    if index.warm is not None:
+        return index.warm.at(positions)
+    return _vectors(connection, index.columns["key"][positions], index.dimension)
+
+
+def _all_vectors(connection: apsw.Connection, index: Index) -> Any:
+    rows = np.zeros((index.columns.size, index.dimension), np.float16)
+    there = np.flatnonzero(index.columns["alive"] & index.columns["embedded"])
+    if len(there):
+        rows[there] = _vectors(connection, index.columns["key"][there], index.dimension)
+    return rows
+
+
+def _vectors(connection: apsw.Connection, keys: Any, dimension: int) -> Vectors:
+    """The stored vectors of these keys, in their order; zeros where there is none."""
+    sql = "SELECT v.vector FROM carray(?) c LEFT JOIN vectors v ON v.fact = c.value"
+    found = connection.execute(sql, (apsw.carray(np.ascontiguousarray(keys)),)) if len(keys) else ()
+    nothing = bytes(2 * dimension)
+    stored = np.frombuffer(b"".join([vector or nothing for (vector,) in found]), np.float16)
+    return wide(stored.reshape(-1, dimension))

@@ -1,0 +1,85 @@
+"""Own news: what a process wrote itself it need not read again, yet it never takes it for what others wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cofire.errors import Conflict
+from cofire.model import Description
+from cofire.stores.base import MODEL_RECORD, WordCue
+from cofire.stores.sqlite.store import SqliteStore
+from tests.conftest import sqlite_store
+from tests.stores.making import MODEL, Pen, asked, cue, everywhere, vector
+
+TEA: WordCue = cue("tea")
+
+
+@pytest.fixture
+def pens(tmp_path: Path) -> Iterator[tuple[Pen, Pen]]:
+    """Two who have the same file open, each with an index of their own that knows the first fact."""
+    stores = sqlite_store(tmp_path), sqlite_store(tmp_path)
+    one, other = Pen(stores[0]), Pen(stores[1])
+    one.settle()
+    one.tell("tea", vector(0, 1, 0, 0))
+    other.new("the first id is taken")
+    for store in stores:
+        assert len(found(store)) == 1
+    yield one, other
+    for store in stores:
+        store.close()
+
+
+def found(store: SqliteStore) -> list[str]:
+    return store.matching(TEA, 10, everywhere())
+
+
+def test_what_was_just_written_is_found_by_its_writer_and_by_others(pens: tuple[Pen, Pen]) -> None:
+    one, other = pens
+    id = one.tell("more tea", vector(0, 0, 1, 0))
+    for pen in (one, other):
+        assert id in found(pen.store)
+        assert pen.store.nearest(asked(0, 0, 1, 0), 1, everywhere(), 10) == [id]
+
+
+def test_a_writer_finds_what_others_wrote_before_and_after(pens: tuple[Pen, Pen]) -> None:
+    one, other = pens
+    for text in ("green tea", "black tea"):
+        other.tell(text)
+        one.tell(f"{text} leaves", id=f"{text:_<26}")
+        other.tell(f"{text} pot")
+        assert len(found(one.store)) == len(found(other.store)) == len(one.all())
+
+
+def test_what_was_not_kept_is_not_taken_for_what_another_wrote_in_its_place(pens: tuple[Pen, Pen]) -> None:
+    one, other = pens
+    with pytest.raises(Conflict):
+        one.write(one.new("tea that was refused"), expects={MODEL_RECORD: 7})
+    id = other.tell("tea of another")
+    assert found(one.store) == found(other.store)
+    assert id in found(one.store)
+
+
+def test_an_old_fact_described_anew_is_found_by_the_new_words(pens: tuple[Pen, Pen]) -> None:
+    one, other = pens
+    (old,) = one.all()
+    new = one.new("a pot")
+    one.write(new, descriptions=(Description(old.id, "Goes with: pot", {"pot": 1}, {new.fact.id: "pot"}),))
+    for pen in (one, other):
+        assert pen.store.weigh([old.id], ["pot"], 0, 0).hints.tolist() == [[1.0]]
+
+
+def test_many_facts_at_once_are_found_as_well(pens: tuple[Pen, Pen]) -> None:
+    one, other = pens
+    ids = {written.id for written in one.write(*(one.new(f"tea number {number}") for number in range(30))).facts}
+    assert ids < set(one.store.matching(TEA, 100, everywhere()))
+    assert ids < set(other.store.matching(TEA, 100, everywhere()))
+
+
+def test_a_model_that_moves_in_leaves_no_old_news(pens: tuple[Pen, Pen]) -> None:
+    one, other = pens
+    id = one.tell("last tea", vector(0, 0, 0, 1))
+    other.settle(type(MODEL)(MODEL.model, MODEL.mean * 0, MODEL.resting))
+    assert one.store.nearest(asked(0, 0, 0, 1), 1, everywhere(), 10) == [id]
