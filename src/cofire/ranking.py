@@ -50,6 +50,7 @@ class NameWalk:
     common: int
     most: int
     few: float
+    share: float
     short: float
     in_question: float
     nearness: float

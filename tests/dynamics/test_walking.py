@@ -123,6 +123,6 @@ def test_a_fact_that_speaks_against_itself_lets_no_name_tell_anything() -> None:
 
 @given(some.integers(0, 10**6), some.integers(0, 10**4))
 def test_a_name_that_few_hold_counts_in_full_and_a_common_one_by_its_share(facts: int, held: int) -> None:
-    counts = float(few_hold(facts, np.array([held]), few=0.4)[0])
-    few = max(2.0, 0.4 * math.sqrt(facts))
+    counts = float(few_hold(facts, np.array([held]), fewest=10, share=0.4)[0])
+    few = max(10.0, 0.4 * math.sqrt(facts))
     assert counts == pytest.approx(1.0 if held <= few else few / held)

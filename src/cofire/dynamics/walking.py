@@ -78,13 +78,15 @@ def telling(holding: Rows, source: Floats, *, most: float) -> Floats:
     return (most - np.log(np.maximum(1, holding))) * np.maximum(0.0, source)
 
 
-def few_hold(facts: int, holding: Rows, *, few: float) -> Floats:
-    """How far it says something that two facts mention the same name: min(1, max(2, few · √n) / held).
+def few_hold(facts: int, holding: Rows, *, fewest: float, share: float) -> Floats:
+    """How far it says something that two facts mention the same name: min(1, max(fewest, share · √n) / held).
 
-    >>> few_hold(100, np.array([2, 8]), few=0.4).tolist(), few_hold(3, np.array([2]), few=0.4).tolist()
-    ([1.0, 0.5], [1.0])
+    >>> few_hold(100, np.array([8, 20]), fewest=10, share=0.4).tolist()
+    [1.0, 0.5]
+    >>> few_hold(10_000, np.array([20, 80]), fewest=10, share=0.4).tolist()
+    [1.0, 0.5]
     """
-    return np.asarray(np.minimum(1.0, max(2.0, few * facts**0.5) / np.maximum(1, holding)))
+    return np.asarray(np.minimum(1.0, max(fewest, share * facts**0.5) / np.maximum(1, holding)))
 
 
 def best_steps(steps: Steps, seeds: Floats, names: Floats, *, facts: int) -> Best:

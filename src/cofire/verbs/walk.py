@@ -225,7 +225,7 @@ def judged(known: Slate, paths: NamePaths, linked: Linked, places: Placed, cue: 
 def how_far_counted(known: Slate, paths: NamePaths, linked: Linked, cue: Cue) -> Numbers:
     """A link to what is about a name counts in full; one between facts that merely mention it, as far as it is more than chance."""
     names, held = ranking().names, paths.count[paths.step[linked.link]]
-    told = walking.few_hold(cue.facts, held, few=names.few)
+    told = walking.few_hold(cue.facts, held, fewest=names.few, share=names.share)
     for end in (linked.source, linked.target):
         told = told * openness(known.lengths[end], short=names.short)
     return np.where(linked.about > 0, 1.0, told)
