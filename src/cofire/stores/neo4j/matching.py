@@ -17,6 +17,7 @@ from cofire.dynamics.context import Context, openness
 from cofire.model import Where
 from cofire.stores.base import WordCue
 from cofire.stores.index.terms import Held, hint, term, unpacked
+from cofire.stores.neo4j.neighbouring import around
 from cofire.stores.neo4j.querying import Query, Querying, Rows
 from cofire.stores.neo4j.rows import condition, marking
 from cofire.stores.neo4j.schema import FACT_WORDS
@@ -73,7 +74,8 @@ def _holding(cue: WordCue, k: int, where: Where) -> Query:
         "lenders": LENDERS,
         "reach": reach,
     }
-    text = (_LENDING if lent else _HOLDING).format(passing=passing, turn=_TURN.format(passing=passing))
+    text = _LENDING if lent else _HOLDING
+    text = text.format(passing=passing, turn=_TURN.format(passing=passing), around=around("lender"))
     return Query(text, {**condition(where).parameters, **asked})
 
 
@@ -92,20 +94,7 @@ CALL () {{
 }}
 CALL () {{
   CALL db.index.fulltext.queryNodes($index, $lending, {{limit: $lenders}}) YIELD node AS lender
-  CALL (lender) {{
-    MATCH (f:Fact) USING INDEX SEEK f:Fact(scope, session, told, position)
-    WHERE f.scope = lender.scope AND f.session = lender.session AND f.told <= lender.told AND f.position IS NOT NULL
-    WITH lender, f ORDER BY f.scope DESC, f.session DESC, f.told DESC, f.position DESC
-    WITH f WHERE f.told < lender.told OR f.position < lender.position LIMIT $reach
-    RETURN collect(f) AS before
-  }}
-  CALL (lender) {{
-    MATCH (f:Fact) USING INDEX SEEK f:Fact(scope, session, told, position)
-    WHERE f.scope = lender.scope AND f.session = lender.session AND f.told >= lender.told AND f.position IS NOT NULL
-    WITH lender, f ORDER BY f.scope, f.session, f.told, f.position
-    WITH f WHERE f.told > lender.told OR f.position > lender.position LIMIT $reach
-    RETURN collect(f) AS after
-  }}
+{around}
   RETURN collect([lender, before, after]) AS lenders
 }}
 CALL (lenders) {{

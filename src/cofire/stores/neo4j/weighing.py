@@ -13,6 +13,7 @@ from cofire.stores.base import Evidence, Floats
 from cofire.stores.index.terms import ASKS, TIMED, Held, hint, places_of, term, unpacked
 from cofire.stores.neo4j import counting
 from cofire.stores.neo4j.bringing import MOST_JUDGED, Brought
+from cofire.stores.neo4j.neighbouring import around
 from cofire.stores.neo4j.querying import Query, Querying, Row, Rows, both
 from cofire.stores.neo4j.rows import FACT
 
@@ -22,20 +23,7 @@ from cofire.stores.neo4j.rows import FACT
 WEIGHED = f"""
 CALL (facts) {{
   UNWIND facts AS f
-  CALL (f) {{
-    MATCH (t:Fact) USING INDEX SEEK t:Fact(scope, session, told, position)
-    WHERE t.scope = f.scope AND t.session = f.session AND t.told <= f.told AND t.position IS NOT NULL
-    WITH f, t ORDER BY t.scope DESC, t.session DESC, t.told DESC, t.position DESC
-    WITH t WHERE t.told < f.told OR t.position < f.position LIMIT $reach
-    RETURN collect(t) AS before
-  }}
-  CALL (f) {{
-    MATCH (t:Fact) USING INDEX SEEK t:Fact(scope, session, told, position)
-    WHERE t.scope = f.scope AND t.session = f.session AND t.told >= f.told AND t.position IS NOT NULL
-    WITH f, t ORDER BY t.scope, t.session, t.told, t.position
-    WITH t WHERE t.told > f.told OR t.position > f.position LIMIT $reach
-    RETURN collect(t) AS after
-  }}
+{around("f")}
   WITH f, [reduce(ids = '', t IN before | ids + t.id + ' '), reduce(ids = '', t IN after | ids + t.id + ' ')] AS around,
     [at IN range(1, size(before)) | [before[at - 1], at]] + [at IN range(1, size(after)) | [after[at - 1], at]] AS others
   UNWIND [[f, 0, around]] + others AS seen
