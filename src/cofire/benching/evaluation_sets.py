@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -97,15 +97,12 @@ def first_questions(chosen: EvaluationSet, limit: int | None) -> EvaluationSet:
 
 def untitled(chosen: EvaluationSet) -> EvaluationSet:
     """A set whose titles are withheld."""
-    return replace(chosen, facts=tuple({name: one[name] for name in one if name != "subject"} for one in chosen.facts))
+    return replace(chosen, facts=tuple(_without(one, {"subject"}) for one in chosen.facts))
 
 
 def sessionless(chosen: EvaluationSet) -> EvaluationSet:
     """A set of which nobody says who spoke, when, and in which session."""
-    withheld = {"session", "speaker", "at"}
-    return replace(
-        chosen, facts=tuple({name: one[name] for name in one if name not in withheld} for one in chosen.facts)
-    )
+    return replace(chosen, facts=tuple(_without(one, {"session", "speaker", "at"}) for one in chosen.facts))
 
 
 def whole_sessions(chosen: EvaluationSet) -> EvaluationSet:
@@ -125,8 +122,11 @@ def whole_sessions(chosen: EvaluationSet) -> EvaluationSet:
 
 
 def _as_one(turns: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    own = {name: turns[0][name] for name in turns[0] if name not in {"session", "speaker"}}
-    return {**own, "text": "\n".join(one["text"] for one in turns)}
+    return {**_without(turns[0], {"session", "speaker"}), "text": "\n".join(one["text"] for one in turns)}
+
+
+def _without(fact: Mapping[str, Any], withheld: Set[str]) -> dict[str, Any]:
+    return {name: fact[name] for name in fact if name not in withheld}
 
 
 def joined(sets: Sequence[EvaluationSet]) -> list[EvaluationSet]:

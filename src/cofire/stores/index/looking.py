@@ -112,11 +112,6 @@ def _counts(index: Index, rows: Positions, terms: Sequence[int]) -> NDArray[np.f
     return table
 
 
-def among_many(known: NDArray[np.int32], wanted: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Which of the wanted are among many that are in order."""
-    return np.asarray(known[np.minimum(known.searchsorted(wanted), len(known) - 1)] == wanted)
-
-
 @dataclass(frozen=True)
 class Paths:
     """Names that some facts hold and where they lead, by position and by the keys of names."""
@@ -220,12 +215,12 @@ def _strongest(index: Index, places: Any, positions: Any, strength: Any, most: i
 
 def holding_all(index: Index, scope: int, terms: Sequence[int], besides: int | None) -> Positions:
     """Who in a scope holds all of these terms, except those who mention a name, given by its key."""
-    holders = sorted((index.postings.find(number)[0] for number in terms), key=len)
-    found = holders[0] if holders else np.zeros(0, np.int32)
-    for more in holders[1:]:
-        if not len(found):
-            break
-        found = found[among_many(more, found)]
+    if not terms:
+        return np.zeros(0, np.int64)
+    rarest, *others = sorted(terms, key=lambda number: len(index.postings.find(number)[0]))
+    found, _ = index.postings.find(rarest)
+    for number in others:
+        found = found[index.postings.holds(number, found)]
     if besides is not None and len(found):
         found = found[~among(index.mentions.holders(besides)[0].astype(np.int64), found.astype(np.int64))]
     columns = index.columns

@@ -357,11 +357,13 @@ class SqliteStore(Carrying, Curating, Learning):
         return self._lines
 
     def _dimension(self, connection: apsw.Connection) -> int:
-        return model.dimension if (model := writing.model_of(connection, MODEL_RECORD)) else 0
+        model = writing.model_of(connection, MODEL_RECORD)
+        return model.dimension if model else 0
 
     def _bytes(self) -> int:
-        files = [self.path + end for end in ("", "-wal") if self.path != IN_MEMORY]
-        return sum(os.path.getsize(file) for file in files if os.path.exists(file))
+        if self.path == IN_MEMORY:
+            return 0
+        return sum(os.path.getsize(self.path + end) for end in ("", "-wal") if os.path.exists(self.path + end))
 
 
 def copy(connection: apsw.Connection, path: str) -> None:
