@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,8 @@ class Neighbourhood:
 
 
 def _usearch() -> Any:
+    # The bundled embedder's library ends the process if it is loaded after usearch.
+    import_module("onnxruntime")
     try:
         from usearch import index
     except ImportError as error:
