@@ -17,7 +17,7 @@ from cofire.embedders.base import Embedder, Resident, Role, Vectors
 from cofire.errors import Conflict
 from cofire.journal import Journal
 from cofire.model import Change, Fact, Where
-from cofire.reading.base import Reader, Reading
+from cofire.reading.base import Reader, Reading, Wanted
 from cofire.receipts import Receipts
 from cofire.stores.base import LEAST_COSINE, Store, WordCue
 
@@ -101,14 +101,14 @@ class WhichModel:
 
 @dataclass(frozen=True, slots=True)
 class Understand:
-    """What these facts say: names, subjects, times; and if they are read closely, causes and key phrases."""
+    """What these facts say, as far as it is wanted."""
 
     blocks: ClassVar[bool] = True
     facts: Sequence[Fact]
-    closely: bool = True
+    wanted: Wanted = "all"
 
     def put(self, world: World) -> list[Reading]:
-        return [world.reader.read(fact, closely=self.closely) for fact in self.facts]
+        return [world.reader.read(fact, wanted=self.wanted) for fact in self.facts]
 
 
 @dataclass(frozen=True, slots=True)

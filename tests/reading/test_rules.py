@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 
 import pytest
@@ -99,3 +99,19 @@ def test_no_text_keeps_the_reader_busy() -> None:
     """A hundred thousand characters of each take about a quarter of a second; a square of that would take hours."""
     ran = subprocess.run([sys.executable, "-c", READ_HOSTILE, *HOSTILE], capture_output=True, timeout=300, check=False)
     assert ran.returncode == 0, ran.stderr.decode()
+
+
+def test_a_fact_read_for_causes_says_what_it_is_about_and_what_causes_what_and_nothing_else() -> None:
+    fact = Fact("The API in Oslo failed because the disk was full.", subject="Outage")
+    whole, causes = RuleReader().read(fact), RuleReader().read(fact, wanted="causes")
+    assert (causes.subjects, causes.causes) == (whole.subjects, whole.causes)
+    assert whole.causes
+    assert causes == Reading(subjects=whole.subjects, causes=whole.causes)
+
+
+def test_a_fact_read_for_names_says_all_but_phrases_tags_and_causes() -> None:
+    fact = Fact("The API in Oslo failed because the disk was full.", subject="Outage")
+    whole, names = RuleReader().read(fact), RuleReader().read(fact, wanted="names")
+    assert whole.phrases
+    assert whole.tags
+    assert names == replace(whole, phrases=(), tags=(), causes=())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Literal, Protocol
 
 from cofire.model import Fact
 
@@ -68,8 +68,11 @@ class Reading:
     sentences: tuple[str, ...] = ()
 
 
-class Reader(Protocol):
-    """Anything that reads a fact. The same fact gives the same reading. What is not read `closely` may lack key phrases, tags and
-    causes."""
+# What a fact is read for: all that it says; all but key phrases, tags and causes; or only what it is about and what causes what.
+Wanted = Literal["all", "names", "causes"]
 
-    def read(self, fact: Fact, *, closely: bool = True) -> Reading: ...
+
+class Reader(Protocol):
+    """Anything that reads a fact. The same fact gives the same reading. What is not wanted may be missing."""
+
+    def read(self, fact: Fact, *, wanted: Wanted = "all") -> Reading: ...

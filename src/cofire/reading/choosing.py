@@ -7,7 +7,7 @@ from importlib import import_module
 
 from cofire.errors import InvalidSetting
 from cofire.model import Fact
-from cofire.reading.base import Reader, Reading
+from cofire.reading.base import Reader, Reading, Wanted
 
 
 class WhenRead:
@@ -17,10 +17,10 @@ class WhenRead:
         self._make = make
         self._reader: Reader | None = None
 
-    def read(self, fact: Fact, *, closely: bool = True) -> Reading:
+    def read(self, fact: Fact, *, wanted: Wanted = "all") -> Reading:
         if self._reader is None:
             self._reader = self._make()
-        return self._reader.read(fact, closely=closely)
+        return self._reader.read(fact, wanted=wanted)
 
 
 def reader_for(name: str) -> Reader:

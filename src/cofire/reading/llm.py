@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from cofire.errors import EmbedderFailed, EmbedderUnavailable, map_exceptions
 from cofire.model import Fact
 from cofire.reading import rules
-from cofire.reading.base import Cause, Reading
+from cofire.reading.base import Cause, Reading, Wanted
 from cofire.reading.causes import EXPLICIT
 from cofire.reading.marking import CATEGORIES, TAGS
 from cofire.reading.mentions import mentions
@@ -63,8 +63,8 @@ class LlmReader:
         self._key = (os.environ.get("OPENAI_API_KEY", "") if api_key is None else api_key).strip()
         self._timeout = timeout
 
-    def read(self, fact: Fact, *, closely: bool = True) -> Reading:
-        by_rule = rules.RuleReader().read(fact, closely=closely)
+    def read(self, fact: Fact, *, wanted: Wanted = "all") -> Reading:
+        by_rule = rules.RuleReader().read(fact, wanted=wanted)
         return merged(fact, by_rule, self._ask(fact))
 
     def close(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence, Set
 from typing import Protocol
 
 from cofire.model import Fact
-from cofire.reading.base import Reading
+from cofire.reading.base import Reading, Wanted
 from cofire.reading.causes import causes
 from cofire.reading.marking import category, tags
 from cofire.reading.mentions import mentions
@@ -29,8 +29,8 @@ class RuleReader:
     ('the disk was full', 'knowledge')
     """
 
-    def read(self, fact: Fact, *, closely: bool = True) -> Reading:
-        return read(fact, names, closely=closely)
+    def read(self, fact: Fact, *, wanted: Wanted = "all") -> Reading:
+        return read(fact, names, wanted=wanted)
 
 
 class NameFinder(Protocol):
@@ -39,21 +39,23 @@ class NameFinder(Protocol):
     def __call__(self, sentences: Sequence[str], lines: Sequence[Line], *, known: Set[str]) -> list[list[Name]]: ...
 
 
-def read(fact: Fact, find_names: NameFinder, *, closely: bool) -> Reading:
+def read(fact: Fact, find_names: NameFinder, *, wanted: Wanted) -> Reading:
     """A fact read by rules, its names found by whoever knows names."""
     text = said(fact)
     cut = sentences(text)
-    lines = [pieces(sentence) for sentence in cut]
     about = subjects(fact, text)
+    if wanted == "causes":
+        return Reading(subjects=about, causes=causes(cut))
+    lines = [pieces(sentence) for sentence in cut]
     named = find_names(cut, lines, known=set(terms(f"{fact.subject or ''} {fact.speaker or ''}")))
     spans = times(text, fact.time)
-    key = phrases(lines) if closely else ()
+    key = phrases(lines) if wanted == "all" else ()
     return Reading(
         mentions=mentions(cut, named, about),
         subjects=about,
         phrases=key,
         times=spans,
-        causes=causes(cut) if closely else (),
+        causes=causes(cut) if wanted == "all" else (),
         tags=tags(key),
         category=fact.category or category(cut, lines, timed=bool(spans), spoken=bool(fact.speaker)),
         sentences=tuple(cut),

@@ -10,7 +10,7 @@ from typing import Any
 from cofire.errors import EmbedderUnavailable, map_exceptions
 from cofire.model import Fact
 from cofire.reading import rules
-from cofire.reading.base import Reading
+from cofire.reading.base import Reading, Wanted
 from cofire.reading.names import Name, names
 from cofire.reading.shapes import Line
 
@@ -30,8 +30,8 @@ class SpacyReader:
     def __init__(self, model: str = MODEL) -> None:
         self._model = model
 
-    def read(self, fact: Fact, *, closely: bool = True) -> Reading:
-        return rules.read(fact, self._names, closely=closely)
+    def read(self, fact: Fact, *, wanted: Wanted = "all") -> Reading:
+        return rules.read(fact, self._names, wanted=wanted)
 
     def _names(self, sentences: Sequence[str], lines: Sequence[Line], *, known: Set[str]) -> list[list[Name]]:
         documents = self._recogniser.pipe(sentences)

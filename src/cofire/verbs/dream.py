@@ -101,7 +101,7 @@ def _dream_batch(scopes: tuple[str, ...] | None, settings: Settings) -> Asking[t
         return [], EdgeCounts(), kin
     edges, ended = yield from _similarity(batch, kin, settings)
     linked, descriptions = yield from _late_links(batch, kin, settings)
-    readings: Sequence[Reading] = yield Understand(batch)
+    readings: Sequence[Reading] = yield Understand(batch, wanted="causes")
     causes = yield from causal_edges(batch, readings, now, settings)
     mentions = yield from later_mentions(_subjects(batch, readings), settings)
     change = Change(

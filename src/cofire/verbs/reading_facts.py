@@ -19,7 +19,7 @@ LAST_SENTENCE = 31
 
 def understood(facts: Sequence[Fact], settings: Settings) -> Asking[list[NewFact]]:
     """Facts with their words, and with the names in them unless the graph is switched off."""
-    readings: Sequence[Reading] = yield Understand(facts, closely=settings[PROPOSE_TAGS])
+    readings: Sequence[Reading] = yield Understand(facts, wanted="all" if settings[PROPOSE_TAGS] else "names")
     return [new_fact(fact, reading, settings) for fact, reading in zip(facts, readings, strict=True)]
 
 
