@@ -124,7 +124,8 @@ def redescribed(stored: Held, counts: Mapping[str, int]) -> tuple[Held, dict[str
 
 def unpacked(stored: Sequence[Held]) -> tuple[Terms, Counts, NDArray[np.int64]]:
     """Terms and counts of many facts, one after the other, with the row that each belongs to."""
-    rows = np.repeat(np.arange(len(stored)), [len(one.counts) // 2 for one in stored])
+    many = [len(one.counts) // 2 for one in stored]
+    rows = np.repeat(np.arange(len(stored)), many) if len(stored) != 1 else np.zeros(many[0], np.int64)
     terms = np.frombuffer(b"".join([one.terms for one in stored]), np.int64)
     return terms, np.frombuffer(b"".join([one.counts for one in stored]), np.uint16), rows
 
@@ -137,4 +138,5 @@ def _opened(stored: Held) -> dict[int, int]:
 def _packed(held: Mapping[int, int], marked: Iterable[int]) -> Held:
     rows = dict.fromkeys(marked, 0)
     rows.update(held)
-    return Held(array("q", rows.keys()).tobytes(), array("H", rows.values()).tobytes())
+    # An array is made faster of a list than of anything else.
+    return Held(array("q", list(rows)).tobytes(), array("H", list(rows.values())).tobytes())
