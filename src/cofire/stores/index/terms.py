@@ -29,15 +29,23 @@ class Held:
     counts: bytes
 
 
+def _number(said: str) -> int:
+    return int.from_bytes(blake2b(said.encode("utf-8"), digest_size=8).digest(), "little", signed=True)
+
+
 @lru_cache(maxsize=200_000)
 def term(word: str) -> int:
     """A word as a number, the same in every process."""
-    return int.from_bytes(blake2b(word.encode("utf-8"), digest_size=8).digest(), "little", signed=True)
+    return _number(word)
 
 
 def mark(kind: str, value: str) -> int:
     """A tag, category, speaker or session as a number that no word has."""
-    return term(f"\x1f{kind}\x1f{value}")
+    return term(_marked(kind, value))
+
+
+def _marked(kind: str, value: str) -> str:
+    return f"\x1f{kind}\x1f{value}"
 
 
 def marks(fact: Fact) -> list[int]:
@@ -99,7 +107,7 @@ def places_of(stored: Sequence[bytes | None], words: Terms) -> NDArray[np.int64]
 @lru_cache(maxsize=20_000)
 def hint(word: str) -> int:
     """A word of a fact's description as a number of its own, so that it can count for less than a word of its text."""
-    return mark("described", word)
+    return _number(_marked("described", word))
 
 
 def described(stored: Held, counts: Mapping[str, int]) -> Held:
