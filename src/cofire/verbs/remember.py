@@ -124,7 +124,7 @@ def _remember_batch(facts: list[Fact], settings: Settings) -> Asking[Written]:
     known: Mapping[bytes, str] = yield Recognise([fact.hash for fact in facts])
     minted: list[str] = yield Mint(now, len(facts))
     stored = [replace(fact, id=id, stored_at=now) for fact, id in zip(facts, minted, strict=True)]
-    fresh = [fact for fact in stored if fact.hash not in known]
+    fresh = [fact for fact in stored if fact.hash not in known] if known else stored
     settled, vectors = yield from _vectors(fresh)
     read = yield from _read(fresh, vectors, settings)
     new = tuple(read.get(fact.id) or NewFact(fact, word_counts(fact)) for fact in stored)
@@ -169,12 +169,13 @@ def _vectors(fresh: list[Fact]) -> Asking[tuple[Settled | None, dict[str, bytes]
     settled = (yield from settle_model()) if fresh else None
     if settled is None:
         return None, {}
-    once = {fact.hash: fact.reading for fact in fresh}
+    hashes = [fact.hash for fact in fresh]
+    once = {hash: fact.reading for hash, fact in zip(hashes, fresh, strict=True)}
     made: Vectors | None = yield Embed(list(once.values()), "fact")
     if made is None:
         return None, {}
     rows = dict(zip(once, made.astype(np.float16), strict=True))
-    return settled, {fact.id: rows[fact.hash].tobytes() for fact in fresh}
+    return settled, {fact.id: rows[hash].tobytes() for hash, fact in zip(hashes, fresh, strict=True)}
 
 
 def recount_where_due(

@@ -84,11 +84,12 @@ class LiveIndex:
 
     def admitted(self, connection: apsw.Connection, where: Where) -> Mask:
         """Which positions pass a filter; a recall asks several times for the same."""
-        if where not in self._masks:
-            self._masks.clear()
+        found = self._masks.get(where)
+        if found is None:
             members = None if where.community is None else learning.members(connection, where.community)
-            self._masks[where] = self._index.admitted(where, self.scope_keys(where.scopes), members)
-        return self._masks[where]
+            found = self._index.admitted(where, self.scope_keys(where.scopes), members)
+            self._masks = {where: found}
+        return found
 
     def scope_keys(self, scopes: Sequence[str] | None) -> list[int] | None:
         """The keys of scopes; one that nobody has is there for those that are unknown."""
