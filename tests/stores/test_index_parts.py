@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -97,3 +99,25 @@ def test_turns_that_come_and_go_one_by_one_stand_as_if_all_were_put_in_order_ane
         alive, anew = np.flatnonzero(index.columns["alive"]), chained(index.columns)
         assert index.turns.before[alive].tolist() == anew.before[alive].tolist()
         assert index.turns.after[alive].tolist() == anew.after[alive].tolist()
+
+
+def standing(index: Index, scope: int | None) -> list[bool]:
+    """By looking at all of them."""
+    columns = index.columns
+    inside = columns["scope"] == (columns["scope"] if scope is None else scope)
+    return list(columns["alive"] & ~columns["archived"] & inside)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_who_stands_in_a_scope_is_known_while_facts_come_and_go(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    index = Index(None)
+    for key in range(1, 60):
+        known = [int(one) for one in chance.integers(1, key + 1, 2)]
+        rows = [
+            replace(turn(one, None, one, int(chance.integers(1, 4))), archived=bool(chance.random() < 0.3))
+            for one in {key, *known[:1]}
+        ]
+        index.change(rows, [one for one in known[1:] if one != key], no_names(), no_names())
+        assert all(index.columns.standing(scope).tolist() == standing(index, scope) for scope in (None, 1, 2))
+        assert index.columns.dead == np.count_nonzero(~index.columns["alive"])

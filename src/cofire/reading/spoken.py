@@ -6,7 +6,7 @@ Both directions live here and find the same: all that a new fact may speak of, a
 from __future__ import annotations
 
 import string
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 
 from cofire.model import Mentioned
@@ -26,27 +26,29 @@ def spoken(lines: Sequence[str]) -> dict[str, tuple[int, ...]]:
     >>> list(spoken(["Set the pools"]))
     ['set the pools', 'set the pool', 'pools', 'pool']
     """
-    found: dict[str, tuple[int, ...]] = {}
-    for place, sentence in enumerate(lines):
+    found: dict[str, tuple[int, ...]] = dict.fromkeys(_runs(lines[0]), (0,)) if lines else {}
+    for place, sentence in enumerate(lines[1:], start=1):
         for name in dict.fromkeys(_runs(sentence)):
             found[name] = (*found[name], place) if name in found else (place,)
     return found
 
 
-def _runs(sentence: str) -> Iterator[str]:
+def _runs(sentence: str) -> list[str]:
     said = list(map(_word, terms(sentence)))
-    for start, (first, one_of_them, begins) in enumerate(said):
+    found: list[str] = []
+    for start, (first, one_of_them, begins) in enumerate(said, start=1):
         if not begins:
             continue
         if len(first) >= SHORTEST:
-            yield from dict.fromkeys((first, one_of_them))
-        before = first + " "
-        for word, one, ends in said[start + 1 : start + LONGEST]:
+            found += (first, one_of_them)
+        run = first
+        for word, one, ends in said[start : start + LONGEST - 1]:
+            before, run = run, f"{run} {word}"
             if ends:
-                yield before + word
+                found.append(run)
                 if one != word:
-                    yield before + one
-            before += word + " "
+                    found.append(f"{before} {one}")
+    return found
 
 
 @lru_cache(maxsize=20_000)

@@ -79,6 +79,8 @@ def _read(pieces: list[str]) -> Iterator[str]:
 @lru_cache(maxsize=100_000)
 def _piece_words(piece: str) -> tuple[str, ...]:
     """The words of what stands between two spaces; no chunk goes beyond."""
+    if _PLAIN.fullmatch(piece):
+        return (_root(piece),)
     chunks = _CHUNK.findall(fold(piece))
     kept = (_chunk_words if len(chunk) <= _WORTH_KEEPING else _chunk_words.__wrapped__ for chunk in chunks)
     return tuple(chain.from_iterable(read(chunk) for read, chunk in zip(kept, chunks, strict=True)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -11,19 +11,21 @@ from cofire.graph_settings import ENTITY_EDGES, MULTI_GRAPH, PROPOSE_TAGS
 from cofire.model import About, Fact, Mentioned, NewFact
 from cofire.reading.base import Reading
 from cofire.reading.spoken import spoken
-from cofire.reading.words import counts, words
+from cofire.reading.words import words
 from cofire.settings import Settings
 
 LAST_SENTENCE = 31
 
 
-def understood(facts: Sequence[Fact], settings: Settings) -> Asking[list[NewFact]]:
-    """Facts with their words, and with the names in them unless the graph is switched off."""
+def understood(facts: Sequence[Fact], vectors: Mapping[str, bytes], settings: Settings) -> Asking[list[NewFact]]:
+    """Facts with their words and vectors, and with the names in them unless the graph is switched off."""
     readings: Sequence[Reading] = yield Understand(facts, wanted="all" if settings[PROPOSE_TAGS] else "names")
-    return [new_fact(fact, reading, settings) for fact, reading in zip(facts, readings, strict=True)]
+    return [
+        new_fact(fact, reading, vectors.get(fact.id), settings) for fact, reading in zip(facts, readings, strict=True)
+    ]
 
 
-def new_fact(fact: Fact, reading: Reading, settings: Settings) -> NewFact:
+def new_fact(fact: Fact, reading: Reading, vector: bytes | None, settings: Settings) -> NewFact:
     """A fact as it will be stored, the gaps in what was said of it filled from its text."""
     marked = replace(
         fact,
@@ -31,12 +33,14 @@ def new_fact(fact: Fact, reading: Reading, settings: Settings) -> NewFact:
         tags=fact.tags or (tuple(sorted(reading.tags)) if settings[PROPOSE_TAGS] else ()),
     )
     if not (settings[MULTI_GRAPH] and settings[ENTITY_EDGES]):
-        return NewFact(marked, word_counts(marked))
+        return NewFact(marked, word_counts(marked), vector)
     mentions = mentioned(reading)
     known = {one.name for one in mentions}
     perhaps = {name: at for name, at in spoken(reading.sentences).items() if name not in known}
-    counted = word_counts(marked)
-    return NewFact(marked, counted, None, mentions, about(reading), perhaps, places(reading.sentences))
+    said = words(marked.reading)
+    # Most facts are one sentence, whose words need not be looked for again.
+    placed = dict.fromkeys(said, 1) if reading.sentences == (marked.reading.strip(),) else places(reading.sentences)
+    return NewFact(marked, _counted(said, marked.tags), vector, mentions, about(reading), perhaps, placed)
 
 
 def places(sentences: Sequence[str]) -> dict[str, int]:
@@ -71,8 +75,14 @@ def about(reading: Reading) -> tuple[About, ...]:
 
 def word_counts(fact: Fact) -> dict[str, int]:
     """The words a fact is found by: its subject's, its text's and its tags'."""
-    found = dict(counts(fact.reading))
-    for tag in fact.tags:
+    return _counted(words(fact.reading), fact.tags)
+
+
+def _counted(said: Sequence[str], tags: Sequence[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for word in said:
+        found[word] = found.get(word, 0) + 1
+    for tag in tags:
         for word in tag_words(tag):
             found.setdefault(word, 1)
     return found

@@ -21,7 +21,7 @@ from cofire.stores.base import MODEL_RECORD
 from cofire.verbs import accepting
 from cofire.verbs.autolink import Links, auto_links, links_now
 from cofire.verbs.model_of_store import Settled, settle_model
-from cofire.verbs.naming import earlier_mentions
+from cofire.verbs.naming import Mentions, earlier_mentions
 from cofire.verbs.reading_facts import understood, word_counts
 
 TRIES = 5
@@ -124,17 +124,16 @@ def _remember_batch(facts: list[Fact], settings: Settings) -> Asking[Written]:
     known: Mapping[bytes, str] = yield Recognise([fact.hash for fact in facts])
     minted: list[str] = yield Mint(now, len(facts))
     stored = [replace(fact, id=id, stored_at=now) for fact, id in zip(facts, minted, strict=True)]
-    fresh = [fact for fact in stored if fact.hash not in known]
+    fresh = [fact for fact in stored if fact.hash not in known] if known else stored
     settled, vectors = yield from _vectors(fresh)
     read = yield from _read(fresh, vectors, settings)
     new = tuple(read.get(fact.id) or NewFact(fact, word_counts(fact)) for fact in stored)
     links = yield from _links([one.fact for one in read.values()], vectors, settled, now, settings)
     mentions = yield from earlier_mentions(new, settings)
     expects = {MODEL_RECORD: settled.version} if settled else {}
-    change = replace(_change(new, links, now, settings), mentions=mentions)
-    written: Written = yield Write(change, expects)
+    written: Written = yield Write(_change(new, links, mentions, now, settings), expects)
     sizes = yield from recount_where_due(written.sizes, now, settings, growth=settings[GROWTH])
-    return replace(written, sizes={**written.sizes, **sizes})
+    return replace(written, sizes={**written.sizes, **sizes}) if sizes else written
 
 
 def _links(
@@ -147,12 +146,13 @@ def _links(
     return (yield from auto_links(list(once.values()), vectors, settled.model, now, settings))
 
 
-def _change(new: tuple[NewFact, ...], links: Links, now: datetime, settings: Settings) -> Change:
+def _change(new: tuple[NewFact, ...], links: Links, mentions: Mentions, now: datetime, settings: Settings) -> Change:
     return Change(
         now=now,
         facts=new,
         reach=settings[REACH] if settings[MULTI_GRAPH] and settings[TIME_EDGES] else 0,
         edges=links.edges,
+        mentions=mentions,
         descriptions=links.descriptions,
         idle_minutes=settings[IDLE_MINUTES],
     )
@@ -160,8 +160,8 @@ def _change(new: tuple[NewFact, ...], links: Links, now: datetime, settings: Set
 
 def _read(fresh: list[Fact], vectors: Mapping[str, bytes], settings: Settings) -> Asking[dict[str, NewFact]]:
     """New facts with all they are stored with. Those known already are not read: their words are enough to recognise them."""
-    read: list[NewFact] = yield from understood(fresh, settings)
-    return {new.fact.id: replace(new, vector=vectors.get(new.fact.id)) for new in read}
+    read: list[NewFact] = yield from understood(fresh, vectors, settings)
+    return {new.fact.id: new for new in read}
 
 
 def _vectors(fresh: list[Fact]) -> Asking[tuple[Settled | None, dict[str, bytes]]]:
@@ -169,12 +169,13 @@ def _vectors(fresh: list[Fact]) -> Asking[tuple[Settled | None, dict[str, bytes]
     settled = (yield from settle_model()) if fresh else None
     if settled is None:
         return None, {}
-    once = {fact.hash: fact.reading for fact in fresh}
+    hashes = [fact.hash for fact in fresh]
+    once = {hash: fact.reading for hash, fact in zip(hashes, fresh, strict=True)}
     made: Vectors | None = yield Embed(list(once.values()), "fact")
     if made is None:
         return None, {}
     rows = dict(zip(once, made.astype(np.float16), strict=True))
-    return settled, {fact.id: rows[fact.hash].tobytes() for fact in fresh}
+    return settled, {fact.id: rows[hash].tobytes() for hash, fact in zip(hashes, fresh, strict=True)}
 
 
 def recount_where_due(

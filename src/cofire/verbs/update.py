@@ -64,7 +64,7 @@ def _update(id: str, said: Said, settings: Settings) -> Asking[Fact]:
         return before
     yield from _refuse_twin(before, after)
     now: datetime = yield Now()
-    (new,) = yield from understood([after], settings)
+    (new,) = yield from understood([after], {}, settings)
     settled, vectors = yield from _vectors(before, new)
     new = replace(new, vector=vectors.get(id))
     links = yield from _links(new, vectors, settled, now, settings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from cofire.stores.index.moments import FAR, LONG_AGO
 
 Mask = NDArray[np.bool_]
+
+# Scopes whose standing facts are kept in mind, a byte a fact each.
+MOST_SCOPES = 8
 
 KINDS: Mapping[str, Any] = {
     "key": np.int64,
@@ -38,7 +41,8 @@ class Columns:
         self._room = {name: np.array(arrays[name] if arrays else [], dtype=kind) for name, kind in KINDS.items()}
         self.size = len(self._room["key"])
         self.limited = bool(np.any(self["starts"] > LONG_AGO) or np.any(self["ends"] < FAR))
-        self._standing: Mask | None = None
+        self.dead = self.size - int(np.count_nonzero(self["alive"]))
+        self._standing: dict[int | None, Mask] = {}
         self.highest = int(self["key"].max(initial=0))
         self._places: NDArray[np.int32] | None = None
 
@@ -51,28 +55,33 @@ class Columns:
         new = slice(self.size, self.size + len(keys))
         self._make_room(new.stop)
         for name, array in self._room.items():
-            array[new] = rows[name]
+            if len(keys) == 1:
+                array[new.start] = rows[name][0]
+            else:
+                array[new] = rows[name]
         positions = np.arange(new.start, new.stop, dtype=np.int32)
         self.size = new.stop
         self.limited = self.limited or max(rows["starts"]) > LONG_AGO or min(rows["ends"]) < FAR
-        self._standing = None
+        for scope, standing in self._standing.items():
+            told = zip(rows["alive"], rows["archived"], rows["scope"], strict=True)
+            standing[new] = [alive and not archived and scope in (None, own) for alive, archived, own in told]
         self.highest = max(self.highest, *keys)
         if self._places is not None:
             self.places()[keys] = positions
         return positions
 
-    def kill(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    def kill(self, keys: Iterable[int]) -> NDArray[np.int64]:
         """The facts with these keys are gone, or will be appended anew. Returns the positions that died."""
-        keys = keys[keys <= self.highest]
-        if not len(keys):
+        known = sorted({key for key in keys if key <= self.highest})
+        if not known:
             return np.zeros(0, np.int64)
-        keys = np.unique(keys)
         places = self.places()
-        dying = places[keys].astype(np.int64)
+        dying = places[known].astype(np.int64)
         dying = dying[dying >= 0]
-        self["alive"][dying] = False
-        self._standing = None
-        places[keys] = -1
+        for mask in (self["alive"], *self._standing.values()):
+            mask[dying] = False
+        self.dead += len(dying)
+        places[known] = -1
         return dying
 
     def ids(self, positions: NDArray[np.integer]) -> list[str]:
@@ -83,11 +92,14 @@ class Columns:
         found = [text[at : at + width] for at in range(0, len(text), width)]
         return [id.rstrip("\0") for id in found] if "\0" in text else found
 
-    def standing(self) -> Mask:
-        """Facts that are there and not archived."""
-        if self._standing is None:
-            self._standing = np.asarray(self["alive"] & ~self["archived"])
-        return self._standing
+    def standing(self, scope: int | None = None) -> Mask:
+        """Facts that are there and not archived, of one scope or of all. Looked up once, then it follows what comes and goes."""
+        if scope not in self._standing:
+            if len(self._standing) >= MOST_SCOPES:
+                self._standing.clear()
+            stand = self._room["alive"] & ~self._room["archived"]
+            self._standing[scope] = stand if scope is None else stand & (self._room["scope"] == scope)
+        return self._standing[scope][: self.size]
 
     def places(self, room: int = 0) -> NDArray[np.int32]:
         """The positions of facts by key, -1 where there is none; for at least so many keys."""
@@ -101,10 +113,6 @@ class Columns:
             self._places = np.concatenate([self._places, np.full(more, -1, np.int32)])
         return self._places
 
-    @property
-    def dead(self) -> int:
-        return self.size - int(np.count_nonzero(self["alive"]))
-
     def survivors(self) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64]]:
         """The living rows, and the new position of each old one (-1 for the dead)."""
         alive = self["alive"]
@@ -114,6 +122,7 @@ class Columns:
     def _make_room(self, wanted: int) -> None:
         if wanted <= len(self._room["key"]):
             return
+        self._standing.clear()
         capacity = max(wanted, 1_024, 2 * len(self._room["key"]))
         for name, kind in KINDS.items():
             grown = np.zeros(capacity, dtype=kind)

@@ -92,8 +92,9 @@ class Index:
         """Take in facts that are new or changed, with the names they hold, and let go of those that are gone."""
         self.crowds.clear()
         self._forgotten |= bool(gone)
-        dying = self.columns.kill(np.array([*gone, *(row.key for row in rows)], dtype=np.int64))
-        self.voices.leave(self.columns["scope"][dying], self.columns["speaker"][dying])
+        dying = self.columns.kill((*gone, *(row.key for row in rows)))
+        if len(dying):
+            self.voices.leave(self.columns["scope"][dying], self.columns["speaker"][dying])
         added = np.zeros(0, np.int32)
         if rows:
             added = self._add(rows)
@@ -120,11 +121,12 @@ class Index:
     def admitted(self, where: Where, scopes: Sequence[int] | None, members: Sequence[int] | None = None) -> Mask:
         """Which positions pass a filter; `scopes` are the keys of its scopes, `members` those of its community, None for all."""
         columns = self.columns
-        mask = columns["alive"].copy() if where.archived else columns.standing().copy()
+        only = scopes[0] if scopes is not None and len(scopes) == 1 else None
+        mask = columns["alive"].copy() if where.archived else columns.standing(only).copy()
         if members is not None:
             mask &= np.isin(columns["key"], members)
-        if scopes is not None:
-            mask &= columns["scope"] == scopes[0] if len(scopes) == 1 else np.isin(columns["scope"], scopes)
+        if scopes is not None and (where.archived or only is None):
+            mask &= np.isin(columns["scope"], scopes)
         self._mask_times(mask, where)
         self._mask_marks(mask, where)
         return mask
@@ -227,7 +229,8 @@ class Index:
         if self.model is None:
             return stored.astype(np.float32)
         seen = centred(stored, self.model.mean)
-        seen[[at for at, row in enumerate(rows) if row.vector is None]] = 0
+        if bare := [at for at, row in enumerate(rows) if row.vector is None]:
+            seen[bare] = 0
         return seen
 
     def _mask_times(self, mask: Mask, where: Where) -> None:

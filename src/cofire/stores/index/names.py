@@ -28,6 +28,9 @@ class Held:
     sentences: NDArray[np.int64]
 
 
+NOTHING_HELD = Held(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float64), np.zeros(0, np.int64))
+
+
 class Names:
     """One way of holding names: of mentioning them, or of being about them."""
 
@@ -41,13 +44,14 @@ class Names:
         """Take in what newly added positions hold; they come after all that are known."""
         if not len(held.owner):
             return
-        pairs = positions[held.owner].astype(np.int64) << SHIFT | held.name
+        owners = positions[held.owner]
+        pairs = owners.astype(np.int64) << SHIFT | held.name
         order = np.argsort(pairs)
         strengths = np.round(held.strength * THOUSANDTHS).astype(np.uint16)[order]
         self._pairs.add(pairs[order])
         self._strengths.add(strengths)
         self._sentences.add(held.sentences.astype(np.uint32)[order])
-        self._postings.add(held.name[order], positions[held.owner][order], strengths)
+        self._postings.add(held.name[order], owners[order], strengths)
 
     def held_by(
         self, positions: NDArray[np.integer]

@@ -29,15 +29,23 @@ class Held:
     counts: bytes
 
 
+def _number(said: str) -> int:
+    return int.from_bytes(blake2b(said.encode("utf-8"), digest_size=8).digest(), "little", signed=True)
+
+
 @lru_cache(maxsize=200_000)
 def term(word: str) -> int:
     """A word as a number, the same in every process."""
-    return int.from_bytes(blake2b(word.encode("utf-8"), digest_size=8).digest(), "little", signed=True)
+    return _number(word)
 
 
 def mark(kind: str, value: str) -> int:
     """A tag, category, speaker or session as a number that no word has."""
-    return term(f"\x1f{kind}\x1f{value}")
+    return term(_marked(kind, value))
+
+
+def _marked(kind: str, value: str) -> str:
+    return f"\x1f{kind}\x1f{value}"
 
 
 def marks(fact: Fact) -> list[int]:
@@ -99,7 +107,7 @@ def places_of(stored: Sequence[bytes | None], words: Terms) -> NDArray[np.int64]
 @lru_cache(maxsize=20_000)
 def hint(word: str) -> int:
     """A word of a fact's description as a number of its own, so that it can count for less than a word of its text."""
-    return mark("described", word)
+    return _number(_marked("described", word))
 
 
 def described(stored: Held, counts: Mapping[str, int]) -> Held:
@@ -124,7 +132,8 @@ def redescribed(stored: Held, counts: Mapping[str, int]) -> tuple[Held, dict[str
 
 def unpacked(stored: Sequence[Held]) -> tuple[Terms, Counts, NDArray[np.int64]]:
     """Terms and counts of many facts, one after the other, with the row that each belongs to."""
-    rows = np.repeat(np.arange(len(stored)), [len(one.counts) // 2 for one in stored])
+    many = [len(one.counts) // 2 for one in stored]
+    rows = np.repeat(np.arange(len(stored)), many) if len(stored) != 1 else np.zeros(many[0], np.int64)
     terms = np.frombuffer(b"".join([one.terms for one in stored]), np.int64)
     return terms, np.frombuffer(b"".join([one.counts for one in stored]), np.uint16), rows
 
@@ -137,4 +146,5 @@ def _opened(stored: Held) -> dict[int, int]:
 def _packed(held: Mapping[int, int], marked: Iterable[int]) -> Held:
     rows = dict.fromkeys(marked, 0)
     rows.update(held)
-    return Held(array("q", rows.keys()).tobytes(), array("H", rows.values()).tobytes())
+    # An array is made faster of a list than of anything else.
+    return Held(array("q", list(rows)).tobytes(), array("H", list(rows.values())).tobytes())

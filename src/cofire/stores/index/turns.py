@@ -30,7 +30,9 @@ class Turns:
     ) -> None:
         """Take in positions that died and that were added. A session is a mark that its facts bear."""
         self._make_room(columns.size + 1)
-        if len(dying) + len(added) > FEW_FACTS:
+        if not len(dying) and not columns["session"][added].any():
+            touched = set[int]()
+        elif len(dying) + len(added) > FEW_FACTS:
             touched = {*columns["session"][dying].tolist(), *columns["session"][added].tolist()} - {0}
         else:
             touched = self._spliced(columns, dying, added)
@@ -50,9 +52,7 @@ class Turns:
 
     def _spliced(self, columns: Columns, dying: NDArray[np.integer], added: NDArray[np.integer]) -> set[int]:
         """Put facts where they belong without looking at all of their session; the sessions where this cannot be done."""
-        former = dict(
-            zip(columns["key"][dying].tolist(), zip(dying.tolist(), _places(columns, dying), strict=True), strict=True)
-        )
+        former = _by_key(columns, dying) if len(dying) else {}
         left = set[int]()
         for key, new, place in zip(
             columns["key"][added].tolist(), added.tolist(), _places(columns, added), strict=True
@@ -66,27 +66,32 @@ class Turns:
 
     def _move(self, old: int, new: int, place: tuple[int, ...]) -> None:
         """A fact that was changed stands where it stood."""
-        before, after = self.before[old], self.after[old]
-        self.before[new], self.after[new] = before, after
-        if before >= 0:
-            self.after[before] = new
-        if after >= 0:
-            self.before[after] = new
+        self._stand_between(self.before[old], new, self.after[old])
         last = self._last.get(place[1], {})
         if last.get(place[0]) == old:
             last[place[0]] = new
 
     def _append(self, columns: Columns, new: int, place: tuple[int, ...]) -> bool:
-        """Let a fact follow the last one of its session, if that is where it belongs."""
+        """Let a fact stand at the end of its session, or before the few that it is told after, if that is where it belongs."""
         scope, session, *moment = place
-        last = self._last.get(session, {})
         if not session:
             return True
-        if scope not in last or [int(columns[name][last[scope]]) for name in ("time", "turn")] > moment:
-            return False
-        self.before[new], self.after[last[scope]] = last[scope], new
-        last[scope] = new
-        return True
+        before, after = self._last.get(session, {}).get(scope, -1), -1
+        for _ in range(FEW_FACTS if before >= 0 else 0):
+            if before < 0 or [int(columns[name][before]) for name in ("time", "turn")] <= moment:
+                self._stand_between(before, new, after)
+                if after < 0:
+                    self._last[session][scope] = new
+                return True
+            before, after = int(self.before[before]), before
+        return False
+
+    def _stand_between(self, before: int, new: int, after: int) -> None:
+        self.before[new], self.after[new] = before, after
+        if before >= 0:
+            self.after[before] = new
+        if after >= 0:
+            self.before[after] = new
 
     def has_neighbours(self, positions: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Which of these are not alone."""
@@ -123,6 +128,12 @@ class Turns:
         if size > len(self.before):
             more = np.full(max(1_024, 2 * size) - len(self.before), -1, np.int32)
             self.before, self.after = np.concatenate([self.before, more]), np.concatenate([self.after, more])
+
+
+def _by_key(columns: Columns, positions: NDArray[np.integer]) -> dict[int, tuple[int, tuple[int, ...]]]:
+    """The positions of facts by key, and where in their sessions they stand."""
+    stood = zip(positions.tolist(), _places(columns, positions), strict=True)
+    return dict(zip(columns["key"][positions].tolist(), stood, strict=True))
 
 
 def _places(columns: Columns, positions: NDArray[np.integer]) -> list[tuple[int, ...]]:

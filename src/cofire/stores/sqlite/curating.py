@@ -30,8 +30,9 @@ _FADING = {"weight": (BEHAVIOURAL, "weight", "strengthened"), "confidence": (STR
 
 def write_curation(connection: apsw.Connection, change: Change, version: int) -> EdgeCounts:
     """Everything of a change that belongs to curation. The counts are of edges that faded and ended."""
-    _archive(connection, change, version)
     curation = change.curation
+    if change.archive or curation.because:
+        _archive(connection, change, version)
     if curation == Curation():
         return EdgeCounts()
     for one in curation.superseded:

@@ -10,11 +10,10 @@ from typing import Any
 
 import apsw
 
-from cofire.dynamics.active_hours import Span, extended
 from cofire.errors import InvalidInput, NotFound
 from cofire.kinds import kind_of
 from cofire.model import Description, Edge, EdgeCounts, Importance, Mentioned, NewEdge, NewFact
-from cofire.stores.index.moments import moment, stamp, stamp_or_none
+from cofire.stores.index.moments import stamp, stamp_or_none
 from cofire.stores.index.terms import Held, described
 from cofire.stores.linking import supposed
 
@@ -110,6 +109,8 @@ def write_edges(
     connection: apsw.Connection, edges: Sequence[NewEdge], ended: Sequence[Edge], version: int, now: datetime
 ) -> EdgeCounts:
     """Edges come, change and go; the counts are of rows really touched."""
+    if not edges and not ended:
+        return EdgeCounts()
     ends = _ends(connection, [new.edge for new in edges])
     gone = sum(_end_edge(connection, edge, version, now) for edge in ended)
     outcomes = [_write_edge(connection, new, ends, version, now) for new in edges]
@@ -135,7 +136,7 @@ def _write_edge(
     if scope != other:
         raise InvalidInput("The two facts are of different scopes.", way_out="Connect facts of one scope.")
     said = (source, target, edge.kind, *_values(edge), edge.co_access_count, stamp_or_none(edge.strengthened))
-    connection.execute(_INSERT.format(table, _SEEN[table]), (*said, stamp(now), version))
+    connection.execute(_INSERT[table], (*said, stamp(now), version))
     if connection.changes():
         return "new"
     known = connection.execute(_KNOWN.format(table), (source, target, edge.kind)).get
@@ -189,16 +190,19 @@ def _values(edge: Edge) -> tuple[float | None, float | None, str | None, str]:
 _KNOWN = """
 SELECT ended, key, weight, confidence, tags, origin, co_access_count FROM {} WHERE source = ? AND target = ? AND kind = ?
 """
-_INSERT = """
-INSERT INTO {}(source, target, kind, weight, confidence, tags, origin, co_access_count, {}, created, version)
+_SEEN = {"graph_edges": "observed", "association_edges": "strengthened"}
+_INSERT = {
+    table: f"""
+INSERT INTO {table}(source, target, kind, weight, confidence, tags, origin, co_access_count, {seen}, created, version)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT(source, target, kind) DO NOTHING
 """
+    for table, seen in _SEEN.items()
+}
 _UPDATE = """
 UPDATE {} SET weight = ?, confidence = ?, tags = ?, origin = ?, co_access_count = max(co_access_count, ?), {} = ?, version = ?,
   ended = NULL WHERE key = ?
 """
-_SEEN = {"graph_edges": "observed", "association_edges": "strengthened"}
 
 
 def _end_edge(connection: apsw.Connection, edge: Edge, version: int, now: datetime) -> int:
@@ -221,7 +225,9 @@ def write_descriptions(
     known: dict[str, Any] = {row[0]: row[1:] for row in found}
     told = [(one, *known[one.fact]) for one in descriptions if one.fact in known]
     new = [(one.text, stamp(now), key) for one, key, text, *_ in told if text != one.text]
-    connection.executemany(_REPLACED, [(made, key) for _, made, key in new])
+    connection.executemany(
+        _REPLACED, [(stamp(now), key) for one, key, text, *_ in told if text not in (None, one.text)]
+    )
     connection.executemany("INSERT INTO descriptions(text, made, fact) VALUES (?, ?, ?)", new)
     leading = [(described(Held(terms, counts), one.counts), key) for one, key, _, terms, counts in told]
     connection.executemany(_LEADING, [(held.terms, held.counts, version, key) for held, key in leading])
@@ -258,24 +264,21 @@ def write_importance(connection: apsw.Connection, rated: Sequence[Importance]) -
 
 def run_clock(connection: apsw.Connection, now: datetime, idle_minutes: float) -> float:
     """The memory is used now: the clock of active hours runs on, or starts again after a pause. Returns the hours so far."""
-    found = connection.execute(_LAST_SPAN).get
-    last = _span(*found[1:3]) if found else None
-    span = extended(last, now, idle=timedelta(minutes=idle_minutes))
-    if last is None or span.begun != last.begun:
-        before = found[3] + last.hours if last else 0.0
-        connection.execute(_NEW_SPAN, (stamp(span.begun), stamp(span.ended), before))
-        return float(before)
-    if span != last:
-        connection.execute("UPDATE active_spans SET ended = ? WHERE key = ?", (stamp(span.ended), found[0]))
-    return float(found[3] + span.hours)
+    idle = timedelta(minutes=idle_minutes) // timedelta(microseconds=1)
+    hours = connection.execute(_RUN_ON, (stamp(now), stamp(now) - idle)).get
+    if hours is None:
+        hours = connection.execute(_NEW_SPAN, (stamp(now),)).get
+    return float(hours)
 
 
-_LAST_SPAN = "SELECT key, begun, ended, hours_before FROM active_spans ORDER BY ended DESC LIMIT 1"
-_NEW_SPAN = "INSERT INTO active_spans(begun, ended, hours_before) VALUES (?, ?, ?)"
-
-
-def _span(begun: int, ended: int) -> Span:
-    first, last = moment(begun), moment(ended)
-    assert first is not None, "a span has a beginning"
-    assert last is not None, "a span has an end"
-    return Span(first, last)
+# A use within the pause belongs to the last span, as `extended` says; usually that is all there is to do.
+_RUN_ON = """
+UPDATE active_spans SET ended = max(ended, ?1)
+WHERE key = (SELECT key FROM active_spans ORDER BY ended DESC LIMIT 1) AND ended >= ?2
+RETURNING hours_before + (ended - begun) / 3600000000.0
+"""
+_NEW_SPAN = """
+INSERT INTO active_spans(begun, ended, hours_before) SELECT ?1, ?1, coalesce(
+  (SELECT hours_before + (ended - begun) / 3600000000.0 FROM active_spans ORDER BY ended DESC LIMIT 1), 0.0)
+RETURNING hours_before
+"""

@@ -20,6 +20,8 @@ Ends = Mapping[str, tuple[int, int]]
 
 def teach(connection: apsw.Connection, lessons: Sequence[Lesson], version: int, now: datetime) -> EdgeCounts:
     """Strengthen and weaken edges. What is not there is left out, but for hebbian edges that grow."""
+    if not lessons:
+        return EdgeCounts()
     ends = ends_of(connection, (id for lesson in lessons for id in (lesson.source, lesson.target)))
     outcomes = [_teach(connection, lesson, ends, version, now) for lesson in lessons]
     return EdgeCounts(outcomes.count("new"), outcomes.count("changed"))

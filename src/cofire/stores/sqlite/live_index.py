@@ -22,7 +22,7 @@ from cofire.stores.index.adjacency import Adjacency
 from cofire.stores.index.columns import Mask
 from cofire.stores.index.index import Index, Row, is_whole
 from cofire.stores.index.moments import moment
-from cofire.stores.index.names import Held
+from cofire.stores.index.names import NOTHING_HELD, Held
 from cofire.stores.sqlite import edge_feed, learning, name_reading, rows
 from cofire.stores.sqlite.writing import KEPT_REMOVALS
 
@@ -84,11 +84,12 @@ class LiveIndex:
 
     def admitted(self, connection: apsw.Connection, where: Where) -> Mask:
         """Which positions pass a filter; a recall asks several times for the same."""
-        if where not in self._masks:
-            self._masks.clear()
+        found = self._masks.get(where)
+        if found is None:
             members = None if where.community is None else learning.members(connection, where.community)
-            self._masks[where] = self._index.admitted(where, self.scope_keys(where.scopes), members)
-        return self._masks[where]
+            found = self._index.admitted(where, self.scope_keys(where.scopes), members)
+            self._masks = {where: found}
+        return found
 
     def scope_keys(self, scopes: Sequence[str] | None) -> list[int] | None:
         """The keys of scopes; one that nobody has is there for those that are unknown."""
@@ -191,15 +192,22 @@ def news_since(connection: apsw.Connection, since: int, epoch: str, version: int
     """The news as of the moment that the connection reads, which is at this version."""
     changed = [rows.index_row(row) for row in connection.execute(rows.SELECT_FOR_INDEX, (since,))]
     gone = [key for (key,) in connection.execute("SELECT fact FROM removed WHERE version > ?", (since,))]
-    place = {row.key: at for at, row in enumerate(changed)}
-    mentions, subjects = (_held(connection.execute(sql, (since,)), place) for sql in (_MENTIONS, _SUBJECTS))
-    return News(epoch, since, version, changed, gone, mentions, subjects)
+    return News(epoch, since, version, changed, gone, *_names(connection, since, changed))
 
 
 def news_of_one_write(connection: apsw.Connection) -> News:
-    """What the transaction has written that is about to be kept; its pages are still at hand, those of other connections are not."""
+    """What the transaction has written that is about to be kept, and that removes nothing; its pages are still at hand, those of
+    other connections are not."""
     epoch, version = connection.execute("SELECT epoch, version FROM state").get
-    return news_since(connection, version - 1, epoch, version)
+    changed = [rows.index_row(row) for row in connection.execute(rows.SELECT_FOR_INDEX, (version - 1,))]
+    return News(epoch, version - 1, version, changed, (), *_names(connection, version - 1, changed))
+
+
+def _names(connection: apsw.Connection, since: int, changed: Sequence[Row]) -> tuple[Held, Held]:
+    """What facts that changed mention, and what they are about."""
+    place = {row.key: at for at, row in enumerate(changed)}
+    mentions, subjects = (_held(connection.execute(sql, (since,)), place) for sql in (_MENTIONS, _SUBJECTS))
+    return mentions, subjects
 
 
 class Looking:
@@ -225,7 +233,9 @@ _SUBJECTS = "SELECT s.fact, s.name, s.strength, 0 FROM facts f JOIN subjects s O
 
 def _held(found: Any, place: Mapping[int, int]) -> Held:
     """Names that facts hold, by the place of the fact among those that changed."""
-    columns = list(zip(*found, strict=True)) or [(), (), (), ()]
+    columns = list(zip(*found, strict=True))
+    if not columns:
+        return NOTHING_HELD
     return Held(
         np.array([place[fact] for fact in columns[0]], np.int64),
         np.array(columns[1], np.int64),

@@ -49,7 +49,8 @@ def apply(connection: apsw.Connection, change: Change, expects: Mapping[str, int
     removed = _remove_facts(connection, change.removals, ledger)
     citing.scrub(connection, taken.rows.get(taking.CITED, ()) if taken else (), version)
     put_back = _put_back(connection, change, ledger)
-    _pin(connection, change.pins, ledger)
+    if change.pins:
+        _pin(connection, change.pins, ledger)
     for revised in change.revisions:
         revising.revise(connection, revised, change.now, version)
     if change.vectors:
