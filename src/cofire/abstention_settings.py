@@ -50,7 +50,7 @@ UNKNOWN_PENALTY = declare(
     Knob(
         "abstention.unknown",
         0.012,
-        "What words that memory has never met add to that; naming one who speaks in it takes as much off.",
+        "What words that memory has never met add to that; naming one who speaks in it, or what facts are about, takes as much off.",
         "measured",
         low=0,
         high=1,

@@ -41,8 +41,8 @@ candidates = st.lists(one_more, min_size=1, max_size=10)
 Found = tuple[float, float, float]
 
 
-def verdict(found: list[Found], *, facts: int, unknown: float, speaker: bool = False) -> Verdict:
-    met = Acquaintance(unknown, speaker=speaker)
+def verdict(found: list[Found], *, facts: int, unknown: float, named: bool = False) -> Verdict:
+    met = Acquaintance(unknown, named=named)
     return judged(weighed(found), facts=facts, met=met, weighing=GRANITE)
 
 
@@ -50,8 +50,8 @@ def weighed(found: list[Found]) -> Candidates:
     return Candidates(*np.array(found, dtype=float).reshape(-1, 3).T)
 
 
-def by_words(found: list[float], *, facts: int, unknown: float = 0.0, speaker: bool = False) -> Verdict:
-    met = Acquaintance(unknown, speaker=speaker)
+def by_words(found: list[float], *, facts: int, unknown: float = 0.0, named: bool = False) -> Verdict:
+    met = Acquaintance(unknown, named=named)
     candidates = Candidates(None, np.array(found), np.zeros(len(found)))
     return judged(candidates, facts=facts, met=met, weighing=GRANITE)
 
@@ -92,18 +92,18 @@ def test_unknown_words_cost_more_in_a_large_memory(facts: int, cost: float) -> N
     assert known - unknown == pytest.approx(cost, abs=1e-4)
 
 
-def test_naming_a_speaker_gives_what_unknown_words_cost() -> None:
+def test_naming_an_acquaintance_gives_what_unknown_words_cost() -> None:
     somebody, nobody = (
-        verdict([(0.6, 0.0, 0.0)], facts=1000, unknown=unknown, speaker=speaker).evidence
-        for unknown, speaker in ((1.0, True), (0.0, False))
+        verdict([(0.6, 0.0, 0.0)], facts=1000, unknown=unknown, named=named).evidence
+        for unknown, named in ((1.0, True), (0.0, False))
     )
     assert somebody == pytest.approx(nobody)
 
 
 def test_by_words_alone_strangeness_counts_too() -> None:
-    """.3 less .012 · ½ · ln 1000 = .0414; with a speaker that much more."""
+    """.3 less .012 · ½ · ln 1000 = .0414; with an acquaintance that much more."""
     assert by_words([0.3], facts=1000, unknown=0.5).evidence == pytest.approx(0.2586, abs=1e-4)
-    assert by_words([0.3], facts=1000, unknown=0.5, speaker=True).evidence == pytest.approx(0.3414, abs=1e-4)
+    assert by_words([0.3], facts=1000, unknown=0.5, named=True).evidence == pytest.approx(0.3414, abs=1e-4)
 
 
 def test_evidence_at_the_threshold_is_enough() -> None:
@@ -168,7 +168,7 @@ def test_verdict_follows_its_own_numbers(found: list[Found], facts: int, unknown
 
 @given(candidates, sizes, shares)
 def test_verdict_weighs_the_evidence_alone(found: list[Found], facts: int, unknown: float) -> None:
-    alone = evidence(weighed(found), facts=facts, met=Acquaintance(unknown, speaker=False), weighing=GRANITE)
+    alone = evidence(weighed(found), facts=facts, met=Acquaintance(unknown, named=False), weighing=GRANITE)
     assert alone == verdict(found, facts=facts, unknown=unknown).evidence
 
 

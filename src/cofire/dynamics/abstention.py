@@ -44,19 +44,20 @@ class Weighing:
 
 @dataclass(frozen=True, slots=True)
 class Acquaintance:
-    """What memory has met of a question: the share of its words that it never saw, and whether one who speaks in it is named."""
+    """What memory has met of a question: the share of its words that it never saw, and whether it names an acquaintance, one who
+    speaks in memory or something that facts are about."""
 
     unknown_share: float
-    speaker: bool
+    named: bool
 
     @property
     def strangeness(self) -> float:
-        """The unknown share, less 1 where a speaker is named: whom memory heard, it was told something by.
+        """The unknown share, less 1 where an acquaintance is named: of whom memory heard, it was told something.
 
-        >>> Acquaintance(0.25, speaker=False).strangeness, Acquaintance(0.25, speaker=True).strangeness
+        >>> Acquaintance(0.25, named=False).strangeness, Acquaintance(0.25, named=True).strangeness
         (0.25, -0.75)
         """
-        return self.unknown_share - self.speaker
+        return self.unknown_share - self.named
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def judged(candidates: Candidates, *, facts: int, met: Acquaintance, weighing: W
     ...     threshold=0.55,
     ...     lexical_threshold=0.1,
     ... )
-    >>> known, strange = Acquaintance(0.0, speaker=False), Acquaintance(1.0, speaker=False)
+    >>> known, strange = Acquaintance(0.0, named=False), Acquaintance(1.0, named=False)
     >>> two = Candidates(np.array([0.6, 0.65]), np.array([0.5, 0.1]), np.array([10.0, 2.0]))
     >>> heard = judged(two, facts=1000, met=known, weighing=weighing)
     >>> heard.known, round(heard.evidence, 4), heard.reason
@@ -104,7 +105,7 @@ def judged(candidates: Candidates, *, facts: int, met: Acquaintance, weighing: W
     >>> one = Candidates(np.array([0.6]), np.array([0.0]), np.array([0.0]))
     >>> print(judged(one, facts=1000, met=strange, weighing=weighing).reason)
     The best evidence among 1000 facts is 0.393, below 0.550. Memory has never met the words of the question.
-    >>> wordy, half = Candidates(None, np.array([0.5]), np.array([4.0])), Acquaintance(0.5, speaker=False)
+    >>> wordy, half = Candidates(None, np.array([0.5]), np.array([4.0])), Acquaintance(0.5, named=False)
     >>> round(judged(wordy, facts=9, met=half, weighing=weighing).evidence, 4)
     0.4765
     """
@@ -123,7 +124,7 @@ def evidence(candidates: Candidates, *, facts: int, met: Acquaintance, weighing:
     it does not get easier: nonsense asked of a handful of short facts is otherwise known. A large memory has met most words, so
     that an unknown one says more there than in a small one. By words alone it is max share − unknown_penalty · strangeness · ln
     max(n, 50).
-    .6 + .1 · .5 + .003 · 10 − (.018 + .012 · ½) · ln 100, and the same with a speaker named, are
+    .6 + .1 · .5 + .003 · 10 − (.018 + .012 · ½) · ln 100, and the same with an acquaintance named, are
 
     >>> weighing = Weighing(
     ...     lexical_weight=0.1,
@@ -134,9 +135,9 @@ def evidence(candidates: Candidates, *, facts: int, met: Acquaintance, weighing:
     ...     lexical_threshold=0.1,
     ... )
     >>> one = Candidates(np.array([0.6]), np.array([0.5]), np.array([10.0]))
-    >>> round(evidence(one, facts=100, met=Acquaintance(0.5, speaker=False), weighing=weighing), 4)
+    >>> round(evidence(one, facts=100, met=Acquaintance(0.5, named=False), weighing=weighing), 4)
     0.5695
-    >>> round(evidence(one, facts=100, met=Acquaintance(0.5, speaker=True), weighing=weighing), 4)
+    >>> round(evidence(one, facts=100, met=Acquaintance(0.5, named=True), weighing=weighing), 4)
     0.6247
     """
     strange, shares = weighing.unknown_penalty * met.strangeness, candidates.lexical_shares

@@ -70,6 +70,12 @@ def unknown(active: Activation, cue: Cue) -> float:
     return float(np.count_nonzero(~met)) / max(1, len(met) + len(cue.speakers))
 
 
+def names_acquaintance(cue: Cue) -> bool:
+    """Whether the question names one who speaks in memory, or something that facts are about. One word is too little to be sure of
+    the thing: an Adam is not the Adam."""
+    return bool(cue.speakers) or any(" " in one.name for one in cue.named)
+
+
 def _weighed(active: Activation, cue: Cue, settings: Settings) -> Judgement:
     """By evidence. Without an embedder words alone decide; with one that nobody calibrated, words or what stands out."""
     threshold = settings[THRESHOLD] or (cue.model.silent_below if cue.model else None)
@@ -77,7 +83,7 @@ def _weighed(active: Activation, cue: Cue, settings: Settings) -> Judgement:
     verdict = judged(
         _candidates(active, cue, by_meaning=by_meaning),
         facts=max(1, cue.facts),
-        met=Acquaintance(unknown(active, cue), speaker=bool(cue.speakers)),
+        met=Acquaintance(unknown(active, cue), named=names_acquaintance(cue)),
         weighing=Weighing(
             lexical_weight=settings[LEXICAL_WEIGHT],
             rarity_weight=settings[RARITY_WEIGHT],
