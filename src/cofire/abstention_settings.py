@@ -26,21 +26,31 @@ THRESHOLD = declare(
 LEXICAL_WEIGHT = declare(
     Knob(
         "abstention.words",
-        0.15,
+        0.1,
         "What the share of the question's words counts beside the cosine.",
         "measured",
         low=0,
         high=10,
     )
 )
+RARITY_WEIGHT = declare(
+    Knob(
+        "abstention.rarity",
+        0.003,
+        "What the rarity of those words of the question that a fact holds counts beside that, all added up.",
+        "measured",
+        low=0,
+        high=1,
+    )
+)
 SIZE_PENALTY = declare(
-    Knob("abstention.size", 0.015, "What the logarithm of the number of facts takes away.", "measured", low=0, high=1)
+    Knob("abstention.size", 0.018, "What the logarithm of the number of facts takes away.", "measured", low=0, high=1)
 )
 UNKNOWN_PENALTY = declare(
     Knob(
         "abstention.unknown",
         0.012,
-        "What words that memory has never met add to that; naming one who speaks in it takes as much off.",
+        "What words that memory has never met add to that; naming one who speaks in it, or what facts are about, takes as much off.",
         "measured",
         low=0,
         high=1,

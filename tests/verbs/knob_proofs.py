@@ -532,6 +532,7 @@ PROOFS: dict[str, Proof] = {
     "abstention.rule": Proof("off", judgement(NONSENSE)),
     "abstention.threshold": Proof(2.0, judgement("Does water boil in the kettle?")),
     "abstention.words": Proof(2.0, judgement("Does water boil?"), WEIGHED),
+    "abstention.rarity": Proof(0.5, judgement("Does water boil?"), WEIGHED),
     "abstention.size": Proof(0.5, judgement("Does water boil?"), WEIGHED),
     "abstention.unknown": Proof(0.9, judgement(NONSENSE), WEIGHED),
     "abstention.lexical_threshold": Proof(0.9, by_words),

@@ -82,6 +82,27 @@ def test_a_threshold_of_ones_own_holds(bundled: Memory) -> None:
     assert bundled.recall(NONSENSE, settings={"abstention.threshold": 0.01}).known
 
 
+def test_a_word_said_twice_is_no_rarer_for_it(bundled: Memory) -> None:
+    def counts(question: str) -> float:
+        found = [bundled.recall(question, settings={"abstention.rarity": weight}).judgement for weight in (0.1, 0.0)]
+        rare, plain = (one.evidence for one in found if one is not None)
+        return rare - plain
+
+    assert counts("The kettle, the kettle, the kettle?") == pytest.approx(counts("The kettle?"))
+    assert counts("The red kettle?") > counts("The kettle?") > 0
+
+
+@pytest.mark.parametrize(
+    ("question", "named"), [("Who founded Harbour Light?", True), ("Who founded a harbour?", False)]
+)
+def test_naming_what_facts_are_about_is_evidence(bundled: Memory, question: str, named: bool) -> None:
+    bundled.remember("Harbour Light is a ferry line that Ines Duarte founded in 1921.", subject="Harbour Light")
+    plain, told = (bundled.recall(question, settings={"abstention.unknown": weight}).judgement for weight in (0.0, 0.1))
+    assert plain is not None
+    assert told is not None
+    assert (told.evidence > plain.evidence) == named
+
+
 def test_without_an_embedder_words_decide(wordy: Memory) -> None:
     wordy.remember(FACTS)
     assert wordy.recall("Does water boil?").known

@@ -35,6 +35,7 @@ class Weighing:
     """What counts how much. Without vectors a lexical share stands alone, on another scale: it has its own threshold."""
 
     lexical_weight: float
+    rarity_weight: float
     size_penalty: float
     unknown_penalty: float
     threshold: float
@@ -43,76 +44,107 @@ class Weighing:
 
 @dataclass(frozen=True, slots=True)
 class Acquaintance:
-    """What memory has met of a question: the share of its words that it never saw, and whether one who speaks in it is named."""
+    """What memory has met of a question: the share of its words that it never saw, and whether it names an acquaintance, one who
+    speaks in memory or something that facts are about."""
 
     unknown_share: float
-    speaker: bool
+    named: bool
 
     @property
     def strangeness(self) -> float:
-        """The unknown share, less 1 where a speaker is named: whom memory heard, it was told something by.
+        """The unknown share, less 1 where an acquaintance is named: of whom memory heard, it was told something.
 
-        >>> Acquaintance(0.25, speaker=False).strangeness, Acquaintance(0.25, speaker=True).strangeness
+        >>> Acquaintance(0.25, named=False).strangeness, Acquaintance(0.25, named=True).strangeness
         (0.25, -0.75)
         """
-        return self.unknown_share - self.speaker
+        return self.unknown_share - self.named
 
 
-def judged(
-    *, cosines: Floats | None, lexical_shares: Floats, facts: int, met: Acquaintance, weighing: Weighing
-) -> Verdict:
-    """Whether the best candidate is evidence enough among so many facts; at the threshold it is.
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What came into question, a row each: raw cosines, None without an embedder; BM25 as a share of the question's content
+    words; and how surprising it is that the fact holds those words that it holds."""
 
-    `cosines` are raw, one a candidate, None without an embedder; `lexical_shares` are BM25 as a share of the question's
-    content words; `facts` counts what was searched. The first below has .675 − .015 · ln 1000, the second .6 − .027 · ln 1000,
-    the third, by words alone, .5 − .012 · ½ · ln 50.
+    cosines: Floats | None
+    lexical_shares: Floats
+    surprises: Floats
+
+
+def surprise(holds: NDArray[np.bool_], rarities: Sequence[float]) -> Floats:
+    """How hardly chance brings the words of the question that a fact holds together: Σ rarity, a row a fact, a column a word.
+
+    The rarity of a word is about ln(n / h) where h of n facts hold it, so that Σ is −ln of the share of facts that hold all of
+    them if each falls where it likes: above ln n not even one fact is to be expected. A share of the question's words
+    cannot tell this: two of twelve may be two names.
+
+    >>> surprise(np.array([[True, False], [True, True]]), [2.0, 6.0]).tolist()
+    [2.0, 8.0]
+    """
+    return np.asarray(holds @ np.asarray(rarities, np.float64), np.float64)
+
+
+def judged(candidates: Candidates, *, facts: int, met: Acquaintance, weighing: Weighing) -> Verdict:
+    """Whether the best candidate is evidence enough among so many facts that were searched; at the threshold it is.
+
+    The first below has .6 + .1 · .5 + .003 · 10 − .018 · ln 1000, the second .6 − .03 · ln 1000, the third, by words alone,
+    .5 − .012 · ½ · ln 50.
 
     >>> weighing = Weighing(
-    ...     lexical_weight=0.15, size_penalty=0.015, unknown_penalty=0.012, threshold=0.56, lexical_threshold=0.1
+    ...     lexical_weight=0.1,
+    ...     rarity_weight=0.003,
+    ...     size_penalty=0.018,
+    ...     unknown_penalty=0.012,
+    ...     threshold=0.55,
+    ...     lexical_threshold=0.1,
     ... )
-    >>> known, strange = Acquaintance(0.0, speaker=False), Acquaintance(1.0, speaker=False)
-    >>> cosines, shares = np.array([0.6, 0.65]), np.array([0.5, 0.1])
-    >>> heard = judged(cosines=cosines, lexical_shares=shares, facts=1000, met=known, weighing=weighing)
+    >>> known, strange = Acquaintance(0.0, named=False), Acquaintance(1.0, named=False)
+    >>> two = Candidates(np.array([0.6, 0.65]), np.array([0.5, 0.1]), np.array([10.0, 2.0]))
+    >>> heard = judged(two, facts=1000, met=known, weighing=weighing)
     >>> heard.known, round(heard.evidence, 4), heard.reason
-    (True, 0.5714, '')
-    >>> cosines, shares = np.array([0.6]), np.array([0.0])
-    >>> print(judged(cosines=cosines, lexical_shares=shares, facts=1000, met=strange, weighing=weighing).reason)
-    The best evidence among 1000 facts is 0.413, below 0.560. Memory has never met the words of the question.
-    >>> half = Acquaintance(0.5, speaker=False)
-    >>> round(judged(cosines=None, lexical_shares=np.array([0.5]), facts=9, met=half, weighing=weighing).evidence, 4)
+    (True, 0.5557, '')
+    >>> one = Candidates(np.array([0.6]), np.array([0.0]), np.array([0.0]))
+    >>> print(judged(one, facts=1000, met=strange, weighing=weighing).reason)
+    The best evidence among 1000 facts is 0.393, below 0.550. Memory has never met the words of the question.
+    >>> wordy, half = Candidates(None, np.array([0.5]), np.array([4.0])), Acquaintance(0.5, named=False)
+    >>> round(judged(wordy, facts=9, met=half, weighing=weighing).evidence, 4)
     0.4765
     """
-    threshold = weighing.lexical_threshold if cosines is None else weighing.threshold
-    if not facts or not len(lexical_shares):
+    threshold = weighing.lexical_threshold if candidates.cosines is None else weighing.threshold
+    if not facts or not len(candidates.lexical_shares):
         return Verdict(False, -math.inf, threshold, "No fact comes into question.")
-    found = (
-        float(np.max(lexical_shares)) - weighing.unknown_penalty * met.strangeness * _bulk(facts)
-        if cosines is None
-        else evidence(cosines, lexical_shares, facts=facts, met=met, weighing=weighing)
-    )
+    found = evidence(candidates, facts=facts, met=met, weighing=weighing)
     known = found >= threshold
     return Verdict(known, found, threshold, "" if known else _reason(found, threshold, facts, met.unknown_share))
 
 
-def evidence(cosines: Floats, lexical_shares: Floats, *, facts: int, met: Acquaintance, weighing: Weighing) -> float:
-    """max(cosine + lexical_weight · share) − (size_penalty + unknown_penalty · strangeness) · ln max(n, 50).
+def evidence(candidates: Candidates, *, facts: int, met: Acquaintance, weighing: Weighing) -> float:
+    """max(cosine + lexical_weight · share + rarity_weight · surprise) − (size_penalty + unknown_penalty · strangeness) · ln max(n, 50).
 
     The best of many strangers is closer than the best of few: without ln n the threshold would drift with size. Below 50 facts
     it does not get easier: nonsense asked of a handful of short facts is otherwise known. A large memory has met most words, so
-    that an unknown one says more there than in a small one.
-    .675 − (.015 + .012 · ½) · ln 100, and the same with a speaker named, are
+    that an unknown one says more there than in a small one. By words alone it is max share − unknown_penalty · strangeness · ln
+    max(n, 50).
+    .6 + .1 · .5 + .003 · 10 − (.018 + .012 · ½) · ln 100, and the same with an acquaintance named, are
 
     >>> weighing = Weighing(
-    ...     lexical_weight=0.15, size_penalty=0.015, unknown_penalty=0.012, threshold=0.56, lexical_threshold=0.1
+    ...     lexical_weight=0.1,
+    ...     rarity_weight=0.003,
+    ...     size_penalty=0.018,
+    ...     unknown_penalty=0.012,
+    ...     threshold=0.55,
+    ...     lexical_threshold=0.1,
     ... )
-    >>> cosines, shares = np.array([0.6]), np.array([0.5])
-    >>> round(evidence(cosines, shares, facts=100, met=Acquaintance(0.5, speaker=False), weighing=weighing), 4)
-    0.5783
-    >>> round(evidence(cosines, shares, facts=100, met=Acquaintance(0.5, speaker=True), weighing=weighing), 4)
-    0.6336
+    >>> one = Candidates(np.array([0.6]), np.array([0.5]), np.array([10.0]))
+    >>> round(evidence(one, facts=100, met=Acquaintance(0.5, named=False), weighing=weighing), 4)
+    0.5695
+    >>> round(evidence(one, facts=100, met=Acquaintance(0.5, named=True), weighing=weighing), 4)
+    0.6247
     """
-    best = float(np.max(cosines + weighing.lexical_weight * lexical_shares))
-    return best - (weighing.size_penalty + weighing.unknown_penalty * met.strangeness) * _bulk(facts)
+    strange, shares = weighing.unknown_penalty * met.strangeness, candidates.lexical_shares
+    if candidates.cosines is None:
+        return float(np.max(shares)) - strange * _bulk(facts)
+    told = candidates.cosines + weighing.lexical_weight * shares + weighing.rarity_weight * candidates.surprises
+    return float(np.max(told)) - (weighing.size_penalty + strange) * _bulk(facts)
 
 
 def quantile_threshold(evidences: Sequence[float], *, false_silence: float) -> float:

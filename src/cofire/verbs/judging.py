@@ -7,8 +7,25 @@ from dataclasses import replace
 
 import numpy as np
 
-from cofire.abstention_settings import LEXICAL_THRESHOLD, LEXICAL_WEIGHT, RULE, SIZE_PENALTY, THRESHOLD, UNKNOWN_PENALTY
-from cofire.dynamics.abstention import Acquaintance, Weighing, best_of_strangers, feeling_of_knowing, judged
+from cofire.abstention_settings import (
+    LEXICAL_THRESHOLD,
+    LEXICAL_WEIGHT,
+    RARITY_WEIGHT,
+    RULE,
+    SIZE_PENALTY,
+    THRESHOLD,
+    UNKNOWN_PENALTY,
+)
+from cofire.dynamics.abstention import (
+    Acquaintance,
+    Candidates,
+    Weighing,
+    best_of_strangers,
+    feeling_of_knowing,
+    judged,
+    surprise,
+)
+from cofire.dynamics.bm25 import rarity
 from cofire.recall_settings import TAU_GATE
 from cofire.recollection import Judgement
 from cofire.settings import Settings
@@ -53,16 +70,23 @@ def unknown(active: Activation, cue: Cue) -> float:
     return float(np.count_nonzero(~met)) / max(1, len(met) + len(cue.speakers))
 
 
+def names_acquaintance(cue: Cue) -> bool:
+    """Whether the question names one who speaks in memory, or something that facts are about. One word is too little to be sure of
+    the thing: an Adam is not the Adam."""
+    return bool(cue.speakers) or any(" " in one.name for one in cue.named)
+
+
 def _weighed(active: Activation, cue: Cue, settings: Settings) -> Judgement:
     """By evidence. Without an embedder words alone decide; with one that nobody calibrated, words or what stands out."""
     threshold = settings[THRESHOLD] or (cue.model.silent_below if cue.model else None)
+    by_meaning = cue.vector is not None and threshold is not None
     verdict = judged(
-        cosines=active.slate.raw if cue.vector is not None and threshold is not None else None,
-        lexical_shares=active.slate.scores["keyword"],
+        _candidates(active, cue, by_meaning=by_meaning),
         facts=max(1, cue.facts),
-        met=Acquaintance(unknown(active, cue), speaker=bool(cue.speakers)),
+        met=Acquaintance(unknown(active, cue), named=names_acquaintance(cue)),
         weighing=Weighing(
             lexical_weight=settings[LEXICAL_WEIGHT],
+            rarity_weight=settings[RARITY_WEIGHT],
             size_penalty=settings[SIZE_PENALTY],
             unknown_penalty=settings[UNKNOWN_PENALTY],
             threshold=threshold or 0.0,
@@ -75,6 +99,12 @@ def _weighed(active: Activation, cue: Cue, settings: Settings) -> Judgement:
         if standing >= least:
             return Judgement(True, standing, least, "")
     return Judgement(verdict.known, verdict.evidence, verdict.threshold, verdict.reason)
+
+
+def _candidates(active: Activation, cue: Cue, *, by_meaning: bool) -> Candidates:
+    """What there is to weigh. A word said twice is no rarer for it, so that the words' weights will not do."""
+    slate, rarities = active.slate, [rarity(cue.facts, held) for held in cue.holding]
+    return Candidates(slate.raw if by_meaning else None, slate.scores["keyword"], surprise(slate.holds, rarities))
 
 
 def _gated(active: Activation, settings: Settings) -> Judgement:
