@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pytest
 
@@ -158,6 +158,15 @@ def test_as_of_recalls_what_was_known_then(memory: Memory, clock: Clock) -> None
     memory.remember("Tea late.")
     assert texts(memory.recall("tea")) == ["Tea late."]
     assert texts(memory.recall("tea", as_of="2026-01-15")) == ["Tea early."]
+
+
+def test_as_of_a_day_is_its_end_and_as_of_today_is_now(memory: Memory, clock: Clock) -> None:
+    clock.now = datetime(2026, 1, 1, 9, tzinfo=UTC)
+    memory.remember("Tea at nine.", expires="2026-01-02T20:00")
+    clock.now = datetime(2026, 1, 2, 9, tzinfo=UTC)
+    memory.remember("Tea today.")
+    assert texts(memory.recall("tea", as_of="2026-01-01")) == ["Tea at nine."]
+    assert set(texts(memory.recall("tea", as_of=date(2026, 1, 2)))) == {"Tea at nine.", "Tea today."}
 
 
 def test_no_community_is_known_before_a_dream(filled: Memory) -> None:
