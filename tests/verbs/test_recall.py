@@ -169,6 +169,14 @@ def test_as_of_a_day_is_its_end_and_as_of_today_is_now(memory: Memory, clock: Cl
     assert set(texts(memory.recall("tea", as_of=date(2026, 1, 2)))) == {"Tea at nine.", "Tea today."}
 
 
+def test_the_meaning_of_a_very_long_question_is_read_at_its_ends(memory: Memory, embedder: HashedWords) -> None:
+    memory.remember("Tea steams.")
+    memory.recall("What of the tea? " + "It was on line seven of the trace. " * 2_000 + "So, what of it?")
+    read = embedder.embedded[-1]
+    assert len(read) < 10_000
+    assert (read[:16], read[-15:]) == ("What of the tea?", "So, what of it?")
+
+
 def test_no_community_is_known_before_a_dream(filled: Memory) -> None:
     assert not filled.recall("kettle", community=0).known
 
