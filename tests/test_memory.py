@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,16 @@ import pytest
 
 from cofire import AsyncMemory, Memory
 from cofire.configuration import STORE_VARIABLE
-from cofire.errors import InvalidFact, InvalidSetting, NotFound, OtherModel, StoreClosed, StoreError, StoreNotOpened
+from cofire.errors import (
+    InvalidFact,
+    InvalidInput,
+    InvalidSetting,
+    NotFound,
+    OtherModel,
+    StoreClosed,
+    StoreError,
+    StoreNotOpened,
+)
 from cofire.settings import K
 from cofire.stores.base import Store
 from cofire.stores.reference import ReferenceStore
@@ -184,6 +194,22 @@ def test_the_keywords_of_recall_are_shown_one_by_one() -> None:
 def test_the_keywords_of_remember_are_shown_one_by_one() -> None:
     shown = set(inspect.signature(Memory.remember).parameters)
     assert {"tags", "category", "subject", "at", "session", "speaker", "scope", "source", "metadata"} < shown
+
+
+@pytest.mark.parametrize("given", [5, ["recall.k"], {5: 1}])
+def test_settings_that_are_not_by_name_are_refused(given: Any) -> None:
+    with pytest.raises(InvalidSetting, match="Settings cannot be"):
+        Memory(":memory:", embedder=None, settings=given)
+    with Memory(":memory:", embedder=None) as memory, pytest.raises(InvalidSetting, match="Settings cannot be"):
+        memory.recall("tea", settings=given)
+
+
+@pytest.mark.parametrize("says", [datetime.fromisoformat("2026-01-01T12:00"), "now", 0.0])
+def test_a_clock_without_a_time_zone_is_refused(says: Any) -> None:
+    with Memory(":memory:", embedder=None, clock=lambda: says) as memory:
+        with pytest.raises(InvalidInput, match="no time with a time zone"):
+            memory.remember("Tea at four.")
+        assert memory.stats().size.facts == 0
 
 
 Awaited = Callable[[AsyncMemory], Any]

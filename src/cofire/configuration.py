@@ -13,7 +13,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from cofire.errors import InvalidSetting, StoreNotOpened, map_exceptions
-from cofire.settings import KNOBS, Knob, Settings, from_record, knob
+from cofire.settings import KNOBS, Knob, Settings, by_name, from_record, knob
 
 FILE_VARIABLE = "COFIRE_CONFIG"
 STORE_VARIABLE = "COFIRE_STORE"
@@ -47,7 +47,7 @@ def gather(*, record: bytes | None, call: Mapping[str, object]) -> Settings:
         "file": (f"in {file_path()}", from_file(file_path())),
         "store": ("in the store", from_record(record)),
         "environment": ("in the environment", from_environment(os.environ)),
-        "call": ("given here", dict(call)),
+        "call": ("given here", by_name(call)),
     }
     for place, values in layers.values():
         _check(place, values)

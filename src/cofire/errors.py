@@ -15,7 +15,7 @@ CofireError
 │   ├── StoreBusy           others kept it locked for too long
 │   ├── StoreCorrupt        the file is damaged or not a cofire store
 │   ├── StoreTooNew         a newer cofire wrote it
-│   ├── StoreClosed         it was closed before
+│   ├── StoreClosed         it was closed before, or opened before a fork
 │   └── Conflict            somebody else wrote in between
 ├── ChannelTimedOut         a channel of a user's own took too long
 └── EmbedderError           texts cannot be turned into vectors

@@ -70,7 +70,7 @@ class Fact:
         return f"{self.subject}. {self.text}"
 
     def observed_again(self, again: Fact, now: datetime) -> Self:
-        """The same fact told once more: reinforced, with what the new telling adds. What was known stays."""
+        """The same fact told once more: reinforced, back from the archive, with what the new telling adds. What was known stays."""
         return replace(
             self,
             tags=tuple(sorted({*self.tags, *again.tags})),
@@ -82,6 +82,7 @@ class Fact:
             expires=again.expires or _unless_past(self.expires, now),
             reinforced=self.reinforced + 1,
             reinforced_at=now,
+            archived=False,
         )
 
 

@@ -20,6 +20,7 @@ from cofire.curate_settings import CURATE_EVERY_HOURS
 from cofire.dreaming import BackgroundCurator, BackgroundDreamer
 from cofire.embedders.base import Embedder
 from cofire.embedders.choosing import embedder_for
+from cofire.embedders.own import own
 from cofire.errors import InvalidInput, StoreNotOpened
 from cofire.graph_settings import DREAM_AFTER_FACTS, DREAM_AFTER_MINUTES, READER
 from cofire.ids import Minter
@@ -249,7 +250,7 @@ def choose_embedder(given: Embedder | str | None, settings: Settings) -> Embedde
     if given is None:
         return None
     if not isinstance(given, str):
-        return given
+        return own(given)
     name = settings[EMBEDDER] if given == FROM_SETTINGS else given
     return None if name == NO_EMBEDDER else embedder_for(name)
 

@@ -19,7 +19,7 @@ from cofire import (
     recall_settings,
     shadow_settings,
 )
-from cofire.errors import UnknownSetting
+from cofire.errors import InvalidSetting, UnknownSetting
 from cofire.knobs import KNOBS, Knob, T, declare
 from cofire.presets import PRESETS
 
@@ -253,6 +253,13 @@ def knob(name: str) -> Knob[Any]:
     near = get_close_matches(name, [*KNOBS, *ALIASES], n=1, cutoff=0.5)
     hint = f"Did you mean {near[0]}? " if near else ""
     raise UnknownSetting(f"There is no setting {name!r}.", way_out=f"{hint}See all with: cofire config list")
+
+
+def by_name(given: object) -> dict[str, object]:
+    """What somebody gives as settings, which must be values by name."""
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise InvalidSetting(f"Settings cannot be {given!r}.", way_out='Give them by name, as in {"recall.k": 5}.')
+    return dict(given)
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,38 @@ def test_an_export_comes_back_the_same(full: Memory, tmp_path: Path) -> None:
     assert drawn(other) == drawn(full)
 
 
+@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1e", "\r", "\n"])
+def test_a_text_of_several_lines_comes_back_the_same(open_memory: Opening, tmp_path: Path, separator: str) -> None:
+    text = f"One line{separator}and another."
+    memory = open_memory(None)
+    memory.remember(text)
+    memory.export(tmp_path / "all.jsonl")
+    other = Memory(":memory:", embedder=None)
+    other.load(tmp_path / "all.jsonl")
+    assert [fact.text for fact in other.facts()] == [text]
+
+
+def test_what_is_pinned_or_archived_is_so_where_it_is_loaded(open_memory: Opening, tmp_path: Path) -> None:
+    memory = open_memory(None)
+    ids = memory.remember(["Tea is green.", "Rain is wet.", "Snow is white."])
+    memory.pin(ids[0])
+    memory.archive(ids[1])
+    memory.export(tmp_path / "all.jsonl")
+    other = Memory(":memory:", embedder=None)
+    for into in (other, memory):
+        into.load(tmp_path / "all.jsonl")
+        assert {fact.text: fact.pinned for fact in into.facts()} == {"Tea is green.": True, "Snow is white.": False}
+        assert into.stats().size.archived == 1
+
+
+def test_a_fact_without_an_id_is_loaded(open_memory: Opening, tmp_path: Path) -> None:
+    (tmp_path / "own.jsonl").write_text(
+        '{"is": "export", "format": "cofire", "version": 1}\n{"is": "fact", "text": "Tea is green."}\n'
+    )
+    memory = open_memory(None)
+    assert memory.load(tmp_path / "own.jsonl").facts == 1
+
+
 def test_loading_twice_stores_nothing_twice(full: Memory, tmp_path: Path) -> None:
     full.export(tmp_path / "all.jsonl")
     edges = drawn(full)
@@ -81,6 +113,14 @@ def test_graphml_is_xml_with_every_fact_and_edge(full: Memory, tmp_path: Path) -
     assert len(root.findall(f".//{space}node")) == done.facts == 3
     assert len(root.findall(f".//{space}edge")) == done.edges == len(full.edges())
     assert any(item.text == "Ana moved to Łódź & <loves> it." for item in root.iter(f"{space}data"))
+
+
+def test_graphml_leaves_out_letters_that_xml_does_not_know(open_memory: Opening, tmp_path: Path) -> None:
+    memory = open_memory(None)
+    memory.remember("Bell\x07, nothing\ufffe and none\uffff.")
+    memory.export(tmp_path / "graph.graphml")
+    texts = [item.text for item in ElementTree.parse(tmp_path / "graph.graphml").getroot().iter()]
+    assert "Bell, nothing and none." in texts
 
 
 def test_networkx_opens_the_graphml(full: Memory, tmp_path: Path) -> None:

@@ -67,6 +67,25 @@ def test_a_fact_supersedes_neither_itself_nor_one_of_another_scope(memory: Memor
         memory.supersede(a, "nobody")
 
 
+def test_facts_never_take_each_others_place_in_a_circle(memory: Memory, clock: Clock) -> None:
+    first, second, third = memory.remember([f"The VPN listens on port {port}." for port in (1194, 443, 51820)])
+    memory.supersede(first, second)
+    memory.supersede(second, third)
+    with pytest.raises(InvalidInput, match=f"{first} has itself been superseded by {second}"):
+        memory.supersede(third, first)
+    assert [hit.id for hit in memory.recall("Which port does the VPN listen on?")] == [third]
+
+
+def test_a_fact_that_holds_again_takes_the_place_of_its_successor(memory: Memory, clock: Clock) -> None:
+    old, new = told(memory, clock)
+    memory.supersede(old, new)
+    clock.now += timedelta(days=1)
+    memory.remember(LIVES[0], subject="Ana Lopez")
+    memory.supersede(new, old)
+    clock.now += timedelta(days=1)
+    assert found(memory) == [old]
+
+
 def proposed(memory: Memory, clock: Clock) -> tuple[str, str]:
     pair = told(memory, clock)
     memory.dream()

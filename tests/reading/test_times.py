@@ -109,6 +109,7 @@ def test_relative_time_is_seen_from_when_it_was_said(text: str, start: str, end:
         "the 2010-11 season",
         "every Friday and on Mondays",
         "31 February 2020",
+        "the 31st of February 2020",
         "5000 years ago",
         "It was finished in two days.",
         "an august body, a fall from grace",

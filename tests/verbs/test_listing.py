@@ -37,6 +37,12 @@ def test_facts_come_by_id_in_the_order_given(memory: Memory) -> None:
     assert memory.facts([]) == []
 
 
+@pytest.mark.parametrize("verb", ["neighbours", "portrait", "use", "why_archived", "history", "update"])
+def test_a_list_is_not_taken_for_the_id_of_one_fact(memory: Memory, verb: str) -> None:
+    with pytest.raises(InvalidQuestion, match="An id must be text"):
+        getattr(memory, verb)([memory.remember("one")])
+
+
 def test_an_unknown_id_is_an_error_that_names_it(memory: Memory) -> None:
     with pytest.raises(NotFound, match="No fact has the id nowhere"):
         memory.facts([memory.remember("one"), "nowhere"])

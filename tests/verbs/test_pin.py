@@ -31,6 +31,14 @@ def test_archived_fact_is_out_of_recall_and_comes_back(wordy: Memory) -> None:
     assert wordy.recall("kettle", settings=OPEN).ids == (id,)
 
 
+def test_an_archived_fact_that_is_told_again_is_found_again(wordy: Memory) -> None:
+    id = wordy.remember("The kettle whistles.")
+    wordy.archive(id)
+    assert wordy.remember("The kettle whistles.") == id
+    assert wordy.recall("kettle", settings=OPEN).ids == (id,)
+    assert wordy.stats().size.archived == 0
+
+
 @pytest.mark.parametrize("verb", ["pin", "unpin", "archive", "restore"])
 @pytest.mark.parametrize(
     ("ids", "error"), [("unknown", NotFound), (7, InvalidInput), ([7], InvalidInput), ("", InvalidInput)]

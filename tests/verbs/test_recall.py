@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pytest
 
@@ -158,6 +158,23 @@ def test_as_of_recalls_what_was_known_then(memory: Memory, clock: Clock) -> None
     memory.remember("Tea late.")
     assert texts(memory.recall("tea")) == ["Tea late."]
     assert texts(memory.recall("tea", as_of="2026-01-15")) == ["Tea early."]
+
+
+def test_as_of_a_day_is_its_end_and_as_of_today_is_now(memory: Memory, clock: Clock) -> None:
+    clock.now = datetime(2026, 1, 1, 9, tzinfo=UTC)
+    memory.remember("Tea at nine.", expires="2026-01-02T20:00")
+    clock.now = datetime(2026, 1, 2, 9, tzinfo=UTC)
+    memory.remember("Tea today.")
+    assert texts(memory.recall("tea", as_of="2026-01-01")) == ["Tea at nine."]
+    assert set(texts(memory.recall("tea", as_of=date(2026, 1, 2)))) == {"Tea at nine.", "Tea today."}
+
+
+def test_the_meaning_of_a_very_long_question_is_read_at_its_ends(memory: Memory, embedder: HashedWords) -> None:
+    memory.remember("Tea steams.")
+    memory.recall("What of the tea? " + "It was on line seven of the trace. " * 2_000 + "So, what of it?")
+    read = embedder.embedded[-1]
+    assert len(read) < 10_000
+    assert (read[:16], read[-15:]) == ("What of the tea?", "So, what of it?")
 
 
 def test_no_community_is_known_before_a_dream(filled: Memory) -> None:

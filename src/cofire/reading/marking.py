@@ -62,12 +62,15 @@ def tags(phrases: Sequence[str]) -> tuple[str, ...]:
 
     >>> tags(["drops idle connections", "connection pool"])
     ('idle connection', 'connection pool')
+    >>> tags(["vue.js"])
+    ('vue.js',)
     """
     return tuple(dict.fromkeys(_tag(phrase.split(" ")) for phrase in phrases[:TAGS]))
 
 
 def _tag(words: list[str]) -> str:
-    return " ".join((*words[-2:-1], singular(words[-1])))
+    last = words[-1] if "." in words[-1] else singular(words[-1])
+    return " ".join((*words[-2:-1], last))
 
 
 def category(sentences: Sequence[str], lines: Sequence[Line], *, timed: bool, spoken: bool) -> str:

@@ -295,7 +295,8 @@ _COUNTED = (
 )
 _NO_COUNT = rf"(?![-/,.]?\d|\s*(?:%|{_COUNTED}))"
 _DATE_AFTER_YEAR = r"[-/]?(?P<month>\d\d)[-/]?(?P<day>\d\d)(?:[T _](?P<hour>\d\d):(?P<minute>\d\d))?(?!\d)"
-_BEFORE_MONTH = "[Ii]n|[Ss]ince|[Uu]ntil|[Bb]y|[Dd]uring|early|late|mid|of|[Ll]ast|[Nn]ext|[Tt]his"
+# The "of" of a day that the month does not have ("31st of February 2024") says nothing of the month.
+_BEFORE_MONTH = r"[Ii]n|[Ss]ince|[Uu]ntil|[Bb]y|[Dd]uring|early|late|mid|(?<!\d[snrt][tdh]\s)of|[Ll]ast|[Nn]ext|[Tt]his"
 _DAY_WORDS = "(?:the )?day before yesterday|(?:the )?day after tomorrow|yesterday|today|tonight|tomorrow"
 _WORD = "(?P<word>last|previous|this|next|coming|upcoming)"
 

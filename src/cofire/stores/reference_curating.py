@@ -294,5 +294,5 @@ class Curating:
         return _reviews(self._open().web.care, open_only)
 
     def archived_because(self, ids: Sequence[str]) -> Mapping[str, str]:
-        because = self._open().web.care.because
-        return {id: because[id] for id in ids if id in because}
+        because, facts = self._open().web.care.because, self._open().facts
+        return {id: because[id] for id in ids if id in because and facts[id].archived}

@@ -11,7 +11,7 @@ from typing import TypedDict
 from cofire.errors import InvalidQuestion
 from cofire.model import DEFAULT_SCOPE, Where
 from cofire.presets import MODES, STRATEGIES
-from cofire.settings import BUDGET, HEADROOM, K, Settings
+from cofire.settings import BUDGET, HEADROOM, K, Settings, by_name
 from cofire.verbs import accepting
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -68,7 +68,7 @@ class Question:
 
 def settings_of(asked: Asked, settings: Settings) -> Settings:
     """The settings with those of a call laid over them."""
-    own = dict(asked.get("settings") or {})
+    own = by_name(asked.get("settings") or {})
     if asked.get("preset") is not None:
         own["preset"] = asked["preset"]
     return settings.over(own)
@@ -110,11 +110,18 @@ def where(asked: Filters, now: datetime, *, everywhere: bool = False, whenever: 
         sessions=accepting.names(asked.get("session"), "session", InvalidQuestion),
         since=since,
         until=until,
-        as_of=accepting.moment(asked.get("as_of"), "as_of", InvalidQuestion),
+        as_of=_as_of(asked.get("as_of"), now),
         community=_community(asked.get("community")),
         archived=whenever,
         whenever=whenever,
     )
+
+
+def _as_of(given: Moment, now: datetime) -> datetime | None:
+    """A day is meant to its end, as with `until`; today to this moment."""
+    found = accepting.moment(_through(given), "as_of", InvalidQuestion)
+    begun = accepting.moment(given, "as_of", InvalidQuestion)
+    return now if found and begun and begun <= now < found else found
 
 
 def scopes_of(given: object) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from cofire.settings import Settings
 from cofire.stores.base import EdgeFilter
 from cofire.verbs import accepting
 from cofire.verbs.asking import Names
-from cofire.verbs.listing import facts_by_id
+from cofire.verbs.listing import fact_by_id, facts_by_id
 
 MANY = 1_000_000
 MODES = ("reinforce", "update", "skip", "error")
@@ -90,14 +90,14 @@ def edges(
 
 def neighbours(id: str, limit: int) -> Asking[list[Link]]:
     """All that a fact is linked with, of every kind, with what each link goes through."""
-    yield from facts_by_id(id)
+    yield from fact_by_id(id)
     found: list[Link] = yield Links(id, accepting.count(limit, "limit", low=1, high=1_000_000))
     return found
 
 
 def portrait(id: str, limit: int) -> Asking[Portrait]:
     """A fact with its links, descriptions and importance, how it fared, what it said before, and why curation archived it."""
-    (fact,) = yield from facts_by_id(id)
+    fact = yield from fact_by_id(id)
     links = yield from neighbours(id, limit)
     descriptions: list[str] = yield Described(id)
     rated: dict[str, Importance] = yield Rated([id])

@@ -46,6 +46,9 @@ MOST_NAMED = 30
 # Fewer vectors of a scope do not tell what likeness is by chance.
 LEAST_SAMPLE = 8
 
+# Letters at either end of a question that are read for its meaning: some four windows of the bundled model in all, a second's work.
+READ_AT_AN_END = 4_000
+
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
@@ -271,9 +274,20 @@ def _vector(
         return None, None, ChannelReport("semantic", "empty", note="no fact has a vector yet")
     refuse_other(model.model, resident.model)
     try:
-        vectors: Vectors = yield Embed([text], "question")
+        vectors: Vectors = yield Embed([ends(text)], "question")
     except EmbedderError as error:
         if not asked.settings[KEYWORD]:
             raise
         return None, None, ChannelReport("semantic", "failed", note=str(error))
     return vectors[0], model.silent_as(resident), None
+
+
+def ends(text: str) -> str:
+    """What of a question is read for its meaning: all, or where much is pasted into it, its beginning and its end.
+
+    >>> ends("Why does this fail?"), len(ends("Why does this fail? " + "at line 7 " * 9_000))
+    ('Why does this fail?', 8001)
+    """
+    if len(text) <= 2 * READ_AT_AN_END:
+        return text
+    return f"{text[:READ_AT_AN_END]}\n{text[-READ_AT_AN_END:]}"

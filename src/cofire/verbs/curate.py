@@ -30,7 +30,7 @@ from cofire.settings import Settings
 from cofire.stores.base import Network, StoreSize
 from cofire.verbs.dream import rank_scope
 from cofire.verbs.keeping import to_archive
-from cofire.verbs.listing import facts_by_id
+from cofire.verbs.listing import fact_by_id
 from cofire.verbs.model_of_store import stored_model
 from cofire.verbs.remember import Progress
 from cofire.verbs.review import propose
@@ -76,7 +76,7 @@ def curate(dry_run: bool, settings: Settings) -> Asking[Curated]:
 
 def why_archived(id: str) -> Asking[str | None]:
     """Why a fact was archived; None where it is not, or where somebody archived it by hand."""
-    yield from facts_by_id(id)
+    yield from fact_by_id(id)
     reasons: Mapping[str, str] = yield WhyArchived([id])
     return reasons.get(id)
 

@@ -65,11 +65,13 @@ def load(path: str, settings: Settings) -> Asking[Loaded]:
     lines = _read_lines(Path(path))
     facts = [line for line in lines if line["is"] == "fact"]
     new = yield from remember_all([_given(line) for line in facts], {}, settings)
-    ids = {line["id"]: id for line, id in zip(facts, new, strict=True)}
+    told = list(zip(facts, new, strict=True))
+    ids = {line["id"]: id for line, id in told if isinstance(line.get("id"), str)}
     edges = [_edge(line, ids) for line in lines if line["is"] == "edge"]
     now: datetime = yield Now()
     kept = tuple(NewEdge(edge, "update", own=True) for edge in edges if edge is not None)
-    yield Write(Change(now=now, edges=kept, idle_minutes=settings[IDLE_MINUTES]))
+    pins, archive = _marked(told, "pinned"), _marked(told, "archived")
+    yield Write(Change(now=now, edges=kept, pins=pins, archive=archive, idle_minutes=settings[IDLE_MINUTES]))
     return Loaded(len(set(new)), len(kept))
 
 
@@ -152,8 +154,8 @@ def _data(on: str, values: Mapping[str, object]) -> str:
 
 
 def _xml_safe(text: str) -> str:
-    """XML knows no control characters but tab and line ends."""
-    return "".join(letter for letter in text if letter >= " " or letter in "\t\n\r")
+    """XML knows no control characters but tab and line ends, and not the two that Unicode has for no character."""
+    return "".join(letter for letter in text if " " <= letter not in "\ufffe\uffff" or letter in "\t\n\r")
 
 
 def _line(values: Mapping[str, object]) -> str:
@@ -163,7 +165,8 @@ def _line(values: Mapping[str, object]) -> str:
 def _read_lines(path: Path) -> list[dict[str, Any]]:
     with _file_errors(path):
         text = path.read_text(encoding="utf-8")
-    lines = [_parsed(line, number, path) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    # Not splitlines(), which also parts at the line separators that a text may hold.
+    lines = [_parsed(line, number, path) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     head = lines[0] if lines else {}
     if head.get("is") != "export" or head.get("format") != FORMAT or head.get("version", VERSION + 1) > VERSION:
         raise InvalidInput(
@@ -186,6 +189,10 @@ def _parsed(line: str, number: int, path: Path) -> dict[str, Any]:
 
 def _given(line: Mapping[str, Any]) -> dict[str, Any]:
     return {label: line.get(label) for label in accepting.GIVEN if line.get(label) is not None}
+
+
+def _marked(told: Iterable[tuple[Mapping[str, Any], str]], mark: str) -> dict[str, bool]:
+    return {id: True for line, id in told if line.get(mark) is True}
 
 
 def _edge(line: Mapping[str, Any], ids: Mapping[str, str]) -> Edge | None:

@@ -15,7 +15,7 @@ from cofire.learning_asks import ShownBy, Uses
 from cofire.model import Change, Written
 from cofire.recollection import Recollection
 from cofire.settings import Settings
-from cofire.verbs.listing import checked_ids, facts_by_id
+from cofire.verbs.listing import checked_ids, fact_by_id, facts_by_id
 from cofire.verbs.showing import ways_to
 
 Ids = Iterable[str] | str | None
@@ -51,7 +51,7 @@ def feedback(found: Recollection | str, helped: Ids, hurt: Ids, settings: Settin
 
 def use(id: str) -> Asking[Use]:
     """How often a fact helped and hurt."""
-    yield from facts_by_id(id)
+    yield from fact_by_id(id)
     found: dict[str, Use] = yield Uses([id])
     return found.get(id, Use())
 

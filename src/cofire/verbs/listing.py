@@ -48,14 +48,26 @@ def facts_by_id(ids: Iterable[str] | str, allowed: Where | None = None) -> Askin
     return [fact for fact in found if fact is not None]
 
 
+def fact_by_id(id: str) -> Asking[Fact]:
+    """The one fact of an id, or an error."""
+    if not isinstance(id, str):
+        raise _not_an_id()
+    (found,) = yield from facts_by_id(id)
+    return found
+
+
 def checked_ids(ids: Iterable[str] | str) -> list[str]:
     """Ids as a list without repetition."""
     if not isinstance(ids, Iterable):
-        raise InvalidQuestion("An id must be text.", way_out="Use the ids that remember and list give.")
+        raise _not_an_id()
     listed = [ids] if isinstance(ids, str) else list(ids)
     if not all(isinstance(id, str) for id in listed):
-        raise InvalidQuestion("An id must be text.", way_out="Use the ids that remember and list give.")
+        raise _not_an_id()
     return [found for id in dict.fromkeys(listed) if (found := accepting.name(id, "id", InvalidQuestion)) is not None]
+
+
+def _not_an_id() -> InvalidQuestion:
+    return InvalidQuestion("An id must be text.", way_out="Use the ids that remember and list give.")
 
 
 def stats() -> Asking[Stats]:

@@ -25,6 +25,8 @@ def supersede(old: str, new: str, settings: Settings, reviews: tuple[Review, ...
     """
     first, second = yield from _pair(old, new)
     now: datetime = yield Now()
+    if second.valid_until is not None and second.valid_until <= now:
+        yield from _refuse_a_circle(old, new)
     edge = Edge(second.id, first.id, KIND, origin="user")
     yield Write(
         Change(
@@ -58,6 +60,21 @@ def _pair(old: str, new: str) -> Asking[tuple[Fact, Fact]]:
     if first.scope != second.scope:
         raise InvalidInput("The two facts are of different scopes.", way_out="Give facts of one scope.")
     return first, second
+
+
+def _refuse_a_circle(old: str, new: str) -> Asking[None]:
+    """Of facts that take each other's place none would be valid, so that recall would lose them all."""
+    seen, ahead = {old}, {old}
+    while ahead:
+        held: list[Edge] = yield Edges(EdgeFilter(kinds=frozenset([KIND]), ids=frozenset(ahead)), MANY)
+        replaced = {one.target: one.source for one in held if one.source in ahead}
+        if new in replaced:
+            raise InvalidInput(
+                f"{new} has itself been superseded by {replaced[new]}.",
+                way_out=f"Take that back first with: cofire supersede {new} {replaced[new]} --undo",
+            )
+        ahead = replaced.keys() - seen
+        seen |= ahead
 
 
 def _until(old: Fact, new: Fact, now: datetime) -> datetime:

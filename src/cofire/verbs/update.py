@@ -21,7 +21,7 @@ from cofire.settings import Settings
 from cofire.stores.base import MODEL_RECORD, EdgeFilter
 from cofire.verbs import accepting
 from cofire.verbs.autolink import Links, auto_links, links_now
-from cofire.verbs.listing import facts_by_id
+from cofire.verbs.listing import fact_by_id
 from cofire.verbs.model_of_store import Settled, settle_model
 from cofire.verbs.reading_facts import understood
 from cofire.verbs.remember import TRIES, When
@@ -52,13 +52,13 @@ def update(id: str, said: Said, settings: Settings) -> Asking[Fact]:
 
 def history(id: str) -> Asking[list[Past]]:
     """What a fact said before it was changed, the oldest first."""
-    yield from facts_by_id(_one(id))
+    yield from fact_by_id(id)
     found: list[Past] = yield HistoryOf(id)
     return found
 
 
 def _update(id: str, said: Said, settings: Settings) -> Asking[Fact]:
-    (before,) = yield from facts_by_id(_one(id))
+    before = yield from fact_by_id(id)
     after = _changed(before, said, settings)
     if after == before:
         return before
@@ -77,14 +77,7 @@ def _update(id: str, said: Said, settings: Settings) -> Asking[Fact]:
         idle_minutes=settings[IDLE_MINUTES],
     )
     yield Write(change, {MODEL_RECORD: settled.version} if settled else {})
-    (kept,) = yield from facts_by_id(id)
-    return kept
-
-
-def _one(id: object) -> str:
-    if not isinstance(id, str):
-        raise InvalidInput("An id must be text.", way_out="Use the ids that remember and list give.")
-    return id
+    return (yield from fact_by_id(id))
 
 
 def _changed(before: Fact, said: Said, settings: Settings) -> Fact:

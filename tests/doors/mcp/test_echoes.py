@@ -32,6 +32,16 @@ def test_a_recalled_block_is_refused(client: Client, store: Store) -> None:
     assert store.texts == {TEA}
 
 
+def test_a_whole_answer_is_refused(client: Client, store: Store) -> None:
+    async def story(client: Client) -> str:
+        answer = await recalled(client)
+        assert "Tell what helped" in answer
+        return await complaint(client, "remember", text=answer)
+
+    assert "Remember only what is new" in told(story, client)
+    assert store.texts == {TEA}
+
+
 def test_a_block_inside_a_new_text_is_left_out(client: Client, store: Store) -> None:
     async def story(client: Client) -> None:
         block, _, _ = (await recalled(client)).partition("\nids:")

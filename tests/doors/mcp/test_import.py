@@ -56,6 +56,12 @@ def test_a_second_time_adds_only_what_is_new(file: Path, store: Store) -> None:
     assert store.texts == before | {"plays chess"}
 
 
+def test_an_observation_may_hold_a_line_separator(file: Path, store: Store) -> None:
+    file.write_text(LINES.replace("likes tea", "likes tea\u2028and cake"), encoding="utf-8")
+    call("mcp", "--compat", "--import", str(file))
+    assert "likes tea\u2028and cake" in store.texts
+
+
 def test_it_comes_into_the_scope_that_was_named(file: Path, store: Store) -> None:
     call("mcp", "--compat", "--scope", "old", "--import", str(file))
     assert {fact.scope for fact in store.facts()} == {"old"}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import RLock
 from urllib.parse import quote
@@ -156,6 +157,12 @@ class Lines:
     path: str
     reader: Line
     writer: Line | None
+    process: int = field(default_factory=os.getpid)
+
+    @property
+    def are_of_another_process(self) -> bool:
+        """Whether a fork carried them here. SQLite's locks stayed behind, so they must not be touched; one in memory has none."""
+        return self.process != os.getpid() and self.path != IN_MEMORY
 
     def for_writing(self) -> Line:
         if self.writer is None:

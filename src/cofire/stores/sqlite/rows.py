@@ -38,7 +38,7 @@ VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
 
 REINFORCE = """
 UPDATE facts SET category = ?, source = ?, metadata = ?, valid_from = ?, valid_until = ?, expires = ?, reinforced = ?,
-  reinforced_at = ?, terms = ?, counts = ?, length = length + ?, active_hours = ?, version = ? WHERE key = ?
+  reinforced_at = ?, archived = 0, terms = ?, counts = ?, length = length + ?, active_hours = ?, version = ? WHERE key = ?
 """
 
 

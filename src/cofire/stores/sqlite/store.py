@@ -312,6 +312,8 @@ class SqliteStore(Carrying, Curating, Learning):
         return broken + [f"{table} row {row} refers to a missing {parent}" for table, row, parent, _ in dangling]
 
     def close(self) -> None:
+        if self._lines is not None and self._lines.are_of_another_process:
+            return
         self._write_log()
         lines, self._lines = self._lines, None
         if lines is not None:
@@ -354,6 +356,11 @@ class SqliteStore(Carrying, Curating, Learning):
     def _open_lines(self) -> Lines:
         if self._lines is None:
             raise StoreClosed(f"The store {self.path} was closed.", way_out="Open the memory again.")
+        if self._lines.are_of_another_process:
+            raise StoreClosed(
+                f"The store {self.path} was opened before a fork, by the process {self._lines.process}.",
+                way_out="Open the memory anew in this process.",
+            )
         return self._lines
 
     def _dimension(self, connection: apsw.Connection) -> int:

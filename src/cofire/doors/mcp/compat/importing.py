@@ -72,7 +72,7 @@ def _lines(path: Path) -> Iterator[Mapping[str, Any]]:
         problem=f"{path} cannot be read: {{error}}.",
         way_out="Give the memory.jsonl of the official memory server.",
     ):
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8").split("\n")
     for number, line in enumerate(lines, start=1):
         if line.strip():
             yield _line(f"line {number} of {path}", line)
