@@ -121,7 +121,8 @@ def _spaced_words(chunk: str) -> Iterator[str]:
 
 @cache
 def _stemmer() -> Stemmer.Stemmer:
-    return Stemmer.Stemmer("english")
+    # Its own memory of words would cost more than it saves: what it is asked for is kept in mind here already.
+    return Stemmer.Stemmer("english", 0)
 
 
 def _root(part: str) -> str:
