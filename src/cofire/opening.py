@@ -180,7 +180,13 @@ class Place:
         embedder = choose_embedder(self.embedder, settings)
         reader, journal = choose_reader(settings[READER]), Journal(beside(store, ".snapshots"))
         world = World(
-            store, embedder, self.clock or _utc_now, _MINTER.mint, reader, journal=journal, session=self._session()
+            store,
+            embedder,
+            _zoned(self.clock or _utc_now),
+            _MINTER.mint,
+            reader,
+            journal=journal,
+            session=self._session(),
         )
         world = replace(world, receipts=Receipts(beside(store, ".receipts")))
         if not world.receipts.is_empty:
@@ -253,6 +259,21 @@ def choose_embedder(given: Embedder | str | None, settings: Settings) -> Embedde
         return own(given)
     name = settings[EMBEDDER] if given == FROM_SETTINGS else given
     return None if name == NO_EMBEDDER else embedder_for(name)
+
+
+def _zoned(clock: Callable[[], datetime]) -> Callable[[], datetime]:
+    """A clock that refuses to tell a time without its zone, which no other time could be compared with."""
+
+    def now() -> datetime:
+        told: object = clock()
+        if isinstance(told, datetime) and told.tzinfo is not None:
+            return told
+        raise InvalidInput(
+            f"The clock says {told!r}, which is no time with a time zone.",
+            way_out="Give a clock as in clock=lambda: datetime.now(UTC).",
+        )
+
+    return now
 
 
 def _utc_now() -> datetime:
