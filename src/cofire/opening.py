@@ -203,6 +203,8 @@ def open_store(place: Any, settings: Settings, auth: Auth | None = None) -> Stor
     if not isinstance(where, str):
         store: Store = where
         return store
+    if not where.strip() or "\x00" in where:
+        raise StoreNotOpened(f"{where!r} is no path.", way_out="Give the path of a file, or leave the store out.")
     if is_served(where):
         served: Store = _server_stores().Neo4jStore.open(where, server_options(settings), auth)
         return served
@@ -219,7 +221,11 @@ def _place(place: Any) -> Any:
     """Where a store is, as text; or the store itself, if it is open already."""
     if place is None:
         return default_store()
-    return str(place) if isinstance(place, str) or hasattr(place, "__fspath__") else place
+    if isinstance(place, str) or hasattr(place, "__fspath__"):
+        return str(place)
+    if not hasattr(place, "record"):
+        raise StoreNotOpened(f"{type(place).__name__} is no store.", way_out="Give the path of a file, or a URL.")
+    return place
 
 
 def _server_stores() -> Any:
