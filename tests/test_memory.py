@@ -196,6 +196,18 @@ def test_the_keywords_of_remember_are_shown_one_by_one() -> None:
     assert {"tags", "category", "subject", "at", "session", "speaker", "scope", "source", "metadata"} < shown
 
 
+@pytest.mark.parametrize("given", ["", "  ", "team\x00.db", 5, b"team.db"])
+def test_what_names_no_store_is_refused(given: Any) -> None:
+    async def awaited() -> None:
+        async with AsyncMemory(given, embedder=None):
+            pass
+
+    with pytest.raises(StoreNotOpened, match=r"is no (path|store)"):
+        Memory(given, embedder=None)
+    with pytest.raises(StoreNotOpened, match=r"is no (path|store)"):
+        asyncio.run(awaited())
+
+
 @pytest.mark.parametrize("given", [5, ["recall.k"], {5: 1}])
 def test_settings_that_are_not_by_name_are_refused(given: Any) -> None:
     with pytest.raises(InvalidSetting, match="Settings cannot be"):

@@ -135,6 +135,11 @@ def test_nothing_is_suggested_for_what_is_like_nothing() -> None:
     assert "cofire config list" in str(refused.value)
 
 
+def test_the_last_part_of_a_name_suggests_the_whole() -> None:
+    with pytest.raises(UnknownSetting, match=r"Did you mean spreading_activation\.tau_gate\?"):
+        knob("tau_gate")
+
+
 def test_an_unknown_setting_is_an_invalid_one() -> None:
     with pytest.raises(InvalidSetting):
         Settings.layered(call={"no.such": 1})

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast
 
 from cofire.embedders.base import Embedder, Resident, Role, Vectors
-from cofire.errors import Conflict, InvalidInput
+from cofire.errors import Conflict
 from cofire.journal import Journal
 from cofire.model import Change, Fact, Where
 from cofire.reading.base import Reader, Reading, Wanted
@@ -64,13 +64,7 @@ class Now:
     """What time is it?"""
 
     def put(self, world: World) -> datetime:
-        now = world.clock()
-        if not isinstance(now, datetime) or now.tzinfo is None:
-            raise InvalidInput(
-                f"The clock says {now!r}, which is no time with a time zone.",
-                way_out="Give a clock as in clock=lambda: datetime.now(UTC).",
-            )
-        return now
+        return world.clock()
 
 
 @dataclass(frozen=True, slots=True)

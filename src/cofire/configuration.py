@@ -17,6 +17,7 @@ from cofire.settings import KNOBS, Knob, Settings, by_name, from_record, knob
 
 FILE_VARIABLE = "COFIRE_CONFIG"
 STORE_VARIABLE = "COFIRE_STORE"
+HERE = "given here"
 
 
 def file_path() -> Path:
@@ -47,7 +48,7 @@ def gather(*, record: bytes | None, call: Mapping[str, object]) -> Settings:
         "file": (f"in {file_path()}", from_file(file_path())),
         "store": ("in the store", from_record(record)),
         "environment": ("in the environment", from_environment(os.environ)),
-        "call": ("given here", by_name(call)),
+        "call": (HERE, by_name(call)),
     }
     for place, values in layers.values():
         _check(place, values)
@@ -60,7 +61,8 @@ def _check(place: str, values: Mapping[str, object]) -> None:
         try:
             knob(name).read(value)
         except InvalidSetting as error:
-            raise type(error)(f"{error.problem.rstrip('.')} ({place}).", way_out=error.way_out) from error
+            mend = "" if place == HERE else "Mend it there, or take it out. "
+            raise type(error)(f"{error.problem.rstrip('.')} ({place}).", way_out=mend + error.way_out) from error
 
 
 def set_in_file(path: Path, name: str, text: object) -> Any:

@@ -124,10 +124,11 @@ class Memory:
         *,
         limit: int = 1_000,
         before: str | None = None,
+        archived: bool = False,
         **filters: Unpack[Filters],
     ) -> list[Fact]:
-        """Facts by id, or those that pass the filters, newest first; `before` an id gives the next page."""
-        return self._run(lambda settings: facts(ids, filters, limit, before))
+        """Facts by id, or those that pass the filters, newest first; `before` an id gives the next page. With `archived` only such."""
+        return self._run(lambda settings: facts(ids, filters, limit, before, archived))
 
     @spelled_out
     def forget(

@@ -180,7 +180,13 @@ class Place:
         embedder = choose_embedder(self.embedder, settings)
         reader, journal = choose_reader(settings[READER]), Journal(beside(store, ".snapshots"))
         world = World(
-            store, embedder, self.clock or _utc_now, _MINTER.mint, reader, journal=journal, session=self._session()
+            store,
+            embedder,
+            _zoned(self.clock or _utc_now),
+            _MINTER.mint,
+            reader,
+            journal=journal,
+            session=self._session(),
         )
         world = replace(world, receipts=Receipts(beside(store, ".receipts")))
         if not world.receipts.is_empty:
@@ -197,6 +203,8 @@ def open_store(place: Any, settings: Settings, auth: Auth | None = None) -> Stor
     if not isinstance(where, str):
         store: Store = where
         return store
+    if not where.strip() or "\x00" in where:
+        raise StoreNotOpened(f"{where!r} is no path.", way_out="Give the path of a file, or leave the store out.")
     if is_served(where):
         served: Store = _server_stores().Neo4jStore.open(where, server_options(settings), auth)
         return served
@@ -213,7 +221,11 @@ def _place(place: Any) -> Any:
     """Where a store is, as text; or the store itself, if it is open already."""
     if place is None:
         return default_store()
-    return str(place) if isinstance(place, str) or hasattr(place, "__fspath__") else place
+    if isinstance(place, str) or hasattr(place, "__fspath__"):
+        return str(place)
+    if not hasattr(place, "record"):
+        raise StoreNotOpened(f"{type(place).__name__} is no store.", way_out="Give the path of a file, or a URL.")
+    return place
 
 
 def _server_stores() -> Any:
@@ -253,6 +265,21 @@ def choose_embedder(given: Embedder | str | None, settings: Settings) -> Embedde
         return own(given)
     name = settings[EMBEDDER] if given == FROM_SETTINGS else given
     return None if name == NO_EMBEDDER else embedder_for(name)
+
+
+def _zoned(clock: Callable[[], datetime]) -> Callable[[], datetime]:
+    """A clock that refuses to tell a time without its zone, which no other time could be compared with."""
+
+    def now() -> datetime:
+        told: object = clock()
+        if isinstance(told, datetime) and told.tzinfo is not None:
+            return told
+        raise InvalidInput(
+            f"The clock says {told!r}, which is no time with a time zone.",
+            way_out="Give a clock as in clock=lambda: datetime.now(UTC).",
+        )
+
+    return now
 
 
 def _utc_now() -> datetime:

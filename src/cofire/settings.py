@@ -250,7 +250,8 @@ def knob(name: str) -> Knob[Any]:
     found = KNOBS.get(ALIASES.get(name, name))
     if found is not None:
         return found
-    near = get_close_matches(name, [*KNOBS, *ALIASES], n=1, cutoff=0.5)
+    ending = [one for one in KNOBS if one.endswith(f".{name}")]
+    near = ending if len(ending) == 1 else get_close_matches(name, [*KNOBS, *ALIASES], n=1, cutoff=0.5)
     hint = f"Did you mean {near[0]}? " if near else ""
     raise UnknownSetting(f"There is no setting {name!r}.", way_out=f"{hint}See all with: cofire config list")
 

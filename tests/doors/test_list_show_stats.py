@@ -24,6 +24,18 @@ def test_list_says_when_filters_let_nothing_through(store: Store) -> None:
     assert call("list", "--tag", "none").out == "No fact passes these filters.\n"
 
 
+def test_list_shows_what_is_archived_when_told(store: Store) -> None:
+    tea, coffee = store.holds("Tea is at four.", "Coffee is at ten.")
+    call("archive", tea)
+    assert [fact["id"] for fact in call("list", "--json").json["facts"]] == [coffee]
+    assert [fact["id"] for fact in call("list", "--archived", "--json").json["facts"]] == [tea]
+
+
+def test_list_of_a_store_that_is_archived_does_not_call_it_empty(store: Store) -> None:
+    call("archive", *store.holds("Tea is at four."))
+    assert call("list").out == "Of 1 fact none holds now. List those that are archived with: cofire list --archived\n"
+
+
 def test_list_goes_page_by_page(store: Store) -> None:
     ids = store.holds(*(f"Note {number}." for number in range(5)))
     first = call("list", "--limit", "2", "--json").json["facts"]

@@ -30,6 +30,15 @@ def test_pages_follow_each_other(memory: Memory) -> None:
     assert memory.facts(limit=2, before=third[-1].id) == []
 
 
+def test_what_is_archived_is_listed_by_itself(memory: Memory) -> None:
+    one, two, three = memory.remember(["one", "two", "three"])
+    memory.archive([one, three])
+    assert [fact.id for fact in memory.facts()] == [two]
+    assert [fact.id for fact in memory.facts(archived=True)] == [three, one]
+    assert [fact.id for fact in memory.facts(archived=True, limit=1, before=three)] == [one]
+    assert memory.facts(archived=True, scope="elsewhere") == []
+
+
 def test_facts_come_by_id_in_the_order_given(memory: Memory) -> None:
     one, two = memory.remember(["one", "two"])
     assert [fact.text for fact in memory.facts([two, one])] == ["two", "one"]

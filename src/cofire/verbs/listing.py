@@ -15,6 +15,8 @@ from cofire.verbs import accepting
 from cofire.verbs.asking import Filters, where
 from cofire.verbs.model_of_store import stored_model
 
+PAGE = 1_000
+
 
 @dataclass(frozen=True, slots=True)
 class Stats:
@@ -27,15 +29,27 @@ class Stats:
     advice: str
 
 
-def facts(ids: Iterable[str] | str | None, filters: Filters, limit: int, before: str | None) -> Asking[list[Fact]]:
-    """The facts with these ids, or a page of those that pass the filters. Without a scope, every scope is listed."""
+def facts(
+    ids: Iterable[str] | str | None, filters: Filters, limit: int, before: str | None, archived: bool
+) -> Asking[list[Fact]]:
+    """The facts with these ids, or a page of those that pass the filters, or that are archived and do. Without a scope, of every one."""
     now: datetime = yield Now()
     if ids is not None:
         return (yield from facts_by_id(ids, where(filters, now, everywhere=True, whenever=True)))
     accepting.count(limit, "limit", low=1, high=1_000_000)
     start = accepting.name(before, "before", InvalidQuestion)
+    if archived:
+        return (yield from _archived(where(filters, now, everywhere=True, whenever=True), limit, start))
     found: list[Fact] = yield Scan(where(filters, now, everywhere=True), limit, start)
     return found
+
+
+def _archived(allowed: Where, limit: int, before: str | None) -> Asking[list[Fact]]:
+    found: list[Fact] = []
+    while len(found) < limit and (page := (yield Scan(allowed, PAGE, before))):
+        found += [fact for fact in page if fact.archived]
+        before = page[-1].id
+    return found[:limit]
 
 
 def facts_by_id(ids: Iterable[str] | str, allowed: Where | None = None) -> Asking[list[Fact]]:

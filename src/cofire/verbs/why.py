@@ -193,7 +193,7 @@ def _why_no_candidate(case: Case, likeness: Likeness | None) -> str:
 def _how_like(likeness: Likeness | None) -> str:
     if likeness is None:
         return ""
-    cosine = "It has no vector to compare" if likeness.cosine is None else f"Its cosine is {likeness.cosine:.2f}"
+    cosine = "There were no vectors to compare" if likeness.cosine is None else f"Its cosine is {likeness.cosine:.2f}"
     shared = f"it shares {', '.join(likeness.words)}" if likeness.words else "it shares no word with the question"
     return f"{cosine}, and {shared}."
 

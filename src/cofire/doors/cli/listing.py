@@ -18,20 +18,29 @@ LimitOption = Annotated[int, typer.Option("--limit", metavar="N", help="At most 
 BeforeOption = Annotated[
     str | None, typer.Option("--before", metavar="ID", help="The next page: facts older than this one.")
 ]
+ArchivedOption = Annotated[bool, typer.Option("--archived", help="Only facts that are archived.")]
 
 
-def list_facts(*, limit: LimitOption = 20, before: BeforeOption = None, filters: Filters, call: Call) -> None:
+def list_facts(
+    *,
+    limit: LimitOption = 20,
+    before: BeforeOption = None,
+    archived: ArchivedOption = False,
+    filters: Filters,
+    call: Call,
+) -> None:
     """List facts, newest first, of every scope unless told."""
     with call.shelf() as memory:
-        found = memory.facts(limit=limit, before=before, **filters.keywords)
+        found = memory.facts(limit=limit, before=before, archived=archived, **filters.keywords)
+        held = memory.stats().size.facts if not found else len(found)
     if call.as_json:
         return show_json({"facts": facts_json(found)})
     for fact in found:
         show_listed(fact)
     if not found:
-        show(_emptiness(call, filtered=bool(filters.keywords or before)))
+        show(_emptiness(call, asked=archived or bool(filters.keywords or before), held=held))
     elif len(found) == limit:
-        note(f"There may be more: cofire list --before {found[-1].id}")
+        note(f"There may be more: cofire list{' --archived' * archived} --before {found[-1].id}")
 
 
 def stats(*, call: Call) -> None:
@@ -86,7 +95,9 @@ def _in_words(held: dict[str, Any]) -> dict[str, str]:
     return pairs | ({"advice": held["advice"]} if held["advice"] else {})
 
 
-def _emptiness(call: Call, *, filtered: bool) -> str:
-    if filtered:
+def _emptiness(call: Call, *, asked: bool, held: int) -> str:
+    if asked:
         return "No fact passes these filters."
+    if held:
+        return f"Of {counted(held, 'fact')} none holds now. List those that are archived with: cofire list --archived"
     return f'The store {call.place} is empty. Begin with: cofire remember "Ana leads the Berlin office."'
