@@ -14,7 +14,7 @@ MEAN_FILE = Path(__file__).with_name("granite_mean.npy")
 SPREAD = (-0.01037, 0.08536)
 
 # Under this fewer than one answerable question in a hundred falls silent, over the tuning halves: benchmarks/abstention.py.
-SILENT_BELOW = 0.546
+SILENT_BELOW = 0.548
 
 
 @cache
