@@ -204,6 +204,21 @@ def test_a_dream_comes_before_the_questions(tmp_path: Path) -> None:
     assert {"remembering", "dreaming"} == set(seen)
 
 
+def test_questions_are_asked_when_the_last_fact_was_told_on_whatever_day_they_are_measured(tmp_path: Path) -> None:
+    rows = [
+        {"id": "a1", "text": "I painted the old boat.", "timestamp": "2023-05-07T13:56:00"},
+        {"id": "a2", "text": "I painted the new house.", "timestamp": "2023-04-02T13:56:00"},
+        {"id": "a3", "text": "It rains.", "timestamp": "2023-05-08T13:56:00"},
+    ]
+    chosen = evaluation_sets.load(
+        write_set(tmp_path / "paint", rows, [{"id": "q", "text": "x", "gold": ["a1"]}]), limit=None
+    )
+    manner = stocking.Manner({"abstention.rule": "off"}, dream=False, keep=None)
+    with stocking.stocked("paint", [chosen], None, manner, lambda *_: None) as stock:
+        assert stock.memory.recall("What was painted yesterday?", scope="paint").hits[0].text == rows[0]["text"]
+        assert stock.memory.recall("What was painted last month?", scope="paint").hits[0].text == rows[1]["text"]
+
+
 def test_a_default_below_its_better_channel_is_named() -> None:
     found = {
         name: {"all": {"R@5": five, "R@10": ten}}

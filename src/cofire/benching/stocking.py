@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -59,11 +60,26 @@ def stocked(
         if ids is None:
             _remove(place)
         store = open_store(place, gather(record=None, call=manner.settings))
-        with Memory(store, embedder=embedder, settings={**manner.settings, **UNLOGGED}) as memory:
+        settings = {**manner.settings, **UNLOGGED}
+        with Memory(store, embedder=embedder, settings=settings, clock=after_the_last(sets)) as memory:
             if ids is None:
                 ids = _remember(memory, sets, manner, watch)
                 _beside(place).write_text(json.dumps(ids), encoding="utf-8")
             yield Stock(memory, store, embedder, _by_set(sets, ids))
+
+
+def after_the_last(sets: Sequence[EvaluationSet]) -> Callable[[], datetime] | None:
+    """A clock that stands where the last fact was told, so that "last week" means the same on whatever day a set is measured;
+    None, which is the world's clock, where no fact has a time.
+
+    >>> told = [{"text": "I sail.", "at": "2024-05-01T10:00:00"}, {"text": "I sing.", "at": "2024-05-02T10:00:00"}]
+    >>> clock = after_the_last([EvaluationSet("chat", ("1", "2"), tuple(told), ())])
+    >>> clock().isoformat() if clock else ""
+    '2024-05-02T10:00:00+00:00'
+    """
+    told = [datetime.fromisoformat(fact["at"]) for one in sets for fact in one.facts if "at" in fact]
+    last = max((one if one.tzinfo else one.replace(tzinfo=UTC) for one in told), default=None)
+    return None if last is None else lambda: last
 
 
 def fingerprint(sets: Sequence[EvaluationSet], embedder: KeptVectors | None, manner: Manner) -> str:
