@@ -19,6 +19,8 @@ from cofire.stores.linking import supposed
 
 CONFIDENCE_STEP = 0.05
 LAST_SENTENCE = 31
+# From so many edges on it pays to put them in order before they are written.
+MANY = 1_000
 
 
 def write_names(connection: apsw.Connection, scope: int, written: Sequence[tuple[int, NewFact]]) -> None:
@@ -113,8 +115,16 @@ def write_edges(
         return EdgeCounts()
     ends = _ends(connection, [new.edge for new in edges])
     gone = sum(_end_edge(connection, edge, version, now) for edge in ended)
-    outcomes = [_write_edge(connection, new, ends, version, now) for new in edges]
+    outcomes = [_write_edge(connection, new, ends, version, now) for new in _in_order(edges, ends)]
     return EdgeCounts(outcomes.count("new"), outcomes.count("changed"), gone)
+
+
+def _in_order(edges: Sequence[NewEdge], ends: Mapping[str, tuple[int, int]]) -> Sequence[NewEdge]:
+    """Many edges go into the file in the order in which it keeps them, so that its pages are filled one after the other."""
+    if len(edges) < MANY:
+        return edges
+    nowhere = (0, 0)
+    return sorted(edges, key=lambda new: (ends.get(new.edge.source, nowhere), ends.get(new.edge.target, nowhere)))
 
 
 def _ends(connection: apsw.Connection, edges: Sequence[Edge]) -> dict[str, tuple[int, int]]:
