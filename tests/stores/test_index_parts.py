@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cofire.stores.index.index import Index, Row
 from cofire.stores.index.names import Held as HeldNames
 from cofire.stores.index.postings import FEW_LOOKS, Postings
-from cofire.stores.index.signs import SAMPLED, Signs
+from cofire.stores.index.signs import MANY_MORE, SAMPLED, Signs
 from cofire.stores.index.terms import mark, packed
 from cofire.stores.index.turns import chained
 
@@ -36,6 +36,22 @@ def test_the_nearest_by_sign_are_found_wherever_they_stand(first: int, allowed: 
     signs = Signs(DIMENSION)
     signs.add(vectors)
     assert signs.candidates(asked, among, WANTED).tolist() == by_counting(vectors, asked, among)
+
+
+@pytest.mark.parametrize("dimension", [65, 384, 1_024])
+def test_of_very_many_those_that_stand_out_are_found_by_half_of_their_signs_first(dimension: int) -> None:
+    chance = np.random.default_rng(6)
+    vectors = chance.standard_normal((WANTED * MANY_MORE + 500, dimension)).astype(np.float32)
+    asked = chance.standard_normal(dimension).astype(np.float32)
+    alike = chance.choice(len(vectors), WANTED, replace=False)
+    vectors[alike] += 3 * asked
+    among = chance.random(len(vectors)) < 0.9
+    signs = Signs(dimension)
+    signs.add(vectors)
+    found = signs.candidates(asked, among, WANTED)
+    assert set(alike[among[alike]].tolist()) <= set(found.tolist())
+    assert among[found].all()
+    assert len(found) < WANTED * MANY_MORE / 10
 
 
 def test_a_term_is_found_alike_by_one_who_looks_once_and_by_one_who_looks_often() -> None:

@@ -12,6 +12,8 @@ Mask = NDArray[np.bool_]
 
 # To guess where the nearest end, each sixteenth is looked at, and twice as many as wanted are let in.
 SAMPLED, GENEROUS = 16, 2
+# Of so many times as many facts as are wanted, most are told by half of their signs to be far; the rest is this many times as many.
+MANY_MORE, FIRST_LOOK = 400, 8
 
 
 class Signs:
@@ -38,19 +40,24 @@ class Signs:
         allowed = int(np.count_nonzero(among))
         if allowed <= wanted:
             return np.flatnonzero(among)
+        signs = self._signs(asked[None, :])[:, 0]
         if allowed * 3 < self.size:
             positions = np.flatnonzero(among)
-            return positions[_nearest(self._distances(asked, self.bits[:, positions]), wanted)]
-        distances = self._distances(asked, self.bits)
+            return positions[_nearest(_distances(signs, self.bits[:, positions]), wanted)]
+        if self._words > 1 and wanted * MANY_MORE <= self.size:
+            return self._in_two_looks(signs, among, wanted)
+        distances = _distances(signs, self.bits)
         distances[~among] = 64 * self._words + 1
         return _nearest(distances, wanted)
 
-    def _distances(self, asked: Vectors, bits: Bits) -> NDArray[np.uint16]:
-        signs = self._signs(asked[None, :])[:, 0]
-        total = np.zeros(bits.shape[1], np.uint16)
-        for row, sign in zip(bits, signs, strict=True):
-            total += np.bitwise_count(row ^ sign)
-        return total
+    def _in_two_looks(self, signs: Bits, among: Mask, wanted: int) -> NDArray[np.int64]:
+        """The nearest by all signs, of those that are near by half of them."""
+        half = self._words // 2
+        first = _distances(signs[:half], self.bits[:half])
+        first[~among] = 64 * half + 1
+        near = _nearest(first, FIRST_LOOK * wanted)
+        rest = _distances(signs[half:], self.bits[half:, near]).astype(np.uint16)
+        return near[_nearest(first[near] + rest, wanted)]
 
     def _signs(self, vectors: Vectors) -> Bits:
         packed = np.packbits(vectors > 0, axis=1)
@@ -66,7 +73,15 @@ class Signs:
         self._room = grown
 
 
-def _nearest(distances: NDArray[np.uint16], wanted: int) -> NDArray[np.int64]:
+def _distances(signs: Bits, bits: Bits) -> NDArray[np.unsignedinteger]:
+    """In how many signs each column differs, counted in as small a kind of number as holds them all and one more."""
+    total = np.zeros(bits.shape[1], np.min_scalar_type(64 * len(signs) + 1))
+    for row, sign in zip(bits, signs, strict=True):
+        total += np.bitwise_count(row ^ sign)
+    return total
+
+
+def _nearest(distances: NDArray[np.unsignedinteger], wanted: int) -> NDArray[np.int64]:
     """The places of the smallest distances, all that are as small as the last one. A few of many tell about where they end."""
     guess = _cut(distances[::SAMPLED], GENEROUS * wanted // SAMPLED + 1)
     near = np.flatnonzero(distances <= guess)
