@@ -20,16 +20,21 @@ BeforeOption = Annotated[
 ]
 
 
-def list_facts(*, limit: LimitOption = 20, before: BeforeOption = None, filters: Filters, call: Call) -> None:
+PinnedOption = Annotated[bool, typer.Option("--pinned", help="Only facts that are pinned.")]
+
+
+def list_facts(
+    *, limit: LimitOption = 20, before: BeforeOption = None, pinned: PinnedOption = False, filters: Filters, call: Call
+) -> None:
     """List facts, newest first, of every scope unless told."""
     with call.shelf() as memory:
-        found = memory.facts(limit=limit, before=before, **filters.keywords)
+        found = memory.facts(limit=limit, before=before, pinned=pinned, **filters.keywords)
     if call.as_json:
         return show_json({"facts": facts_json(found)})
     for fact in found:
         show_listed(fact)
     if not found:
-        show(_emptiness(call, filtered=bool(filters.keywords or before)))
+        show(_emptiness(call, filtered=bool(filters.keywords or before or pinned)))
     elif len(found) == limit:
         note(f"There may be more: cofire list --before {found[-1].id}")
 
