@@ -156,6 +156,8 @@ def test_a_line_that_is_still_being_written_waits_for_the_next_time(
         ("prompt-submit", "[]", (), "is no JSON object"),
         ("stop", json.dumps({"transcript_path": "/no/such/file"}), (), "no transcript"),
         ("prompt-submit", json.dumps({"prompt": "Why?"}), ("--deadline", "0.001"), "not waited for"),
+        ("prompt-submit", json.dumps({"prompt": "Why?"}), ("--deadline", "nan"), "not waited for"),
+        ("prompt-submit", "{}", ("--deadline", "inf"), "nothing to look up"),
     ],
 )
 def test_whatever_goes_wrong_the_agent_goes_on_and_is_told(
