@@ -41,7 +41,7 @@ from cofire.verbs.feedback import Ids, Learned, feedback, use
 from cofire.verbs.forget import Forgotten, Manner, forget
 from cofire.verbs.graph import Frame, graph
 from cofire.verbs.ingest import Ingested, Keywords, ingest
-from cofire.verbs.listing import Stats, facts, stats
+from cofire.verbs.listing import Page, Stats, facts, stats
 from cofire.verbs.pin import archive, pin
 from cofire.verbs.reembed import reembed
 from cofire.verbs.remember import Common, Given, Progress, remember
@@ -123,11 +123,13 @@ class AsyncMemory:
         *,
         limit: int = 1_000,
         before: str | None = None,
+        pinned: bool = False,
         archived: bool = False,
         **filters: Unpack[Filters],
     ) -> list[Fact]:
-        """Facts by id, or those that pass the filters, newest first; `before` an id gives the next page. With `archived` only such."""
-        return await self._run(lambda settings: facts(ids, filters, limit, before, archived))
+        """Facts by id, or those that pass the filters, newest first; `before` an id gives the next page. With `pinned` or `archived`
+        only such."""
+        return await self._run(lambda settings: facts(ids, filters, Page(limit, before, pinned, archived)))
 
     @spelled_out
     async def forget(

@@ -12,7 +12,8 @@ from cofire.carrying import Portable
 from cofire.configuration import gather
 from cofire.errors import InvalidInput, StoreNotOpened
 from cofire.opening import open_store
-from cofire.stores.neo4j.connecting import address, is_served
+from cofire.places import is_served
+from cofire.stores.neo4j.connecting import address
 from cofire.verbs import copying
 from cofire.verbs.copying import Advance, Copied
 

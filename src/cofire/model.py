@@ -136,7 +136,8 @@ class Link(Edge):
 class Where:
     """Which facts may be seen. Every condition must hold; a condition of several values holds for any of them, tags for all.
 
-    `scopes=None` sees every scope, `whenever` also what has run out or is not valid now: both are for the keeper of the store.
+    `scopes=None` sees every scope, `whenever` also what has run out or is not valid now, and a scan with `pinned` nothing but
+    what is pinned: these are for the keeper of the store.
     Recall always names its scopes.
     """
 
@@ -152,6 +153,7 @@ class Where:
     community: int | None = None
     archived: bool = False
     whenever: bool = False
+    pinned: bool = False
 
     @property
     def leaves_out(self) -> bool:
@@ -173,6 +175,7 @@ class Where:
             and (not self.speakers or fact.speaker in self.speakers)
             and (not self.sessions or fact.session in self.sessions)
             and (self.archived or not fact.archived)
+            and (fact.pinned or not self.pinned)
         )
 
     def _admits_times(self, fact: Fact) -> bool:

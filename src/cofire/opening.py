@@ -26,11 +26,12 @@ from cofire.graph_settings import DREAM_AFTER_FACTS, DREAM_AFTER_MINUTES, READER
 from cofire.ids import Minter
 from cofire.journal import Journal
 from cofire.model import Record
+from cofire.places import is_served, without_password
 from cofire.reading.choosing import reader_for as choose_reader
 from cofire.receipts import Receipts
 from cofire.settings import ANSWER_SECONDS, BUSY_SECONDS, EMBEDDER, INDEX, RECORD, SYNCHRONOUS, Settings
 from cofire.stores.base import Store
-from cofire.stores.neo4j.connecting import Auth, Neo4jOptions, is_served, without_password
+from cofire.stores.neo4j.connecting import Auth, Neo4jOptions
 from cofire.stores.sqlite.connecting import IN_MEMORY
 from cofire.stores.sqlite.store import SqliteOptions, SqliteStore
 from cofire.verbs import accepting

@@ -57,6 +57,13 @@ def test_list_shows_every_scope_unless_told(store: Store) -> None:
     assert [fact["scope"] for fact in call("list", "--scope", "a", "--json").json["facts"]] == ["a"]
 
 
+def test_list_of_what_is_pinned(store: Store) -> None:
+    one, _ = store.holds("Tea is at four.", "Coffee is at ten.")
+    assert call("list", "--pinned").out == "No fact passes these filters.\n"
+    call("pin", one)
+    assert [fact["id"] for fact in call("list", "--pinned", "--json").json["facts"]] == [one]
+
+
 def test_show_tells_everything_about_a_fact(store: Store) -> None:
     [id] = store.holds(
         "Tea is at four.\nEvery day.", tags=["habit"], speaker="Mei", metadata={"page": 3}, at="2026-05-08"

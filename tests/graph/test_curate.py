@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -299,3 +300,29 @@ def test_whenever_it_is_curated_in_between_the_end_is_the_same(lives: list[tuple
         assert all(0 <= (left.get(edge.kind) or 0) <= (edge.weight or 0) + 1e-6 for edge in edges)
         ends.append(left)
     assert ends[0] == ends[1]
+
+
+RETAINING = {"retention.days": 30, "decay.clock": "calendar", "abstention.rule": "off"}
+
+
+def test_a_dry_run_knows_what_was_recalled_just_now(tmp_path: Path) -> None:
+    clock = Clock()
+    with Memory(tmp_path / "m.db", embedder=None, clock=clock, settings=RETAINING) as memory:
+        _, mug = memory.remember(["The kettle is red.", "The mug is blue."])
+        clock.now += timedelta(days=34)
+        memory.recall("kettle")
+        assert set(memory.curate(dry_run=True).archived) == {mug}
+
+
+def test_curation_in_another_process_knows_what_was_recalled_lately(tmp_path: Path) -> None:
+    clock = Clock()
+    with (
+        Memory(tmp_path / "m.db", embedder=None, clock=clock, settings=RETAINING) as asking,
+        Memory(tmp_path / "m.db", embedder=None, clock=clock, settings=RETAINING) as curating,
+    ):
+        _, mug = asking.remember(["The kettle is red.", "The mug is blue."])
+        clock.now += timedelta(days=33)
+        asking.recall("kettle")
+        clock.now += timedelta(days=1)
+        asking.recall("kettle")
+        assert set(curating.curate().archived) == {mug}

@@ -160,3 +160,10 @@ def test_a_missing_folder_is_said_and_no_half_file_stays(full: Memory, tmp_path:
     with pytest.raises(StoreNotOpened):
         full.load(tmp_path / "missing.jsonl")
     assert list(tmp_path.glob("*.unfinished")) == []
+
+
+def test_an_export_onto_a_folder_leaves_nothing_beside_it(full: Memory, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(StoreNotOpened, match="folder"):
+        full.export(tmp_path / "folder")
+    assert [path.name for path in tmp_path.iterdir() if "unfinished" in path.name] == []

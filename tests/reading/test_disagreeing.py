@@ -87,5 +87,24 @@ def test_it_says_which_values_they_are() -> None:
     assert disagreement("The staging server is down.", "The staging server is not down.") == "one says: not"
 
 
+@pytest.mark.parametrize(
+    ("said", "denied"),
+    [
+        ("Ana lives in Berlin.", "Ana does not live in Berlin."),
+        ("Ana works from Porto.", "Ana doesn't work from Porto."),
+        ("We use Redis for sessions.", "We don't use Redis for sessions."),
+        ("The VPN is enabled.", "The VPN isn’t enabled."),
+        ("The badge carries a chip.", "The badge does not carry a chip."),
+        ("Guests can book the hall.", "Guests cannot book the hall."),
+    ],
+)
+def test_a_denial_is_found_however_it_is_put(said: str, denied: str) -> None:
+    assert disagreement(said, denied) == disagreement(denied, said) == "one says: not"
+
+
+def test_what_is_denied_of_two_values_can_both_be_true() -> None:
+    assert disagreement("Ana does not live in Berlin.", "Ana does not live in Porto.") is None
+
+
 def test_nothing_disagrees_with_nothing() -> None:
     assert disagreement("", "Ana lives in Porto.") is None

@@ -49,7 +49,7 @@ def test_a_child_opens_anew_and_the_parent_goes_on(tmp_path: Path) -> None:
 
 
 def test_a_store_in_memory_is_the_childs_own(tmp_path: Path) -> None:
-    script = [sys.executable, "-c", STORY.partition("child = ")[0] + IN_MEMORY, ":memory:"]
+    script = [sys.executable, "-c", STORY.split("child = ", maxsplit=1)[0] + IN_MEMORY, ":memory:"]
     ran = subprocess.run(script, capture_output=True, text=True, timeout=120, check=True)
     assert ran.stdout.splitlines() == ["2", "1"]
 

@@ -13,8 +13,9 @@ import pytest
 from cofire.async_memory import AsyncMemory
 from cofire.errors import InvalidInput, StoreClosed, StoreError, StoreNotOpened, StoreTooNew
 from cofire.memory import Memory
+from cofire.places import is_served
 from cofire.stores.neo4j import schema
-from cofire.stores.neo4j.connecting import PASSWORD_VARIABLE, USER_VARIABLE, address, is_served
+from cofire.stores.neo4j.connecting import PASSWORD_VARIABLE, USER_VARIABLE, address
 from cofire.stores.neo4j.store import Neo4jStore
 from tests.neo4j_server import IN_TURN, OPTIONS, empty_store
 from tests.stores.making import Pen

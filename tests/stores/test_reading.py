@@ -59,6 +59,12 @@ def test_scan_gives_at_most_a_page(store: Store, pen: Pen) -> None:
     assert [fact.id for fact in store.scan(everywhere(), 2, None)] == [ids[4], ids[3]]
 
 
+def test_scan_can_see_pinned_facts_alone(store: Store, pen: Pen) -> None:
+    pinned = [pen.tell("one", pinned=True), pen.tell("two", pinned=True, archived=True)]
+    pen.tell("three")
+    assert [fact.id for fact in store.scan(everywhere(pinned=True), 10, None)] == pinned[:1]
+
+
 def test_pages_follow_each_other_without_overlap_or_gap(store: Store, pen: Pen) -> None:
     ids = [pen.tell(f"fact {number}") for number in range(5)]
     seen: list[str] = []

@@ -220,3 +220,13 @@ def test_success_and_importance_can_count_and_add_up(memory: Memory) -> None:
     assert max(hit.channels["importance"].gives for hit in weighed) == pytest.approx(0.5)
     for hit in weighed:
         assert sum(heard.gives for heard in hit.channels.values()) == pytest.approx(hit.score)
+
+
+def test_another_process_knows_a_recall_once_the_first_has_written(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", embedder=None) as first, Memory(tmp_path / "m.db", embedder=None) as second:
+        id = first.remember("The kettle is red.")
+        found = first.recall("kettle", settings={"abstention.rule": "off"})
+        with pytest.raises(NotFound, match="once that has written something or closed"):
+            second.feedback(found.id, helped=id)
+        first.remember("The cup is blue.")
+        assert second.feedback(found.id, helped=id).helped == (id,)

@@ -21,6 +21,13 @@ def test_pinned_fact_bears_the_mark_until_it_is_unpinned(memory: Memory) -> None
     assert not memory.facts(one)[0].pinned
 
 
+def test_pinned_facts_can_be_listed_alone(memory: Memory) -> None:
+    one, _ = memory.remember(["Tea.", "Coffee."])
+    memory.pin(one)
+    assert [fact.id for fact in memory.facts(pinned=True)] == [one]
+    assert memory.facts(pinned=True, scope="another") == []
+
+
 def test_archived_fact_is_out_of_recall_and_comes_back(wordy: Memory) -> None:
     id = wordy.remember("The kettle whistles.")
     assert [fact.archived for fact in wordy.archive(id)] == [True]

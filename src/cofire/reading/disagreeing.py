@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from difflib import SequenceMatcher
 from functools import lru_cache
 
@@ -22,6 +23,12 @@ _ASIDES = frozenset(
     """now currently today already still just recently lately meanwhile instead actually finally again officially a an the its their
     his her our my as of since from then in fact it turns out that is update correction""".split()
 )
+_CONTRACTED = {
+    short: (short[:-3], "not")
+    for short in "isn't aren't wasn't weren't doesn't don't haven't hasn't shouldn't mustn't".split()
+} | {"can't": ("can", "not"), "cannot": ("can", "not"), "won't": ("will", "not")}
+_DOES_NOT = re.compile(r"\bdoes not (\w+)", re.IGNORECASE)
+_DO_NOT = re.compile(r"\bdo not\b", re.IGNORECASE)
 _NEGATIONS = frozenset(
     "not never no longer isn't aren't doesn't don't wasn't won't cannot can't didn't anymore".split()
 )
@@ -75,8 +82,31 @@ def disagreement(old: str, new: str) -> str | None:
 
 @lru_cache(maxsize=4_096)
 def _said(text: str) -> Words:
-    """The words as written, without a closing full stop."""
-    return tuple(word.rstrip(".,:/-") for word in _WORD.findall(fold(text)))
+    """The words as written, without a closing full stop, and what is denied as it would be said."""
+    words = (word.rstrip(".,:/-") for word in _WORD.findall(fold(text)))
+    return _plainly_denied(part for word in words for part in _CONTRACTED.get(word.casefold(), (word,)))
+
+
+def _plainly_denied(words: Iterable[str]) -> Words:
+    """Words with a denial that differs from what it denies by nothing but "not".
+
+    >>> " ".join(_plainly_denied("Ana does not live in Berlin".split()))
+    'Ana not lives in Berlin'
+    """
+    plain = _DOES_NOT.sub(lambda denied: f"not {_third_person(denied[1])}", " ".join(words))
+    return tuple(_DO_NOT.sub("not", plain).split())
+
+
+def _third_person(verb: str) -> str:
+    """
+    >>> [_third_person(verb) for verb in ("live", "carry", "pass", "have")]
+    ['lives', 'carries', 'passes', 'has']
+    """
+    if verb == "have":
+        return "has"
+    if verb.endswith("y") and verb[-2:-1] not in set("aeiou"):
+        return f"{verb[:-1]}ies"
+    return f"{verb}es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else f"{verb}s"
 
 
 def _compared(first: Words, second: Words) -> tuple[Words, list[Difference]]:
@@ -119,8 +149,9 @@ def _of_value(shared: Words, differences: list[Difference]) -> str | None:
         or _NEGATIONS & {*_small(mine), *_small(yours)}
     ):
         return None
+    # What is not so can be not so of many values.
     kinds = _kind(mine), _kind(yours)
-    if _EVENTS & set(shared) or kinds[0] != kinds[1]:
+    if {"not", "never"} & set(shared) or _EVENTS & set(shared) or kinds[0] != kinds[1]:
         return None
     if _MANY & {*shared, *_small(mine), *_small(yours)} and kinds[0] != "number":
         return None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 from xml.sax.saxutils import escape, quoteattr
 
 from cofire.asks import Asking, Emit, Now, Scan, Size, Write
@@ -52,12 +53,23 @@ def export(path: str, filters: Filters) -> Asking[Exported]:
     facts = yield from _all_facts(filters)
     edges = yield from _edges_among({fact.id for fact in facts})
     rated: Mapping[str, Importance] = yield Rated([fact.id for fact in facts])
-    with _file_errors(target):
-        unfinished = target.with_name(target.name + ".unfinished")
-        with unfinished.open("w", encoding="utf-8") as out:
-            out.writelines(writer(facts, edges, rated))
-        unfinished.replace(target)
+    with _file_errors(target), _whole(target) as out:
+        out.writelines(writer(facts, edges, rated))
     return Exported(str(target), len(facts), len(edges))
+
+
+@contextmanager
+def _whole(target: Path) -> Iterator[TextIO]:
+    """A file to write to, which takes the place of the target once it is whole. One that fails leaves nothing behind."""
+    unfinished = target.with_name(target.name + ".unfinished")
+    try:
+        with unfinished.open("w", encoding="utf-8") as out:
+            yield out
+        unfinished.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            unfinished.unlink()
+        raise
 
 
 def load(path: str, settings: Settings) -> Asking[Loaded]:

@@ -90,7 +90,8 @@ def _shown(found: Recollection | str, now: datetime) -> Asking[Shown]:
     if shown is None:
         raise NotFound(
             f"No recall has the id {found}.",
-            way_out="Use the id that a recall gives, while recall_log.enabled is on; recall_log.most says how many are kept.",
+            way_out="Use the id that a recall gives, while recall_log.enabled is on; recall_log.most says how many are kept. "
+            "Of another process it is known once that has written something or closed.",
         )
     return shown
 

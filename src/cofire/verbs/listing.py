@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from cofire.asks import Asking, Now, Read, Scan, Size, WhichModel
@@ -29,18 +29,28 @@ class Stats:
     advice: str
 
 
-def facts(
-    ids: Iterable[str] | str | None, filters: Filters, limit: int, before: str | None, archived: bool
-) -> Asking[list[Fact]]:
-    """The facts with these ids, or a page of those that pass the filters, or that are archived and do. Without a scope, of every one."""
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which part of a list is wanted: so many facts, older than the one with an id, and only pinned or archived ones if so said."""
+
+    limit: int
+    before: str | None
+    pinned: bool
+    archived: bool
+
+
+def facts(ids: Iterable[str] | str | None, filters: Filters, page: Page) -> Asking[list[Fact]]:
+    """The facts with these ids, or a page of those that pass the filters. Without a scope, every scope is listed."""
     now: datetime = yield Now()
     if ids is not None:
         return (yield from facts_by_id(ids, where(filters, now, everywhere=True, whenever=True)))
-    accepting.count(limit, "limit", low=1, high=1_000_000)
-    start = accepting.name(before, "before", InvalidQuestion)
-    if archived:
-        return (yield from _archived(where(filters, now, everywhere=True, whenever=True), limit, start))
-    found: list[Fact] = yield Scan(where(filters, now, everywhere=True), limit, start)
+    accepting.count(page.limit, "limit", low=1, high=1_000_000)
+    start = accepting.name(page.before, "before", InvalidQuestion)
+    allowed = where(filters, now, everywhere=True, whenever=bool(page.archived))
+    wanted = replace(allowed, pinned=bool(page.pinned))
+    if page.archived:
+        return (yield from _archived(wanted, page.limit, start))
+    found: list[Fact] = yield Scan(wanted, page.limit, start)
     return found
 
 

@@ -102,6 +102,13 @@ def test_a_session_begins_with_what_is_pinned_and_what_was_told_last(place: dict
     assert any("build server" in line for line in lines)
 
 
+def test_a_session_begins_with_what_is_pinned_however_long_ago_it_was_told(place: dict[str, str], hook: Hook) -> None:
+    with memory_at(place) as memory:
+        memory.pin(memory.remember("Never push on Fridays."))
+        memory.remember([f"The pipeline of team {number} deploys at night." for number in range(30)])
+    assert "Never push on Fridays." in context(hook("session-start", cwd="/somewhere/harbour")).splitlines()[1]
+
+
 def test_a_turn_is_remembered_once_and_is_not_told_again_after_it_was_forgotten(
     place: dict[str, str], hook: Hook, tmp_path: Path
 ) -> None:
@@ -149,6 +156,8 @@ def test_a_line_that_is_still_being_written_waits_for_the_next_time(
         ("prompt-submit", "[]", (), "is no JSON object"),
         ("stop", json.dumps({"transcript_path": "/no/such/file"}), (), "no transcript"),
         ("prompt-submit", json.dumps({"prompt": "Why?"}), ("--deadline", "0.001"), "not waited for"),
+        ("prompt-submit", json.dumps({"prompt": "Why?"}), ("--deadline", "nan"), "not waited for"),
+        ("prompt-submit", "{}", ("--deadline", "inf"), "nothing to look up"),
     ],
 )
 def test_whatever_goes_wrong_the_agent_goes_on_and_is_told(

@@ -145,7 +145,8 @@ def test_tokens_are_long_and_differ(tmp_path: Path) -> None:
 def test_a_port_in_use_is_told() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         ran = call("serve", "--no-token", "--port", str(taken.getsockname()[1]), "--json")
-    assert (ran.code, "in use" in ran.error["problem"]) == (1, True)
+    assert (ran.code, "in use" in ran.error["problem"]) == (2, True)
+    assert "--port" in ran.error["way_out"]
 
 
 def test_a_store_that_cannot_be_opened_is_told_at_once(tmp_path: Path) -> None:

@@ -52,6 +52,11 @@ def test_the_address_of_a_store_is_kept_as_it_is() -> None:
     assert told["configuration"]["mcpServers"]["cofire"]["args"][-1] == "neo4j://localhost:7687"
 
 
+def test_a_store_on_a_server_is_launched_with_its_driver() -> None:
+    told = call("mcp", "--config", "cursor", "--store", "neo4j://localhost:7687", "--json").json
+    assert "cofire[mcp,neo4j]" in told["configuration"]["mcpServers"]["cofire"]["args"]
+
+
 def test_an_unknown_client_is_told_which_there_are() -> None:
     ran = call("mcp", "--config", "emacs")
     assert ran.code == 2

@@ -15,13 +15,14 @@ import typer
 import cofire
 from cofire import configuration
 from cofire.errors import InvalidInput
+from cofire.places import is_served, without_password
 
 StoreOption = Annotated[
     str | None,
     typer.Option(
         "--store",
         metavar="PATH",
-        help="The file that holds the memory. Without it: $COFIRE_STORE, or memory.db in your data folder.",
+        help="The file that holds the memory, or the URL of a Neo4j server. Without it: $COFIRE_STORE, or memory.db in your data folder.",
         rich_help_panel="Everywhere",
     ),
 ]
@@ -41,12 +42,22 @@ class Call:
 
     @property
     def place(self) -> str:
-        """Where the store is, or will be."""
-        return self.store or configuration.default_store()
+        """Where the store is, or will be, for people to read."""
+        return without_password(self._given)
+
+    @property
+    def file(self) -> Path | None:
+        """The file that is the store, or will be; None where a server has it."""
+        return None if is_served(self._given) else Path(self._given).expanduser()
 
     @property
     def store_exists(self) -> bool:
-        return Path(self.place).expanduser().exists()
+        """Whether there is something to open. Of a server only the opening tells."""
+        return self.file is None or self.file.exists()
+
+    @property
+    def _given(self) -> str:
+        return self.store or configuration.default_store()
 
     def after(self, earlier: object) -> Self:
         """This call, with what was said before the command where nothing was said after it."""

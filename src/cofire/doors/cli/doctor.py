@@ -135,7 +135,9 @@ def _embedder() -> Iterator[Finding]:
 
 
 def _disk(call: Call) -> Iterator[Finding]:
-    folder = _existing_folder(Path(call.place).expanduser().absolute())
+    if call.file is None:
+        return
+    folder = _existing_folder(call.file.absolute())
     free = shutil.disk_usage(folder).free
     says = f"{free / 1e9:,.1f} GB free in {folder}"
     if free < LITTLE_SPACE:

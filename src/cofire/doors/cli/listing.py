@@ -19,28 +19,30 @@ BeforeOption = Annotated[
     str | None, typer.Option("--before", metavar="ID", help="The next page: facts older than this one.")
 ]
 ArchivedOption = Annotated[bool, typer.Option("--archived", help="Only facts that are archived.")]
+PinnedOption = Annotated[bool, typer.Option("--pinned", help="Only facts that are pinned.")]
 
 
 def list_facts(
     *,
     limit: LimitOption = 20,
     before: BeforeOption = None,
+    pinned: PinnedOption = False,
     archived: ArchivedOption = False,
     filters: Filters,
     call: Call,
 ) -> None:
     """List facts, newest first, of every scope unless told."""
     with call.shelf() as memory:
-        found = memory.facts(limit=limit, before=before, archived=archived, **filters.keywords)
+        found = memory.facts(limit=limit, before=before, pinned=pinned, archived=archived, **filters.keywords)
         held = memory.stats().size.facts if not found else len(found)
     if call.as_json:
         return show_json({"facts": facts_json(found)})
     for fact in found:
         show_listed(fact)
     if not found:
-        show(_emptiness(call, asked=archived or bool(filters.keywords or before), held=held))
+        show(_emptiness(call, asked=pinned or archived or bool(filters.keywords or before), held=held))
     elif len(found) == limit:
-        note(f"There may be more: cofire list{' --archived' * archived} --before {found[-1].id}")
+        note(f"There may be more: cofire list{' --pinned' * pinned}{' --archived' * archived} --before {found[-1].id}")
 
 
 def stats(*, call: Call) -> None:

@@ -52,7 +52,7 @@ def refuse_to_overwrite(file: Path, call: Call, *, force: bool) -> None:
     """The store itself is never overwritten, anything else only if that was said."""
     if not file.exists():
         return
-    if call.store_exists and file.samefile(Path(call.place).expanduser()):
+    if call.file is not None and call.file.exists() and file.samefile(call.file):
         raise StoreNotOpened(f"{file} is the store itself.", way_out="Give the name of another file.")
     if not force:
         raise StoreNotOpened(f"{file} exists already.", way_out="Give the name of a new file, or say --force.")

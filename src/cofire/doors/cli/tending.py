@@ -35,7 +35,7 @@ def restore(*, file: BackupFile, force: Force = False, call: Call) -> None:
 
     A store that is there already is replaced only with --force.
     """
-    replaced: str | None = import_module(RESTORING).restore(str(file), call.place, force=force)
+    replaced: str | None = import_module(RESTORING).restore(str(file), str(call.file or call.place), force=force)
     with call.shelf() as memory:
         facts = memory.stats().size.facts
     if call.as_json:

@@ -74,12 +74,11 @@ ACTS: Mapping[str, Callable[[cofire.Memory, Moment, Manner], Done]] = {
 
 
 def _worth_knowing(memory: cofire.Memory, moment: Moment, manner: Manner) -> Iterator[Fact]:
-    latest = memory.facts(limit=LATEST, scope=manner.scope)
-    yield from (fact for fact in latest if fact.pinned)
+    yield from memory.facts(pinned=True, limit=manner.k, scope=manner.scope)
     if moment.folder is not None and moment.folder.name:
         about = memory.recall(moment.folder.name, k=manner.k, scope=manner.scope)
         yield from (hit.fact for hit in about)
-    place = _place(moment)
+    place, latest = _place(moment), memory.facts(limit=LATEST, scope=manner.scope)
     yield from sorted(latest, key=lambda fact: fact.source != place)
 
 

@@ -19,7 +19,8 @@ def within(seconds: float, act: Callable[[], Done]) -> Done | None:
     came: list[Done] = []
     thread = threading.Thread(target=lambda: came.append(_settled(act)), daemon=True)
     thread.start()
-    thread.join(seconds)
+    # What is no number of seconds, or more than a thread can wait for, is as little or as much as there is.
+    thread.join(min(max(0.0, seconds), threading.TIMEOUT_MAX))
     return came[0] if came else None
 
 

@@ -14,6 +14,7 @@ import uvicorn
 import cofire
 from cofire.doors.http.app import application
 from cofire.doors.http.walls import EVERYWHERE, Walls, hosts_of
+from cofire.errors import InvalidInput, map_exceptions
 
 BACKLOG = 128
 # Streams are closed at once when the server stops; other requests get a moment.
@@ -91,7 +92,12 @@ def config(app: object) -> uvicorn.Config:
 
 def _listening(address: Address) -> socket.socket:
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    return socket.create_server((address.host, address.port), family=family, backlog=BACKLOG)
+    with map_exceptions(
+        {OSError: InvalidInput},
+        problem=f"Nothing can be served at {address.host}, port {address.port}: {{error}}.",
+        way_out="Choose another --port, or an address of this machine as --host.",
+    ):
+        return socket.create_server((address.host, address.port), family=family, backlog=BACKLOG)
 
 
 def _url(address: Address, listener: socket.socket) -> str:

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from math import isfinite
 from typing import Any
 
 from cofire.doors.mcp.tools import Kind, Tool
@@ -103,14 +104,14 @@ def _written_out(text: str) -> Any:
 
 
 def _whole(value: Any) -> int:
-    if isinstance(value, bool) or int(value) != float(value):
+    if isinstance(value, bool) or int(_number(value)) != float(value):
         raise ValueError(value)
     return int(value)
 
 
 def _number(value: Any) -> float:
-    if isinstance(value, bool):
-        raise TypeError(value)
+    if isinstance(value, bool) or not isfinite(float(value)):
+        raise ValueError(value)
     return float(value)
 
 

@@ -11,8 +11,10 @@ from typing import Any
 import tomlkit
 
 from cofire.errors import InvalidInput
+from cofire.places import is_served
 
 LAUNCH = ("uvx", "--from", "cofire[mcp]", "cofire", "mcp")
+WITH_DRIVER = "cofire[mcp,neo4j]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,13 @@ def written(name: str, options: Sequence[str]) -> Written:
     if name not in CLIENTS:
         raise InvalidInput(f"There is no configuration for {name!r}.", way_out=f"There are {', '.join(CLIENTS)}.")
     client = CLIENTS[name]
-    values = client.shape(LAUNCH[0], [*LAUNCH[1:], *options])
+    command, *arguments = _launched(options)
+    values = client.shape(command, [*arguments, *options])
     text = tomlkit.dumps(values) if client.toml else json.dumps(values, indent=2, ensure_ascii=False)
     return Written(name, client.file, values, text.strip())
+
+
+def _launched(options: Sequence[str]) -> list[str]:
+    """What starts it; a store on a server needs the driver besides."""
+    run, source, package, *rest = LAUNCH
+    return [run, source, WITH_DRIVER if any(map(is_served, options)) else package, *rest]

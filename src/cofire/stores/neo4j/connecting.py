@@ -9,8 +9,8 @@ from typing import Any
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from cofire.errors import InvalidInput, StoreNotOpened
+from cofire.places import SCHEMES, without_password
 
-SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
 USER_VARIABLE, PASSWORD_VARIABLE = "COFIRE_NEO4J_USER", "COFIRE_NEO4J_PASSWORD"
 FIRST_WAIT, GROWING = 0.05, 2.0
 LONGEST_GREETING = 10.0
@@ -40,15 +40,6 @@ class Neo4jOptions:
     answer_seconds: float
 
 
-def is_served(place: object) -> bool:
-    """Whether a place is one that a Neo4j server has.
-
-    >>> is_served("neo4j+s://team.example"), is_served("team.db")
-    (True, False)
-    """
-    return isinstance(place, str) and place.partition("://")[0] in SCHEMES and "://" in place
-
-
 def address(url: str, auth: Auth | None) -> Address:
     """Read a URL. Who asks is told by the argument, else by the URL, else by the environment.
 
@@ -64,12 +55,6 @@ def address(url: str, auth: Auth | None) -> Address:
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     port = f":{_port(parts, url)}" if _port(parts, url) else ""
     return Address(f"{parts.scheme}://{host}{port}", _database(parts), _auth(parts, auth))
-
-
-def without_password(url: str) -> str:
-    """A URL without the name and the password in it."""
-    scheme, found, rest = url.partition("://")
-    return f"{scheme}{found}{rest.rpartition('@')[2]}"
 
 
 def driver_settings(options: Neo4jOptions) -> dict[str, Any]:

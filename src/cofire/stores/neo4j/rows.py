@@ -83,6 +83,8 @@ def condition(where: Where) -> Filter:
         require("f.community = $where_community", "community", where.community)
     if not where.archived:
         clauses.append("NOT f.archived")
+    if where.pinned:
+        clauses.append("f.pinned")
     _require_times(where, require)
     return Filter(" AND ".join(clauses) or "true", bound)
 

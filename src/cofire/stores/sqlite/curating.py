@@ -175,6 +175,9 @@ class Curating:
     def _reading(self) -> AbstractContextManager[apsw.Connection]:
         raise NotImplementedError
 
+    def _write_log(self) -> None:
+        raise NotImplementedError
+
     def fading(self, fade: Fade, now: datetime, examples: int) -> Fading:
         with self._reading() as connection:
             changed = gone = 0
@@ -193,6 +196,7 @@ class Curating:
             return Fading(0, count, tuple(FadedEdge(a, b, kind, weight, None) for a, b, kind, weight in found))
 
     def usage(self) -> list[Usage]:
+        self._write_log()
         with self._reading() as connection:
             return [
                 Usage(id, category, bool(pinned), _moment(stored), _moment(used), importance, success, size)

@@ -20,6 +20,8 @@ from cofire.stores.sqlite.graph_writing import run_clock
 
 # Recalls that are written together, and that wait at most while others keep the store busy.
 TOGETHER, WAITING = 256, 1_024
+# And with the first recall after so long, so that other processes know what is in use.
+LONGEST = timedelta(minutes=1)
 # Every so many recalls it is seen to that pairs and sessions do not become too many.
 TIDIED, MOST_PAIRS, MOST_SESSIONS = 1_024, 200_000, 1_000
 
@@ -40,7 +42,8 @@ class Shelved:
             self._keeping = keeping
             self._waiting.append(shown)
             del self._waiting[:-WAITING]
-            return keeping.rule == "documented" or len(self._waiting) % TOGETHER == 0
+            old = shown.at - self._waiting[0].at >= LONGEST
+            return keeping.rule == "documented" or old or len(self._waiting) % TOGETHER == 0
 
     def find(self, id: str) -> Shown | None:
         with self._lock:

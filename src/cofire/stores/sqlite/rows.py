@@ -117,6 +117,8 @@ def condition(where: Where) -> tuple[str, list[Any]]:
         require("EXISTS (SELECT 1 FROM tags WHERE fact = f.key AND tag = ?)", tag)
     if not where.archived:
         require("NOT f.archived")
+    if where.pinned:
+        require("f.pinned")
     if where.community is not None:
         require("EXISTS (SELECT 1 FROM fact_importance WHERE fact = f.key AND community = ?)", where.community)
     _require_times(where, require)

@@ -72,7 +72,7 @@ __all__ = ["SqliteOptions", "SqliteStore"]
 FEW_FACTS = 8
 
 
-class SqliteStore(Carrying, Curating, Learning):
+class SqliteStore(Carrying, Learning, Curating):
     """Facts in one file. Any number of processes and threads may use it at once."""
 
     def __init__(self, lines: Lines, options: SqliteOptions) -> None:
