@@ -40,6 +40,7 @@ export class Stage {
   private chosen: string | null = null;
   // Points are smaller where there is less room.
   private scale = 1;
+  private flights = 0;
   private readonly shades = new Map<string, string>();
 
   constructor() {
@@ -105,10 +106,12 @@ export class Stage {
     const points = ids.map((id) => this.sigma?.getNodeDisplayData(id)).filter((one) => one !== undefined);
     const nearest = Math.min(0.45, 8 / Math.sqrt(this.atlas?.nodes.size ?? 1));
     const target = points.length ? around(points, foot, nearest) : { x: 0.5, y: 0.5, ratio: 1.05 };
+    const flight = ++this.flights;
     this.element.dataset["flying"] = "yes";
-    this.sigma
-      ?.getCamera()
-      .animate(target, { duration: this.pace(700), easing: "cubicInOut" }, () => delete this.element.dataset["flying"]);
+    this.sigma?.getCamera().animate(target, { duration: this.pace(700), easing: "cubicInOut" }, () => {
+      // A flight that is cut short by the next one ends as well; the camera is at rest when the last one has.
+      if (flight === this.flights) delete this.element.dataset["flying"];
+    });
   }
 
   private pace(milliseconds: number): number {
