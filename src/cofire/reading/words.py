@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import chain
 
@@ -63,9 +62,17 @@ def words(text: str) -> list[str]:
     return [word for word in found if word not in STOP_WORDS] or found
 
 
-def counts(text: str) -> Counter[str]:
+def counts(text: str) -> dict[str, int]:
     """How often each word of a text occurs."""
-    return Counter(words(text))
+    return counted(words(text))
+
+
+def counted(found: Iterable[str]) -> dict[str, int]:
+    """How often each of these occurs. Of so few as a text has, sooner than by a Counter."""
+    often: dict[str, int] = {}
+    for one in found:
+        often[one] = often.get(one, 0) + 1
+    return often
 
 
 def _read(pieces: list[str]) -> Iterator[str]:

@@ -118,11 +118,7 @@ def describe(linked: Sequence[Linked], settings: Settings) -> Asking[tuple[Descr
 def hints(description: str, fact: Fact) -> dict[str, int]:
     """The words of a description that the fact does not say itself; those it says lead to it anyway."""
     own = {*words.words(fact.reading), *(word for tag in fact.tags for word in tag_words(tag))}
-    found: dict[str, int] = {}
-    for word in words.words(description):
-        if word not in own:
-            found[word] = found.get(word, 0) + 1
-    return found
+    return {word: count for word, count in words.counts(description).items() if word not in own}
 
 
 def _alike(

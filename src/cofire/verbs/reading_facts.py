@@ -11,7 +11,7 @@ from cofire.graph_settings import ENTITY_EDGES, MULTI_GRAPH, PROPOSE_TAGS
 from cofire.model import About, Fact, Mentioned, NewFact
 from cofire.reading.base import Reading
 from cofire.reading.spoken import spoken
-from cofire.reading.words import words
+from cofire.reading.words import counted, words
 from cofire.settings import Settings
 
 LAST_SENTENCE = 31
@@ -79,9 +79,7 @@ def word_counts(fact: Fact) -> dict[str, int]:
 
 
 def _counted(said: Sequence[str], tags: Sequence[str]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for word in said:
-        found[word] = found.get(word, 0) + 1
+    found = counted(said)
     for tag in tags:
         for word in tag_words(tag):
             found.setdefault(word, 1)
