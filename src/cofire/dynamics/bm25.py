@@ -51,4 +51,4 @@ def share(saturated: Floats, weights: Sequence[float]) -> Floats:
     total = sum(weights)
     if total <= 0:
         return np.zeros(len(saturated))
-    return np.asarray(saturated @ np.asarray(weights, dtype=np.float64) / total)
+    return np.asarray(np.vecdot(saturated, np.asarray(weights, dtype=np.float64)) / total)

@@ -106,4 +106,4 @@ def mixed_cosines(
     """
     shares = (weights * shares_of(np.ones(len(vectors)), distances)[turns]).astype(np.float32)
     mixed = np.matmul(shares[:, None, :], vectors[turns])[:, 0] - shares.sum(axis=1)[:, None] * mean
-    return shares_of((weights * cosines[turns]).sum(axis=1), np.sqrt(np.einsum("fv,fv->f", mixed, mixed)))
+    return shares_of((weights * cosines[turns]).sum(axis=1), np.sqrt(np.vecdot(mixed, mixed)))

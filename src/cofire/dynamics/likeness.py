@@ -17,6 +17,17 @@ def unit(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
     return np.asarray(vectors / np.where(length > 0, length, 1), dtype=np.float32)
 
 
+def along(vectors: NDArray[np.float32], axes: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The dot product of every row with every axis: a row an axis, a column a vector.
+
+    Row by row: a product of matrices wakes the threads of BLAS, and for so little work they cost more than they do.
+
+    >>> along(np.array([[1.0, 2.0]]), np.array([[1.0, 0.0], [1.0, 1.0]])).tolist()
+    [[1.0], [3.0]]
+    """
+    return np.asarray(np.vecdot(vectors[:, None, :], axes).T)
+
+
 def centred(vectors: NDArray[np.floating], mean: NDArray[np.floating]) -> NDArray[np.float32]:
     """Vectors as seen from the model's resting point: (v − mean) / |v − mean|, so that unrelated texts are near 0.
 
@@ -45,8 +56,8 @@ def centred_cosines(
     >>> centred_cosines(np.array([[1.0, 1.0], [1.0, 0.0]]), np.array([0.0, 1.0]), np.array([1.0, 0.0])).tolist()
     [1.0, 0.0]
     """
-    along, on_mean = (vectors @ np.stack([asked, mean], axis=1)).T
-    return shares_of((along - float(mean @ asked)).astype(np.float64), distances(vectors, on_mean, mean))
+    towards, on_mean = along(vectors, np.stack([asked, mean]))
+    return shares_of((towards - float(mean @ asked)).astype(np.float64), distances(vectors, on_mean, mean))
 
 
 def distances(
@@ -57,7 +68,7 @@ def distances(
     >>> distances(np.array([[1.0, 1.0]]), np.array([1.0]), np.array([1.0, 0.0])).tolist()
     [1.0]
     """
-    squared = np.einsum("ij,ij->i", vectors, vectors) - 2 * on_mean + float(mean @ mean)
+    squared = np.vecdot(vectors, vectors) - 2 * on_mean + float(mean @ mean)
     return np.asarray(np.sqrt(np.maximum(squared, 0.0)))
 
 

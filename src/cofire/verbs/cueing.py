@@ -88,11 +88,11 @@ class Cue:
 
     @cached_property
     def axes(self) -> Vectors:
-        """What vectors are measured along, a column each: the question as seen from the resting point, that point, and the question
+        """What vectors are measured along, a row each: the question as seen from the resting point, that point, and the question
         as it is. Without a vector there is none."""
         if self.question is None or self.vector is None or self.model is None:
-            return np.zeros((0, 3), np.float32)
-        return np.stack([self.question, self.model.mean, likeness.unit(self.vector)], axis=1)
+            return np.zeros((3, 0), np.float32)
+        return np.stack([self.question, self.model.mean, likeness.unit(self.vector)])
 
     @cached_property
     def usual(self) -> tuple[float, float]:

@@ -139,9 +139,9 @@ def cosines(evidence: Evidence, cue: Cue, *, in_session: bool) -> tuple[Numbers,
     if cue.question is None or cue.model is None:
         return np.zeros(asked), np.zeros(asked)
     mean, near = cue.model.mean, ranking().vectors
-    along, on_mean, raw = (evidence.vectors @ cue.axes).T
+    towards, on_mean, raw = likeness.along(evidence.vectors, cue.axes)
     away = likeness.distances(evidence.vectors, on_mean, mean) * evidence.embedded
-    cosine = likeness.shares_of((along - float(mean @ cue.question)).astype(np.float64), away)
+    cosine = likeness.shares_of((towards - float(mean @ cue.question)).astype(np.float64), away)
     if in_session:
         turns = nearest_turns(evidence.around, near)
         opened = openness(evidence.lengths[:asked], short=near.short)
