@@ -93,7 +93,7 @@ def _rows_of(turns: NDArray[np.int32], rows: Positions) -> NDArray[np.int32]:
 def _counts(index: Index, rows: Positions, terms: Sequence[int]) -> NDArray[np.float32]:
     """How often each term occurs in each row, from the postings."""
     table = np.zeros((len(rows), len(terms)), np.float32)
-    held = [index.postings.find(number) for number in terms]
+    held = index.postings.find_each(terms)
     few = [column for column, (positions, _) in enumerate(held) if 0 < len(positions) <= CROWDED]
     if few:
         row_of = np.full(index.columns.size, -1, np.int32)

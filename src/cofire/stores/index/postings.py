@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,9 +17,11 @@ Added = tuple[Terms, Positions, Counts]
 
 TAIL = 4_096
 MOST_FOUND = 256
-# So many terms are looked for one by one in a tail that has just grown; for more it is worth listing it.
+# So many terms are looked for one by one in a tail that has just grown; for more it is worth putting it in order.
 FEW_LOOKS = 16
 FEW_WANTED = 16
+
+_NOBODY, _NOTHING = np.zeros(0, np.int32), np.zeros(0, np.uint16)
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def merged(parts: list[Segment]) -> Segment:
 
 
 class Tail:
-    """The latest postings in the order in which they came. They are listed by term only for one who looks up many."""
+    """The latest postings in the order in which they came. They are put in order only for one who looks up many."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -93,31 +94,29 @@ class Tail:
         self._terms: Terms = np.empty(2 * TAIL, np.int64)
         self._positions: Positions = np.empty(2 * TAIL, np.int32)
         self._counts: Counts = np.empty(2 * TAIL, np.uint16)
-        self._by_term: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
-        self._listed = 0
+        self._sorted: Segment | None = None
         self._looks = 0
 
     def add(self, terms: Terms, positions: Positions, counts: Counts) -> None:
         new = slice(self.size, self.size + len(terms))
         self._terms[new], self._positions[new], self._counts[new] = terms, positions, counts
         self.size = new.stop
-        self._looks = 0
+        self._sorted, self._looks = None, 0
 
     def find(self, term: int) -> tuple[Positions, Counts]:
         """The positions of the facts that hold a term, and how often."""
         self._looks += 1
-        if self._looks > FEW_LOOKS or self._listed == self.size:
-            return _columns(self.by_term().get(term, []))
+        if self._looks > FEW_LOOKS or self._sorted:
+            return self.segment().find(term)
         terms, positions, counts = self.joined()
         held = np.flatnonzero(terms == term)
         return positions[held], counts[held]
 
-    def by_term(self) -> Mapping[int, list[tuple[int, int]]]:
-        """For each term the positions and counts."""
-        for term, position, count in zip(*(column[self._listed :].tolist() for column in self.joined()), strict=True):
-            self._by_term[term].append((position, count))
-        self._listed = self.size
-        return self._by_term
+    def segment(self) -> Segment:
+        """All by term."""
+        if self._sorted is None:
+            self._sorted = segment(*self.joined())
+        return self._sorted
 
     def joined(self) -> Added:
         """All as three arrays."""
@@ -145,10 +144,19 @@ class Postings:
     def find(self, term: int) -> tuple[Positions, Counts]:
         """The positions of the facts that hold a term, and how often. A recall asks for the same words again and again."""
         if term not in self._found:
-            if len(self._found) >= MOST_FOUND:
-                self._found.clear()
-            self._found[term] = self._sought(term)
+            self._keep({term: _joined(self._parts(term))})
         return self._found[term]
+
+    def find_each(self, terms: Sequence[int]) -> list[tuple[Positions, Counts]]:
+        """The same for many terms, which are looked for together."""
+        if new := [term for term in dict.fromkeys(terms) if term not in self._found]:
+            self._keep({term: self._found[term] for term in terms if term in self._found} | self._sought(new))
+        return [self._found[term] for term in terms]
+
+    def _keep(self, found: dict[int, tuple[Positions, Counts]]) -> None:
+        if len(self._found) + len(found) > MOST_FOUND:
+            self._found.clear()
+        self._found |= found
 
     def holds(self, term: int, wanted: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Which of these facts hold a term. For a few, what many facts hold is not brought together."""
@@ -161,35 +169,37 @@ class Postings:
 
     def _parts(self, term: int) -> list[tuple[Positions, Counts]]:
         parts = [part.find(term) for part in self._segments]
-        late = self._tail.find(term)
+        late = self._tail.find(term) if self._tail.size else (_NOBODY, _NOTHING)
         return [*parts, late] if len(late[0]) else parts
 
-    def _sought(self, term: int) -> tuple[Positions, Counts]:
-        parts = self._parts(term)
-        if len(parts) == 1:
-            return parts[0]
-        if not parts:
-            return np.zeros(0, np.int32), np.zeros(0, np.uint16)
-        return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+    def _sought(self, terms: Sequence[int]) -> dict[int, tuple[Positions, Counts]]:
+        """For each of these terms what all segments tell."""
+        wanted, found = np.array(terms, np.int64), [list[tuple[Positions, Counts]]() for _ in terms]
+        for part in self._all_segments():
+            first, many = part.located(wanted)
+            for held, start, end in zip(found, first.tolist(), (first + many).tolist(), strict=True):
+                if start < end:
+                    held.append((part.positions[start:end], part.counts[start:end]))
+        return dict(zip(terms, map(_joined, found), strict=True))
+
+    def _all_segments(self) -> list[Segment]:
+        """Those that were settled, and the tail as one more."""
+        return [*self._segments, self._tail.segment()] if self._tail.size else self._segments
 
     def find_all(self, terms: Terms, most: int) -> tuple[NDArray[np.int64], Positions, Counts, NDArray[np.int64]]:
         """For many terms at once: the place of the term, the position and the count of every posting, and how many each term has.
 
         Those of a term that has more than `most` are counted only.
         """
-        runs = [part.located(terms) for part in self._segments]
+        segments = self._all_segments()
+        runs = [part.located(terms) for part in segments]
         sizes = sum((many for _, many in runs), np.zeros(len(terms), np.int64))
-        late = self._tail.by_term()
-        tails = {at: late[term] for at, term in enumerate(terms.tolist()) if term in late} if late else {}
-        for at, held in tails.items():
-            sizes[at] += len(held)
         few = sizes <= most
-        parts = [part.gathered(first, many * few) for part, (first, many) in zip(self._segments, runs, strict=True)]
-        parts += [(np.full(len(held), at, np.int64), *_columns(held)) for at, held in tails.items() if few[at]]
+        parts = [part.gathered(first, many * few) for part, (first, many) in zip(segments, runs, strict=True)]
         if len(parts) == 1:
             return *parts[0], sizes
         if not parts:
-            return np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint16), sizes
+            return np.zeros(0, np.int64), _NOBODY, _NOTHING, sizes
         places, positions, counts = (np.concatenate(columns) for columns in zip(*parts, strict=True))
         return places, positions, counts, sizes
 
@@ -216,6 +226,10 @@ class Postings:
             self._segments.append(merged([before, last]))
 
 
-def _columns(held: list[tuple[int, int]]) -> tuple[Positions, Counts]:
-    both = np.array(held, dtype=np.int64).reshape(-1, 2)
-    return both[:, 0].astype(np.int32), both[:, 1].astype(np.uint16)
+def _joined(parts: Sequence[tuple[Positions, Counts]]) -> tuple[Positions, Counts]:
+    """What several segments tell of a term, as one."""
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        return _NOBODY, _NOTHING
+    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])

@@ -22,6 +22,8 @@ class Turns:
     def __init__(self) -> None:
         self.before: Places = np.zeros(0, np.int32)
         self.after: Places = np.zeros(0, np.int32)
+        # Whether anybody has ever come before or after another.
+        self.known = False
         # The last fact of a session in each scope, where it is known.
         self._last: dict[int, dict[int, int]] = {}
 
@@ -88,6 +90,7 @@ class Turns:
 
     def _stand_between(self, before: int, new: int, after: int) -> None:
         self.before[new], self.after[new] = before, after
+        self.known = self.known or before >= 0 or after >= 0
         if before >= 0:
             self.after[before] = new
         if after >= 0:
@@ -100,7 +103,7 @@ class Turns:
     def around(self, positions: NDArray[np.integer], reach: int) -> NDArray[np.int32]:
         """A row a position: the one before it, the one before that and so on, then those after it."""
         found = np.full((2 * reach, len(positions)), -1, np.int32)
-        if not self.has_neighbours(positions).any():
+        if not self.known or not self.has_neighbours(positions).any():
             return found.T
         for first, chain in ((0, self.before), (reach, self.after)):
             at = positions
@@ -115,6 +118,7 @@ class Turns:
         sorted_, sessions, scopes = positions[order], sessions[order], scopes[order]
         joined = (sessions[1:] == sessions[:-1]) & (scopes[1:] == scopes[:-1])
         self.before[positions] = self.after[positions] = -1
+        self.known = self.known or bool(joined.any())
         self.before[sorted_[1:][joined]] = sorted_[:-1][joined]
         self.after[sorted_[:-1][joined]] = sorted_[1:][joined]
 

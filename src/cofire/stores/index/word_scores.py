@@ -29,21 +29,23 @@ SLACK = 2e-6
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """A word of the question: its weight, and whether turns lend it to those around them."""
+    """A word of the question: its weight, whether turns lend it to those around them, who holds it, and how much."""
 
-    spelled: str
     weight: float
     lent: bool
+    positions: Positions
+    counts: Counts
 
 
 class WordScores:
     """Adds up what the words of one question give each fact, the heaviest word first."""
 
     def __init__(self, columns: Columns, postings: Postings, turns: Turns, cue: WordCue) -> None:
-        self._columns, self._postings, self._turns, self._cue = columns, postings, turns, cue
-        lent = cue.lent if cue.lent and cue.context is not None else (False,) * len(cue.words)
-        words = map(_Word, cue.words, cue.weights, lent)
-        self._words = sorted(words, key=lambda word: -word.weight)
+        self._columns, self._turns, self._cue = columns, turns, cue
+        lends = cue.lent and cue.context is not None and turns.known
+        lent = cue.lent if lends else (False,) * len(cue.words)
+        told = zip(cue.weights, lent, _holders(postings, cue), strict=True)
+        self._words = sorted([_Word(*word, *held) for *word, held in told], key=lambda word: -word.weight)
         self._total = sum(cue.weights) or 1.0
         self._scores = np.zeros(columns.size)
         # What facts hold themselves and what others lend them, of the word at hand; one place more for turns that are not there.
@@ -53,7 +55,7 @@ class WordScores:
         """Positions of the k best above 0 with their scores, best first, and of all that equal the last of them."""
         left = self._total
         for at, word in enumerate(self._words):
-            positions, counts = self._holders(word.spelled)
+            positions, counts = word.positions, word.counts
             if len(positions) > CROWDED and not any(other.lent for other in self._words[at:]):
                 rivals = self._rivals(among, k, left)
                 if rivals is not None:
@@ -66,13 +68,6 @@ class WordScores:
         held = self._held(among)
         return _best(held, self._scores[held] / self._total, k)
 
-    def _holders(self, word: str) -> tuple[Positions, Counts]:
-        """Positions that hold a word, in the text or in a description, and how much."""
-        weight = self._cue.hint_weight
-        positions, counts = self._postings.find(term(word))
-        hinted, hints = self._postings.find(hint(word)) if weight else (positions[:0], counts[:0])
-        return _added(positions, counts, hinted, weight * hints) if len(hinted) else (positions, counts)
-
     def _add(self, word: _Word, positions: Positions, counts: Counts) -> None:
         cue = self._cue
         lengths = self._columns["length"][positions]
@@ -84,15 +79,14 @@ class WordScores:
         """What facts hold of a word when its turns lend it to those around them; some positions stand there more than once."""
         alive = self._columns["alive"][positions]
         positions, counts = positions[alive], counts[alive]
-        lenders = self._turns.has_neighbours(positions)
-        if not lenders.any():
+        around = self._turns.around(positions, context.reach).ravel()
+        others = around[around >= 0]
+        if not len(others):
             return positions, counts
         self._make_room()
-        around = self._turns.around(positions[lenders], context.reach).ravel()
-        given = np.multiply.outer(counts[lenders], context.lends()).ravel()
-        np.add.at(self._lent, around, given)
+        np.add.at(self._lent, around, np.multiply.outer(counts, context.lends()).ravel())
         self._own[positions] = counts
-        found = np.concatenate([positions, around[around >= 0]])
+        found = np.concatenate([positions, others])
         held = self._own[found] + self._lent[found] * openness(self._columns["length"][found], short=context.short)
         self._own[positions] = self._lent[around] = 0.0
         return found, held
@@ -119,9 +113,20 @@ class WordScores:
         """What common words give a few facts."""
         wanted = rivals.astype(np.int32)
         for word in words:
-            positions, counts = self._holders(word.spelled)
-            if len(positions):
-                self._add(word, rivals, counts_at(wanted, positions, counts))
+            if len(word.positions):
+                self._add(word, rivals, counts_at(wanted, word.positions, word.counts))
+
+
+def _holders(postings: Postings, cue: WordCue) -> list[tuple[Positions, Counts]]:
+    """Who holds each word, in the text or in a description, and how much."""
+    if not cue.hint_weight:
+        return [*postings.find_each(list(map(term, cue.words)))]
+    found = postings.find_each([*map(term, cue.words), *map(hint, cue.words)])
+    told, hinted = found[: len(cue.words)], found[len(cue.words) :]
+    return [
+        _added(*held, more, cue.hint_weight * hints) if len(more) else held
+        for held, (more, hints) in zip(told, hinted, strict=True)
+    ]
 
 
 def _added(positions: Positions, counts: Counts, others: Positions, more: Counts) -> tuple[Positions, Counts]:
