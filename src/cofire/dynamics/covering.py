@@ -33,7 +33,7 @@ def best_sentence(places: NDArray[np.int64], sentences: NDArray[np.int64], but: 
     bits = _bits(int(np.bitwise_or.reduce(sentences, initial=0)))
     if not len(bits):
         return np.zeros(len(places))
-    held = (places[:, None, :] >> bits[:, None]) & ~but[:, None, :] & 1
+    held = (np.where(but, 0, places)[:, None, :] >> bits[:, None]) & 1
     shares = (held @ weights) * ((sentences[:, None] >> bits) & 1)
     return np.asarray(shares.max(axis=1))
 

@@ -113,6 +113,15 @@ class Cue:
         ]
 
     @cached_property
+    def about(self) -> dict[str, float]:
+        """How strongly the question names what facts are about: of names inside one another only the longest counts."""
+        found: dict[str, float] = {}
+        for name in self.named:
+            for id, strength in name.about.items():
+                found[id] = found.get(id, 0.0) + strength / len(name.about) ** 0.5
+        return found
+
+    @cached_property
     def word_shares(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         """What each word counts of the whole question."""
         weights = np.asarray(self.words.weights, np.float64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +72,7 @@ class Slate:
 
     @cached_property
     def rows(self) -> dict[str, int]:
-        return {id: row for row, id in enumerate(self.ids)}
+        return dict(zip(self.ids, count(), strict=False))
 
 
 def slate(evidence: Evidence, cue: Cue, settings: Settings) -> Slate:
@@ -166,14 +167,10 @@ def standing(cosine: Numbers, cue: Cue, settings: Settings) -> Numbers:
 
 
 def named(evidence: Evidence, cue: Cue) -> Numbers:
-    """How strongly the question names what a fact is about: of names inside one another only the longest counts."""
-    found = np.zeros(len(evidence.ids))
-    row = {id: at for at, id in enumerate(evidence.ids)} if cue.named else {}
-    for name in cue.named:
-        for id, strength in name.about.items():
-            if id in row:
-                found[row[id]] += strength / len(name.about) ** 0.5
-    return found
+    """How strongly the question names what a fact is about."""
+    if not cue.about:
+        return np.zeros(len(evidence.ids))
+    return np.array([cue.about.get(id, 0.0) for id in evidence.ids])
 
 
 def timely(evidence: Evidence, cue: Cue) -> Numbers:
@@ -207,4 +204,6 @@ def by_role(evidence: Evidence, cue: Cue) -> Numbers:
     said counts more only if the question asks for that."""
     constants = ranking().direct
     worth = constants.assistant_asked if cue.of_assistant else constants.assistant
+    if ASSISTANTS.isdisjoint(evidence.speakers):
+        return np.zeros(len(evidence.ids))
     return np.array([worth * (one in ASSISTANTS) for one in evidence.speakers], np.float64)

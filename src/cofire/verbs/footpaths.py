@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cofire.stores.base import NamePaths
 
@@ -68,7 +67,7 @@ def joined(known: NamePaths, more: NamePaths) -> NamePaths:
 
 def still_there(paths: NamePaths, weighed: Mapping[str, int]) -> NamePaths:
     """Paths without facts that somebody forgot since they were found."""
-    if weighed.keys() >= set(paths.ids):
+    if all(map(weighed.__contains__, paths.ids)):
         return paths
     there = np.array([id in weighed for id in paths.ids], np.bool_)
     moved = np.maximum(0, np.cumsum(there) - 1)
@@ -84,10 +83,3 @@ def still_there(paths: NamePaths, weighed: Mapping[str, int]) -> NamePaths:
         there=paths.there[kept],
     )
 
-
-def weights(paths: NamePaths, seeds: Mapping[str, float]) -> NDArray[np.float64]:
-    """How much each fact on the paths counts as a seed: nothing if it is none of this pass."""
-    rows = {id: row for row, id in enumerate(paths.ids) if id in seeds}
-    found = np.zeros(len(paths.ids))
-    found[list(rows.values())] = [seeds[id] for id in rows]
-    return found

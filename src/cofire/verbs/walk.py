@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ from cofire.stores.base import Evidence, NamePaths
 from cofire.verbs.asking import Question
 from cofire.verbs.cueing import Cue
 from cofire.verbs.direct import Numbers, Slate, joined, slate
-from cofire.verbs.footpaths import NOWHERE, Footpaths, still_there, weights
+from cofire.verbs.footpaths import NOWHERE, Footpaths, still_there
 from cofire.verbs.wires import hops_along, wires
 
 Rows = NDArray[np.int64]
@@ -38,13 +38,14 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """In which sentences of facts the words of the question stand: a row a fact, as `rows` tells, and a column a word."""
+    """In which sentences of facts the words of the question stand: a row a fact and a column a word. `at` tells for the rows of the
+    slate which row that is, -1 for a fact that was not looked at."""
 
-    rows: Mapping[str, int]
+    at: Rows
     table: Rows
 
-    def of(self, ids: Iterable[str]) -> Rows:
-        return self.table[[self.rows[id] for id in ids]]
+    def of(self, rows: Rows) -> Rows:
+        return self.table[self.at[rows]]
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class Start:
 def first_pass(known: Slate, cue: Cue, asked: Question, bounds: Bounds) -> Asking[Walked]:
     """From the facts that answer best by themselves."""
     seeds = seeds_of(known, known.direct, ranking().seeds.warmth, bounds)
-    nowhere = Placed({}, np.zeros((0, len(cue.words.words)), np.int64))
+    nowhere = Placed(np.zeros(0, np.int64), np.zeros((0, len(cue.words.words)), np.int64))
     return (yield from walk(known, Start(seeds, NOWHERE, nowhere), cue, asked, bounds))
 
 
@@ -127,13 +128,16 @@ def walk(known: Slate, start: Start, cue: Cue, asked: Question, bounds: Bounds) 
 
 def _placed(before: Placed, known: Slate, linked: Linked, cue: Cue) -> Asking[Placed]:
     """Where the words of the question stand in linked facts and in those that lead to them."""
-    looked_at = dict.fromkeys([*linked.target.tolist(), *linked.source.tolist()])
-    new = [id for id in (known.ids[row] for row in looked_at) if id not in before.rows]
-    if not new:
-        return before
-    found: Rows = yield Places(new, cue.words.words)
-    rows = {id: row for row, id in enumerate(new, start=len(before.table))}
-    return Placed({**before.rows, **rows}, np.concatenate([before.table, found]))
+    at = np.full(len(known.ids), -1, np.int64)
+    # A slate only grows at its end.
+    at[: len(before.at)] = before.at
+    looked_at = np.unique(np.concatenate([linked.target, linked.source]))
+    new = looked_at[at[looked_at] < 0]
+    if not len(new):
+        return Placed(at, before.table)
+    found: Rows = yield Places([known.ids[row] for row in new.tolist()], cue.words.words)
+    at[new] = np.arange(len(before.table), len(before.table) + len(new))
+    return Placed(at, np.concatenate([before.table, found]))
 
 
 def seeds_of(known: Slate, scores: Numbers, softness: float, bounds: Bounds) -> dict[str, float]:
@@ -147,7 +151,7 @@ def seeds_of(known: Slate, scores: Numbers, softness: float, bounds: Bounds) -> 
 
 def widened(known: Slate, ids: Sequence[str], cue: Cue, asked: Question) -> Asking[Slate]:
     """The slate with facts that were not weighed yet."""
-    new = [id for id in dict.fromkeys(ids) if id not in known.rows]
+    new = list(dict.fromkeys([id for id in ids if id not in known.rows]))
     if not new:
         return known
     evidence: Evidence = yield weigh(new, cue)
@@ -164,9 +168,10 @@ def weigh(ids: Sequence[str], cue: Cue) -> Weigh:
 def best_links(paths: NamePaths, known: Slate, seeds: Mapping[str, float], cue: Cue, bounds: Bounds) -> Linked:
     """The best link to each fact, over facts about a name and over shared names, and of those the strongest of either kind."""
     rows = np.fromiter(map(known.rows.__getitem__, paths.ids), np.int64, len(paths.ids))
-    starts, names = weights(paths, seeds), name_weights(paths, cue, bounds.floor)
+    starts, names = np.zeros(len(known.ids)), name_weights(paths, cue, bounds.floor)
+    starts[[known.rows[id] for id in seeds]] = list(seeds.values())
     about, shared = (
-        walking.best_steps(steps, starts, names, facts=len(paths.ids))
+        walking.best_steps(steps, starts[rows], names, facts=len(paths.ids))
         for steps in steps_of(paths, known.standing[rows])
     )
     strong = _strongest(about.value, bounds.expanded) | _strongest(shared.value, bounds.expanded)
@@ -194,9 +199,10 @@ def steps_of(paths: NamePaths, standing: Numbers) -> tuple[walking.Steps, walkin
     about = (paths.strength > 0) | (paths.own[paths.step] > 0)
     shared = ~about & paths.loose[seed] & paths.loose[paths.target]
     # Of two names worth the same, the surer one tells the way, whichever was written first.
-    surest = sorted(zip((-paths.sure).tolist(), paths.name, range(len(paths.name)), strict=True))
+    letters = {name: place for place, name in enumerate(sorted(set(paths.name)))}
+    surest = np.lexsort(([letters[name] for name in paths.name], -paths.sure))
     turn = np.empty(len(surest), np.int64)
-    turn[[row for _, _, row in surest]] = np.arange(len(surest))
+    turn[surest] = np.arange(len(surest))
     order = np.argsort(turn[paths.step], kind="stable")
     every = walking.Steps(seed[order], paths.step[order], paths.target[order], draws[order], order)
     return every.only(about[order]), every.only(shared[order])
@@ -205,9 +211,7 @@ def steps_of(paths: NamePaths, standing: Numbers) -> tuple[walking.Steps, walkin
 def judged(known: Slate, paths: NamePaths, linked: Linked, places: Placed, cue: Cue) -> dict[str, Numbers]:
     """The features of linked facts, as far as the link counts; 0 for all others."""
     shares, step = cue.word_shares, paths.step[linked.link]
-    there, here = (
-        places.of([known.ids[row] for row in rows]) for rows in (linked.target.tolist(), linked.source.tolist())
-    )
+    there, here = places.of(linked.target), places.of(linked.source)
     theirs = known.holds[linked.source]
     found = {
         "about": np.sqrt(linked.about),
