@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from cofire.stores.index import warm_vectors
 from cofire.stores.index.index import Index, Row
 from cofire.stores.index.names import Held as HeldNames
 from cofire.stores.index.postings import FEW_LOOKS, Postings
@@ -52,6 +53,18 @@ def test_of_very_many_those_that_stand_out_are_found_by_half_of_their_signs_firs
     assert set(alike[among[alike]].tolist()) <= set(found.tolist())
     assert among[found].all()
     assert len(found) < WANTED * MANY_MORE / 10
+
+
+def test_warm_vectors_are_the_same_while_they_are_few_and_when_they_have_become_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(warm_vectors, "FEW", 4)
+    rows = np.random.default_rng(3).standard_normal((40, 8)).astype(np.float16)
+    warm = warm_vectors.WarmVectors(rows[:3].copy())
+    for first in range(3, 40):
+        assert warm.at(np.arange(first)).tolist() == rows[:first].tolist()
+        warm.add(rows[first : first + 1])
+    assert warm.at(np.array([39, 0])).dtype == np.float32
 
 
 def test_a_term_is_found_alike_by_one_who_looks_once_and_by_one_who_looks_often() -> None:

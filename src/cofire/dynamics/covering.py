@@ -47,24 +47,38 @@ def picked(scores: Floats, holds: Holds, weights: Floats, ties: Sequence[str], *
     >>> picked(np.array([1.0, 0.9, 0.8]), holds, np.array([0.5, 0.5]), "cba", count=2, reward=1.0).round(3).tolist()
     [0.0, 0.0, 0.5]
     """
-    # A handful of words and facts: counting by hand is quicker than with arrays.
-    plain, worth = scores.tolist(), weights.tolist()
-    words = [frozenset([word for word, held in enumerate(row) if held]) for row in holds.tolist()]
+    # A handful of words and facts: counting by hand is quicker than with arrays. The words of a fact are the bits of a number.
+    plain = scores.tolist()
+    words = [sum([1 << word for word, held in enumerate(row) if held]) for row in holds.tolist()]
+    worth = _Worth(weights.tolist(), reward)
     now, gains, bonus = [round(score, DECIMALS) for score in plain], [0.0] * len(plain), dict[int, float]()
-    left, covered, last = set(range(len(plain))), frozenset[int](), np.inf
+    left, covered, last = set(range(len(plain))), 0, np.inf
     for turn in range(min(count, len(plain))):
         best = max(left, key=lambda row: (now[row], ties[row]))
         bonus[best], last = gains[best], min(last, now[best])
         left.remove(best)
-        new, covered = words[best] - covered, covered | words[best]
-        if count >= len(plain) and all(words[row] <= covered for row in left):
+        new, covered = words[best] & ~covered, covered | words[best]
+        if count >= len(plain) and not any(words[row] & ~covered for row in left):
             return np.array([bonus.get(row, 0.0) for row in range(len(plain))])
         for row in left:
-            if not turn or not new.isdisjoint(words[row]):
-                gains[row] = reward * sum([worth[word] for word in words[row] - covered])
+            if not turn or new & words[row]:
+                gains[row] = worth[words[row] & ~covered]
                 now[row] = round(plain[row] + gains[row], DECIMALS)
     behind = last - 10.0**-DECIMALS
     return np.array([bonus[row] if row in bonus else min(0.0, behind - plain[row]) for row in range(len(plain))])
+
+
+class _Worth(dict[int, float]):
+    """What it is worth to be the first to hold some words, the bits of a number; added up once for each."""
+
+    def __init__(self, weights: Sequence[float], reward: float) -> None:
+        super().__init__()
+        self._weights, self._reward = weights, reward
+
+    def __missing__(self, words: int) -> float:
+        held = [weight for word, weight in enumerate(self._weights) if words >> word & 1]
+        self[words] = found = self._reward * sum(held)
+        return found
 
 
 def _bits(mask: int) -> NDArray[np.int64]:

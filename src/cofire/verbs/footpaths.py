@@ -82,4 +82,3 @@ def still_there(paths: NamePaths, weighed: Mapping[str, int]) -> NamePaths:
         strength=paths.strength[kept],
         there=paths.there[kept],
     )
-

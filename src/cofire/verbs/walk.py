@@ -131,8 +131,9 @@ def _placed(before: Placed, known: Slate, linked: Linked, cue: Cue) -> Asking[Pl
     at = np.full(len(known.ids), -1, np.int64)
     # A slate only grows at its end.
     at[: len(before.at)] = before.at
-    looked_at = np.unique(np.concatenate([linked.target, linked.source]))
-    new = looked_at[at[looked_at] < 0]
+    looked_at = np.zeros(len(at), np.bool_)
+    looked_at[linked.target] = looked_at[linked.source] = True
+    new = np.flatnonzero(looked_at & (at < 0))
     if not len(new):
         return Placed(at, before.table)
     found: Rows = yield Places([known.ids[row] for row in new.tolist()], cue.words.words)
@@ -200,7 +201,7 @@ def steps_of(paths: NamePaths, standing: Numbers) -> tuple[walking.Steps, walkin
     shared = ~about & paths.loose[seed] & paths.loose[paths.target]
     # Of two names worth the same, the surer one tells the way, whichever was written first.
     letters = {name: place for place, name in enumerate(sorted(set(paths.name)))}
-    surest = np.lexsort(([letters[name] for name in paths.name], -paths.sure))
+    surest = np.lexsort((np.array([letters[name] for name in paths.name], np.int64), -paths.sure))
     turn = np.empty(len(surest), np.int64)
     turn[surest] = np.arange(len(surest))
     order = np.argsort(turn[paths.step], kind="stable")

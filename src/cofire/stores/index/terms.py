@@ -90,7 +90,9 @@ def packed_places(places: Mapping[str, int]) -> bytes:
 
 def places_of(stored: Sequence[bytes | None], words: Terms) -> NDArray[np.int64]:
     """The sentences of these words in facts, a bit each: a row a fact, a column a word; nothing where nothing is stored."""
-    wanted, column = np.unique(words.astype(np.int32), return_inverse=True)
+    halves = words.astype(np.int32).tolist()
+    wanted = np.array(sorted(set(halves)), np.int32)
+    column = wanted.searchsorted(halves)
     table = np.zeros((len(stored), len(wanted)), np.int64)
     together = np.frombuffer(b"".join([one for one in stored if one]), np.int32)
     if len(together) and len(wanted):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,27 +14,31 @@ Halves = NDArray[np.float16]
 # A process that asks once reads the few vectors it needs; one that goes on gathers them all, up to this many.
 ASKED_BEFORE = 3
 MOST = 200_000
+# So few are kept at single precision, which needs twice the room and no widening.
+FEW = 20_000
 
 
 class WarmVectors:
     """An array that grows as facts come. A fact without a vector has a row of zeros."""
 
     def __init__(self, rows: Halves) -> None:
-        self._room = rows
+        self._room: NDArray[Any] = wide(rows) if len(rows) <= FEW else rows
         self._size = len(rows)
 
     def add(self, rows: Halves) -> None:
         """Append rows for new positions."""
         wanted = self._size + len(rows)
         if wanted > len(self._room):
-            grown = np.zeros((max(wanted, 2 * len(self._room)), rows.shape[1]), np.float16)
+            kind = np.float32 if wanted <= FEW else np.float16
+            grown = np.zeros((max(wanted, 2 * len(self._room)), rows.shape[1]), kind)
             grown[: self._size] = self._room[: self._size]
             self._room = grown
         self._room[self._size : wanted] = rows
         self._size = wanted
 
     def at(self, positions: NDArray[np.int64]) -> Vectors:
-        return wide(self._room.take(positions, axis=0))
+        found = self._room.take(positions, axis=0)
+        return found if found.dtype == np.float32 else wide(found)
 
 
 def wide(halves: Halves) -> Vectors:

@@ -45,7 +45,8 @@ class WordScores:
         lends = cue.lent and cue.context is not None and turns.known
         lent = cue.lent if lends else (False,) * len(cue.words)
         told = zip(cue.weights, lent, _holders(postings, cue), strict=True)
-        self._words = sorted([_Word(*word, *held) for *word, held in told], key=lambda word: -word.weight)
+        words = [_Word(weight, is_lent, *held) for weight, is_lent, held in told]
+        self._words = sorted(words, key=lambda word: -word.weight)
         self._total = sum(cue.weights) or 1.0
         self._scores = np.zeros(columns.size)
         # What facts hold themselves and what others lend them, of the word at hand; one place more for turns that are not there.
