@@ -70,12 +70,16 @@ def ranks_of(rows: Sequence[int], *, scores: Floats, heard: NDArray[np.bool_], t
     >>> ranks_of([0, 2, 3], scores=scores, heard=heard, ties=np.arange(3))
     [2, 0, 0]
     """
-    asked = np.array([row for row in rows if row < len(scores)], np.int64)
+    asked = [row for row in rows if row < len(scores)]
     rounded = np.round(scores, DECIMALS)
-    mine, tie = rounded[asked, None], ties[asked, None]
-    before = heard & ((rounded > mine) | ((rounded == mine) & (ties > tie)))
-    found = np.where(heard[asked], 1 + np.count_nonzero(before, axis=1), 0).tolist()
-    places = dict(zip(asked.tolist(), found, strict=True))
+    told, mine = np.sort(rounded[heard]), rounded[asked]
+    behind = told.searchsorted(mine, "right")
+    if (behind > told.searchsorted(mine) + 1).any():
+        # Of equals the ties decide, and only the order of all tells who comes first.
+        found = ranks(scores, heard, ties)[asked]
+    else:
+        found = np.where(heard[asked], 1 + len(told) - behind, 0)
+    places = dict(zip(asked, found.tolist(), strict=True))
     return [places.get(row, 0) for row in rows]
 
 

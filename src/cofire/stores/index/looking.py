@@ -39,11 +39,13 @@ def evidence(
     """What scoring needs of these facts and of the turns around them."""
     turns = index.turns.around(positions, reach)
     first = rows = positions
+    # By position, which row it is; -1 for all others, and at the end for turns that are not there.
+    row_of = np.full(index.columns.size + 1, -1, np.int32)
+    row_of[positions] = np.arange(len(positions), dtype=np.int32)
     if (turns >= 0).any():
-        close = np.hstack([turns[:, :near], turns[:, reach : reach + near]])
-        first = np.concatenate([positions, others(close[close >= 0], positions)])
-        rows = np.concatenate([first, others(turns[turns >= 0], first)])
-    held = _counts(index, rows, [*map(term, words), *map(hint, words)])
+        first = _with_others(row_of, positions, np.hstack([turns[:, :near], turns[:, reach : reach + near]]))
+        rows = _with_others(row_of, first, turns)
+    held = _counts(index, rows, row_of, [*map(term, words), *map(hint, words)])
     return Evidence(
         ids=ids_of(index, positions),
         vectors=vectors(first),
@@ -51,7 +53,7 @@ def evidence(
         counts=held[:, : len(words)],
         lengths=index.columns["length"][rows].astype(np.float32),
         hints=held[: len(positions), len(words) :],
-        around=_rows_of(turns, rows),
+        around=row_of[turns],
         times=index.columns["time"][positions] / 1e6,
         asks=index.postings.holds(ASKS, positions),
         timed=index.postings.holds(TIMED, positions),
@@ -80,24 +82,22 @@ def others(found: NDArray[Any], known: Positions) -> Positions:
     return found[~among(known, found)]
 
 
-def _rows_of(turns: NDArray[np.int32], rows: Positions) -> NDArray[np.int32]:
-    """Positions as rows; -1 stays."""
-    if not (turns >= 0).any():
-        return turns
-    order = np.argsort(rows)
-    at = order.astype(np.int32)[rows[order].searchsorted(turns)]
-    at[turns < 0] = -1
-    return at
+def _with_others(row_of: NDArray[np.int32], rows: Positions, found: NDArray[np.int32]) -> Positions:
+    """The rows, and after them those found that are none yet, each once; -1 is nobody. `row_of` is told of them."""
+    new = found[(row_of[found] < 0) & (found >= 0)]
+    # Whoever stands there several times is told by the last.
+    row_of[new] = turn = np.arange(len(new), dtype=np.int32)
+    new = new[row_of[new] == turn]
+    row_of[new] = np.arange(len(rows), len(rows) + len(new), dtype=np.int32)
+    return np.concatenate([rows, new])
 
 
-def _counts(index: Index, rows: Positions, terms: Sequence[int]) -> NDArray[np.float32]:
+def _counts(index: Index, rows: Positions, row_of: NDArray[np.int32], terms: Sequence[int]) -> NDArray[np.float32]:
     """How often each term occurs in each row, from the postings."""
     table = np.zeros((len(rows), len(terms)), np.float32)
     held = index.postings.find_each(terms)
     few = [column for column, (positions, _) in enumerate(held) if 0 < len(positions) <= CROWDED]
     if few:
-        row_of = np.full(index.columns.size, -1, np.int32)
-        row_of[rows] = np.arange(len(rows), dtype=np.int32)
         found = row_of[np.concatenate([held[column][0] for column in few])]
         there = np.flatnonzero(found >= 0)
         columns = np.repeat(few, [len(held[column][0]) for column in few])

@@ -96,20 +96,18 @@ class Turns:
         if after >= 0:
             self.before[after] = new
 
-    def has_neighbours(self, positions: NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Which of these are not alone."""
-        return np.asarray((self.before[positions] >= 0) | (self.after[positions] >= 0))
-
     def around(self, positions: NDArray[np.integer], reach: int) -> NDArray[np.int32]:
         """A row a position: the one before it, the one before that and so on, then those after it."""
         found = np.full((2 * reach, len(positions)), -1, np.int32)
-        if not self.known or not self.has_neighbours(positions).any():
+        if not self.known or not reach:
+            return found.T
+        found[0], found[reach] = self.before[positions], self.after[positions]
+        if (found[0] < 0).all() and (found[reach] < 0).all():
             return found.T
         for first, chain in ((0, self.before), (reach, self.after)):
-            at = positions
-            for step in range(first, first + reach):
+            for step in range(first + 1, first + reach):
                 # Of nobody, -1, the last place tells, where nobody stands either.
-                found[step] = at = chain[at]
+                chain.take(found[step - 1], out=found[step], mode="wrap")
         return found.T
 
     def _chain(self, columns: Columns, positions: NDArray[np.integer]) -> None:
