@@ -115,6 +115,7 @@ def best_steps(steps: Steps, seeds: Floats, names: Floats, *, facts: int) -> Bes
         * steps.draws
         / (drawn[steps.name] + 1e-12)
     )
-    order = np.lexsort((-np.arange(len(worth)), worth))
+    # What is written last stays: the best, and of equals the one given first.
+    order = np.argsort(-worth, kind="stable")[::-1]
     value[steps.fact[order]], step[steps.fact[order]] = worth[order], steps.number[order]
     return Best(value, step)

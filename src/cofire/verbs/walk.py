@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -184,8 +185,8 @@ def best_links(paths: NamePaths, known: Slate, seeds: Mapping[str, float], cue: 
 
 def name_weights(paths: NamePaths, cue: Cue, floor: float) -> Numbers:
     """What each name counts: by its rarity, less if the question holds it; those that are too unsure nothing."""
-    asked = {one.name for one in cue.names}
-    held = np.array([ranking().names.in_question if name in asked else 1.0 for name in paths.name], np.float64)
+    asked, known = {one.name for one in cue.names}, ranking().names.in_question
+    held = np.array([known if name in asked else 1.0 for name in paths.name], np.float64)
     return walking.rarity(max(1, cue.facts), paths.count) * held * (paths.sure >= floor)
 
 
@@ -241,7 +242,10 @@ class Hops(Mapping[str, Hop]):
 
     def __init__(self, paths: NamePaths, linked: Linked, wires: Mapping[str, Hop]) -> None:
         self._paths, self._linked, self._wires = paths, linked, wires
-        self._places = {paths.ids[at]: place for place, at in enumerate(linked.at.tolist())}
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {self._paths.ids[at]: place for place, at in enumerate(self._linked.at.tolist())}
 
     def __getitem__(self, id: str) -> Hop:
         if id not in self._places:
