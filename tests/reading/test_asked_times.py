@@ -147,6 +147,8 @@ def test_months_joined_by_a_small_word_are_both_asked_about() -> None:
     [
         ("Where was John between August 11 and August 15 2022?", "2022-08-11", "2022-08-16"),
         ("What did we do from 2022-03-04 to 2022-04-01?", "2022-03-04", "2022-04-02"),
+        ("Where did I work from 2020 to 2022?", "2020-01-01", "2023-01-01"),
+        ("What happened between 2019 and 2021?", "2019-01-01", "2022-01-01"),
         ("What happened between last Friday and yesterday?", "2023-05-05", "2023-05-10"),
         ("Who was away from 20 December to 6 January 2023?", "2022-12-20", "2023-01-07"),
     ],

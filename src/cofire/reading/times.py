@@ -27,7 +27,6 @@ _LONG_MONTHS = (
 _MONTH = f"(?P<month>{_LONG_MONTHS}|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\\b\\.?)"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _LATER_DAY = r"(?P<later>\d{1,2})(?:st|nd|rd|th)?"
-_YEAR = r"(?P<year>(?:1\d|20)\d\d)"
 _COUNT = r"(?P<count>\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:a )?couple(?: of)?|(?:a )?few|several)"
 _UNIT = r"(?P<unit>second|minute|hour|day|week|weekend|month|year|decade)s?"
 _WEEKDAY = "(?P<weekday>" + "|".join(WEEKDAYS) + ")"
@@ -41,10 +40,16 @@ _COUNTS |= {"a": 1, "an": 1, "couple": 2, "few": 3, "several": 4}
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4}
 _DAYS_AWAY = {"yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1}
 _STEPS = {"last": -1, "past": -1, "previous": -1, "this": 0, "next": 1, "coming": 1, "upcoming": 1}
+_ANY_YEAR = r"(?:1\d|20)\d\d"
+_YEAR = f"(?P<year>{_ANY_YEAR})"
+# The second of two years is one as the first is: in 2021 and 2022, from 2020 to 2022.
 _BEFORE_YEAR = re.compile(
-    r"\b(?:in|since|until|till|during|circa|early|late|mid|year|before|after|from|through)[\s-]$", re.I
+    r"\b(?:in|since|until|till|during|circa|early|late|mid|year|before|after|from|through)[\s-]$"
+    rf"|\b(?:in|during|from|between)\s{_ANY_YEAR},?\s(?:and|or|to|until|till|through)\s$",
+    re.I,
 )
-_LONGEST_BEFORE = 12
+_LONGEST_BEFORE = 24
+_BETWEEN, _AND_YEAR = re.compile(r"\bbetween\s$", re.I), re.compile(rf"\sand\s{_ANY_YEAR}\b")
 # Stands for the moment of a text of which nobody knows when it was said; only its zone is used.
 _NO_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
 _DIGIT = re.compile(r"\d")
@@ -128,8 +133,16 @@ def _numeric(match: re.Match[str], now: datetime) -> Period | None:
         return _year_month(year, int(match["only"]), now)
     if match["decade"]:
         return almanac.years(now, year, 10) if year % 10 == 0 else None
-    before = _BEFORE_YEAR.search(match.string, max(0, start - _LONGEST_BEFORE), start)
-    return almanac.years(now, year, 1) if before else None
+    return almanac.years(now, year, 1) if _is_year(match) else None
+
+
+def _is_year(match: re.Match[str]) -> bool:
+    """Whether the words around a number make it a year."""
+    text, start, end = match.string, match.start(), match.end()
+    first = max(0, start - _LONGEST_BEFORE)
+    if _BEFORE_YEAR.search(text, first, start):
+        return True
+    return bool(_BETWEEN.search(text, first, start) and _AND_YEAR.match(text, end))
 
 
 def _iso(match: re.Match[str], now: datetime) -> Period:

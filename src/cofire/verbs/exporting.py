@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from html import escape
 from pathlib import Path
 from typing import Any, TextIO
-from xml.sax.saxutils import escape, quoteattr
 
 from cofire.asks import Asking, Emit, Now, Scan, Size, Write
 from cofire.errors import InvalidInput, StoreNotOpened, map_exceptions
@@ -120,9 +120,9 @@ def _graphml(facts: Sequence[Fact], edges: Sequence[Edge], rated: Mapping[str, I
         yield f'<key id="{on}.{name}" for="{on}" attr.name="{name}" attr.type="{kind}"/>\n'
     yield '<graph edgedefault="directed">\n'
     for fact in facts:
-        yield f"<node id={quoteattr(fact.id)}>{_data('node', _node_values(fact, rated.get(fact.id)))}</node>\n"
+        yield f'<node id="{escape(fact.id)}">{_data("node", _node_values(fact, rated.get(fact.id)))}</node>\n'
     for number, edge in enumerate(edges):
-        ends = f"source={quoteattr(edge.source)} target={quoteattr(edge.target)}"
+        ends = f'source="{escape(edge.source)}" target="{escape(edge.target)}"'
         yield f'<edge id="e{number}" {ends}>{_data("edge", _edge_values(edge))}</edge>\n'
     yield "</graph>\n</graphml>\n"
 
@@ -162,7 +162,9 @@ def _edge_values(edge: Edge) -> dict[str, object]:
 
 def _data(on: str, values: Mapping[str, object]) -> str:
     said = ((name, value) for name, value in values.items() if value is not None)
-    return "".join(f'<data key="{on}.{name}">{escape(_xml_safe(str(value)))}</data>' for name, value in said)
+    return "".join(
+        f'<data key="{on}.{name}">{escape(_xml_safe(str(value)), quote=False)}</data>' for name, value in said
+    )
 
 
 def _xml_safe(text: str) -> str:
