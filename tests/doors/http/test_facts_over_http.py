@@ -91,6 +91,21 @@ def test_an_archived_fact_is_out_of_recall_until_it_is_restored(served: Served) 
     assert with_it["hits"][0]["id"] == served.ids[2]
 
 
+def test_pinned_and_archived_facts_are_listed_by_themselves(served: Served) -> None:
+    served.api.post(f"/facts/{served.ids[0]}/pin")
+    served.api.post(f"/facts/{served.ids[1]}/archive")
+    found = {
+        asked: [fact["id"] for fact in served.api.get("/facts", params={asked: True}).json()["facts"]]
+        for asked in ("pinned", "archived")
+    }
+    assert found == {"pinned": [served.ids[0]], "archived": [served.ids[1]]}
+
+
+def test_words_are_not_looked_for_among_pinned_facts_alone(served: Served) -> None:
+    refused = served.api.get("/facts", params={"text": "Berlin", "pinned": True})
+    assert (refused.status_code, "Leave text out" in refused.text) == (400, True)
+
+
 def test_forgetting_can_be_looked_at_done_and_undone(served: Served) -> None:
     would = served.api.post("/forget", json={"ids": served.ids[:1], "dry_run": True}).json()
     assert (would["forgotten"], would["radius"]["facts"], would["receipt"]) == (False, 1, None)

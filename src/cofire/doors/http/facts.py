@@ -14,6 +14,7 @@ from cofire.doors.http.routing import TheMemory, answer, router
 from cofire.doors.http.shapes import gone_json, texts_of, whole_fact_json
 from cofire.doors.http.words import Id
 from cofire.doors.shapes import restored_json
+from cofire.errors import InvalidInput
 
 routes = router("facts")
 
@@ -33,6 +34,11 @@ async def remember(said: given.Facts, memory: TheMemory) -> JSONResponse:
 async def list_facts(asked: Annotated[given.FactsAsked, Query()], memory: TheMemory) -> JSONResponse:
     """List facts, newest first, a page at a time; or with `text` find those that say it, best first."""
     if asked.text is not None:
+        if asked.pinned or asked.archived:
+            raise InvalidInput(
+                "With text, facts are found by what they say, pinned or not.",
+                way_out="Leave text out, or pinned and archived.",
+            )
         return answer({"facts": facts_json(await _saying(asked.text, asked, memory)), "next": None})
     found = await memory.facts(limit=asked.limit, before=asked.before, **asked.filters)
     return answer({"facts": facts_json(found), "next": found[-1].id if len(found) == asked.limit else None})

@@ -220,7 +220,7 @@ class Value(Said):
 
 
 class FactsAsked(Asked):
-    """Which facts to list, newest first; with `text` those that say it, best first."""
+    """Which facts to list, newest first, with `pinned` or `archived` only those; with `text` those that say it, best first."""
 
     scope: SomeNames = []
     tag: SomeNames = []
@@ -231,6 +231,8 @@ class FactsAsked(Asked):
     until: Moment | None = None
     as_of: Moment | None = None
     community: Community | None = None
+    pinned: bool = False
+    archived: bool = False
     text: QuestionText | None = None
     limit: Count = 50
     before: Id | None = None
@@ -240,7 +242,7 @@ class FactsAsked(Asked):
         """The filters, in the keywords of Memory."""
         renamed = {"tag": "tags"}
         said = {renamed.get(name, name): value for name, value in self if name not in {"text", "limit", "before"}}
-        return {name: value for name, value in said.items() if value not in (None, [])}
+        return {name: value for name, value in said.items() if value not in (None, [], False)}
 
 
 class EdgesAsked(Asked):
