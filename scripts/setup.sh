@@ -12,6 +12,9 @@ export UV_NO_PROGRESS=1
 export UV_PYTHON_DOWNLOADS=never
 export UV_SYSTEM_CERTS="${UV_SYSTEM_CERTS:-true}"
 unset VIRTUAL_ENV PYTHONHOME PYTHONPATH
+# Tests start hundreds of interpreters: what they import is compiled once, as it is where cofire is installed.
+unset PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX="${PYTHONPYCACHEPREFIX:-$root/.tools/bytecode}"
 
 say() {
     printf '==> %s\n' "$*"

@@ -30,7 +30,7 @@ def told(memory: Memory) -> list[str]:
     ]
     loose = [f"{one} keeps the copper kettle number {n} in {PLACES[n % 5]}." for n, one in enumerate(PEOPLE * 4)]
     ids = memory.remember([*said, *loose])
-    for source, target in zip(ids, ids[3:], strict=False):
+    for source, target in zip(ids[::5], ids[3::5], strict=True):
         memory.connect(source, target, kind="supports", weight=0.7, confidence=0.9)
     return ids
 
