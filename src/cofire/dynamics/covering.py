@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +51,12 @@ def picked(scores: Floats, holds: Holds, weights: Floats, ties: Sequence[str], *
     # A handful of words and facts: counting by hand is quicker than with arrays. The words of a fact are the bits of a number.
     plain = scores.tolist()
     words = [sum([1 << word for word, held in enumerate(row) if held]) for row in holds.tolist()]
-    worth = _Worth(weights.tolist(), reward)
+    weighed: list[tuple[int, float]] = list(enumerate(weights.tolist()))
+
+    @cache
+    def worth(held: int) -> float:
+        return reward * sum([weight for word, weight in weighed if held >> word & 1])
+
     now, gains, bonus = [round(score, DECIMALS) for score in plain], [0.0] * len(plain), dict[int, float]()
     left, covered, last = set(range(len(plain))), 0, np.inf
     for turn in range(min(count, len(plain))):
@@ -62,23 +68,10 @@ def picked(scores: Floats, holds: Holds, weights: Floats, ties: Sequence[str], *
             return np.array([bonus.get(row, 0.0) for row in range(len(plain))])
         for row in left:
             if not turn or new & words[row]:
-                gains[row] = worth[words[row] & ~covered]
+                gains[row] = worth(words[row] & ~covered)
                 now[row] = round(plain[row] + gains[row], DECIMALS)
     behind = last - 10.0**-DECIMALS
     return np.array([bonus[row] if row in bonus else min(0.0, behind - plain[row]) for row in range(len(plain))])
-
-
-class _Worth(dict[int, float]):
-    """What it is worth to be the first to hold some words, the bits of a number; added up once for each."""
-
-    def __init__(self, weights: Sequence[float], reward: float) -> None:
-        super().__init__()
-        self._weights, self._reward = weights, reward
-
-    def __missing__(self, words: int) -> float:
-        held = [weight for word, weight in enumerate(self._weights) if words >> word & 1]
-        self[words] = found = self._reward * sum(held)
-        return found
 
 
 def _bits(mask: int) -> NDArray[np.int64]:
