@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import repeat
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from cofire import xray
 from cofire.model import Fact
@@ -16,9 +15,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Numbers = NDArray[np.float64]
-
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +100,9 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Every candidate of a recall, in arrays with a row each: what each channel scores and what that gives.
+    """Every candidate of a recall, in arrays with a row each: what each channel scores, its place there, and what that gives.
 
-    `places` tells the places of rows in a channel, from 1, or 0 where it did not hear them; `parts` is what activation gives, by
-    feature; `hops` and `seeds` are of each pass of activation, `recorded` its rounds;
+    `parts` is what activation gives, by feature; `hops` and `seeds` are of each pass of activation, `recorded` its rounds;
     `bridges` are the links to each fact that connects two others.
     """
 
@@ -115,7 +110,7 @@ class Ranking:
     order: tuple[int, ...]
     total: Numbers
     scores: Mapping[str, Numbers]
-    places: Mapping[str, Callable[[Sequence[int]], list[int]]]
+    places: Mapping[str, NDArray[np.int64]]
     gives: Mapping[str, Numbers]
     parts: Mapping[str, Numbers]
     hops: tuple[Mapping[str, Hop], ...] = ()
@@ -147,24 +142,23 @@ class Ranking:
     def hits(self, facts: Sequence[Fact]) -> list[Hit]:
         """Candidates as hits."""
         rows = [self.ids.index(fact.id) for fact in facts]
-        heard = _by_fact([self._heard(name, rows) for name in self.gives])
-        parts = _by_fact([values[rows].tolist() for values in self.parts.values()])
+        heard = {name: self._heard(name, gives[rows].tolist(), rows) for name, gives in self.gives.items()}
+        parts = {name: values[rows].tolist() for name, values in self.parts.items()}
         return [
             Hit(
                 fact,
                 score,
-                dict(zip(self.gives, told, strict=True)),
+                {name: told[at] for name, told in heard.items()},
                 path_back(fact.id, self.hops, self.seeds),
-                {name: value for name, value in zip(self.parts, given, strict=True) if value},
+                {name: values[at] for name, values in parts.items() if values[at]},
                 self.bridges.get(fact.id, ()),
             )
-            for fact, score, told, given in zip(facts, self.total[rows].tolist(), heard, parts, strict=False)
+            for at, (fact, score) in enumerate(zip(facts, self.total[rows].tolist(), strict=True))
         ]
 
-    def _heard(self, name: str, rows: list[int]) -> list[Heard]:
+    def _heard(self, name: str, gives: list[float], rows: list[int]) -> list[Heard]:
         """What a channel says of the facts at these rows. Some have no places, and those that are no channel no scores."""
-        gives = self.gives[name][rows].tolist()
-        ranks = self.places[name](rows) if name in self.places else [0] * len(rows)
+        ranks = self.places[name][rows].tolist() if name in self.places else [0] * len(rows)
         scores = self.scores[name][rows].tolist() if name in self.scores else gives
         return [Heard(rank or None, score, given) for rank, score, given in zip(ranks, scores, gives, strict=True)]
 
@@ -220,8 +214,3 @@ class Recollection:
     def to_dict(self) -> dict[str, Any]:
         """Every stage as JSON."""
         return xray.as_json(self)
-
-
-def _by_fact(by_name: Sequence[Sequence[T]]) -> Iterator[tuple[T, ...]]:
-    """What is told name by name, fact by fact; where there is no name, nothing of any."""
-    return zip(*by_name, strict=True) if by_name else repeat(())

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from cofire.dynamics.fusion import order, ranks, ranks_of, reciprocal
+from cofire.dynamics.fusion import order, ranks, reciprocal
 
 scores = some.lists(some.floats(-5, 5), min_size=1, max_size=8)
 
@@ -37,15 +37,6 @@ def test_places_are_a_permutation(values: list[float]) -> None:
     names = [f"{place:02}" for place in range(len(values))]
     places = ranks(np.array(values), np.ones(len(values), np.bool_), names)
     assert sorted(place for place in places if place) == list(range(1, len(values) + 1))
-
-
-@given(some.lists(some.tuples(some.sampled_from([0.1, 0.2, 0.3, 0.4]), some.booleans()), min_size=1, max_size=8))
-def test_places_of_a_few_are_those_they_have_among_all(told: list[tuple[float, bool]]) -> None:
-    values, flags = np.array([value for value, _ in told]), heard(*(flag for _, flag in told))
-    ties = np.arange(len(told))[::-1]
-    rows = [*range(len(told)), len(told)]
-    found = ranks_of(rows, scores=values, heard=flags, ties=ties)
-    assert found == [*ranks(values, flags, ties).tolist(), 0]
 
 
 def test_reciprocal_worked() -> None:

@@ -13,17 +13,6 @@ Floats = NDArray[np.float64]
 DECIMALS = 6
 
 
-def ties(ids: Sequence[str]) -> NDArray[np.int64]:
-    """The order of the ids, by which equals are told apart: the newer first.
-
-    >>> ties(["b", "c", "a"]).tolist()
-    [1, 2, 0]
-    """
-    ranks = np.empty(len(ids), np.int64)
-    ranks[np.argsort(np.array(ids, dtype="U26"))] = np.arange(len(ids))
-    return ranks
-
-
 def order(scores: Floats, ties: Sequence[str] | NDArray[np.integer]) -> tuple[int, ...]:
     """Rows by falling score; of equals the larger name first. Rounded, so that the last bit of a sum decides nothing.
 
@@ -60,27 +49,6 @@ def ranks(scores: Floats, heard: NDArray[np.bool_], ties: Sequence[str] | NDArra
     order = np.lexsort((np.asarray(ties)[rows], np.round(scores[rows], DECIMALS)))[::-1]
     places[rows[order]] = np.arange(1, len(rows) + 1)
     return places
-
-
-def ranks_of(rows: Sequence[int], *, scores: Floats, heard: NDArray[np.bool_], ties: NDArray[np.integer]) -> list[int]:
-    """The places of a few facts in a channel, as `ranks` tells those of all. A row beyond the scores is of a fact that joined later,
-    which the channel did not hear.
-
-    >>> scores, heard = np.array([0.2, 0.9, 0.0]), np.array([True, True, False])
-    >>> ranks_of([0, 2, 3], scores=scores, heard=heard, ties=np.arange(3))
-    [2, 0, 0]
-    """
-    asked = [row for row in rows if row < len(scores)]
-    rounded = np.round(scores, DECIMALS)
-    told, mine = np.sort(rounded[heard]), rounded[asked]
-    behind = told.searchsorted(mine, "right")
-    if (behind > told.searchsorted(mine) + 1).any():
-        # Of equals the ties decide, and only the order of all tells who comes first.
-        found = ranks(scores, heard, ties)[asked]
-    else:
-        found = np.where(heard[asked], 1 + len(told) - behind, 0)
-    places = dict(zip(asked, found.tolist(), strict=True))
-    return [places.get(row, 0) for row in rows]
 
 
 def reciprocal(places: NDArray[np.integer], *, weight: float, k: float) -> Floats:

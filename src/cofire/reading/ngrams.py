@@ -45,9 +45,8 @@ def _addresses(text: str) -> Iterator[str]:
 def _telling(lines: Sequence[Sequence[str]]) -> Iterator[str]:
     for width in range(1, LONGEST + 1):
         for line in lines:
-            telling = [word not in STOP_WORDS for word in line]
-            for at, (first, last) in enumerate(zip(telling, telling[width - 1 :], strict=False)):
-                if first and last:
+            for at in range(len(line) - width + 1):
+                if line[at] not in STOP_WORDS and line[at + width - 1] not in STOP_WORDS:
                     yield from _spellings(line[at : at + width])
 
 
@@ -74,7 +73,7 @@ def _others(lines: Sequence[Sequence[str]]) -> Iterator[str]:
     """Runs that begin or end in a small word, articles aside: "let it be"."""
     for width in range(2, LONGEST + 1):
         for line in lines:
-            small = [word in STOP_WORDS for word in line]
-            for at, (first, last) in enumerate(zip(small, small[width - 1 :], strict=False)):
-                if (first or last) and line[at] not in _ARTICLES and (width > 2 or not (first and last)):
+            for at in range(len(line) - width + 1):
+                small = line[at] in STOP_WORDS, line[at + width - 1] in STOP_WORDS
+                if any(small) and line[at] not in _ARTICLES and (width > 2 or not all(small)):
                     yield " ".join(line[at : at + width])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -80,13 +79,13 @@ def _with_bridges(ranking: Ranking, bridges: Sequence[Bridged]) -> Ranking:
     wide = _widened(ranking, [id for id in counts if id not in known])
     scores = np.array([counts.get(id, 0.0) for id in wide.ids])
     lifts = np.where(scores > 0, np.maximum(0.0, scores - wide.total), 0.0)
-    total, ties = wide.total + lifts, fusion.ties(wide.ids)
+    total = wide.total + lifts
     return replace(
         wide,
         total=total,
-        order=fusion.order(total, ties),
+        order=fusion.order(total, wide.ids),
         scores={**wide.scores, CHANNEL: scores},
-        places={**wide.places, CHANNEL: partial(fusion.ranks_of, scores=scores, heard=scores > 0, ties=ties)},
+        places={**wide.places, CHANNEL: fusion.ranks(scores, scores > 0, wide.ids)},
         gives={**wide.gives, CHANNEL: lifts},
         bridges={one.id: one.links for one in bridges},
     )
@@ -105,6 +104,7 @@ def _widened(ranking: Ranking, ids: Sequence[str]) -> Ranking:
         ids=(*ranking.ids, *ids),
         total=longer(ranking.total),
         scores={name: longer(values) for name, values in ranking.scores.items()},
+        places={name: np.concatenate([at, np.zeros(len(ids), at.dtype)]) for name, at in ranking.places.items()},
         gives={name: longer(values) for name, values in ranking.gives.items()},
         parts={name: longer(values) for name, values in ranking.parts.items()},
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,14 +42,11 @@ def fuse(active: Activation, heard: Heard, cue: Cue, asked: Question, plan: Plan
     }
     if plan.activates:
         scores["activation"], hears["activation"] = active.scores, active.scores > 0
-    places = {
-        name: partial(fusion.ranks_of, scores=scores[name], heard=hears[name], ties=known.ties) for name in scores
-    }
+    places = {name: fusion.ranks(scores[name], hears[name], known.ties) for name in scores}
     method = asked.settings[FUSION]
     parts = _parts(active, plan) if method == "calibrated" else {}
     if method == "rrf":
-        ranks = {name: fusion.ranks(scores[name], hears[name], known.ties) for name in scores}
-        gives = _reciprocal(ranks, heard, asked, plan)
+        gives = _reciprocal(places, heard, asked, plan)
     elif method == "hybrid":
         gives = (yield from _hybrid(active)) | _own(own, heard)
     else:
@@ -101,13 +97,13 @@ def _parts(active: Activation, plan: Plan) -> dict[str, Numbers]:
 
 
 def _reciprocal(
-    ranks: Mapping[str, NDArray[np.int64]], heard: Heard, asked: Question, plan: Plan
+    places: Mapping[str, NDArray[np.int64]], heard: Heard, asked: Question, plan: Plan
 ) -> dict[str, Numbers]:
     """Only the places count (000)."""
-    weights = {name: asked.settings[WEIGHTS[name]] if name in WEIGHTS else heard.weights[name] for name in ranks}
+    weights = {name: asked.settings[WEIGHTS[name]] if name in WEIGHTS else heard.weights[name] for name in places}
     return {
-        name: fusion.reciprocal(rank, weight=weights[name] * plan.weights.get(name, 1.0), k=asked.settings[RRF_K])
-        for name, rank in ranks.items()
+        name: fusion.reciprocal(place, weight=weights[name] * plan.weights.get(name, 1.0), k=asked.settings[RRF_K])
+        for name, place in places.items()
     }
 
 

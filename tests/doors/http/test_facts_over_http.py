@@ -101,6 +101,11 @@ def test_pinned_and_archived_facts_are_listed_by_themselves(served: Served) -> N
     assert found == {"pinned": [served.ids[0]], "archived": [served.ids[1]]}
 
 
+def test_the_first_community_is_a_filter_too(served: Served) -> None:
+    """It is number 0, which is nothing left out."""
+    assert served.api.get("/facts", params={"community": 0}).json()["facts"] == []
+
+
 def test_words_are_not_looked_for_among_pinned_facts_alone(served: Served) -> None:
     refused = served.api.get("/facts", params={"text": "Berlin", "pinned": True})
     assert (refused.status_code, "Leave text out" in refused.text) == (400, True)

@@ -40,7 +40,9 @@ async def list_facts(asked: Annotated[given.FactsAsked, Query()], memory: TheMem
                 way_out="Leave text out, or pinned and archived.",
             )
         return answer({"facts": facts_json(await _saying(asked.text, asked, memory)), "next": None})
-    found = await memory.facts(limit=asked.limit, before=asked.before, **asked.filters)
+    found = await memory.facts(
+        limit=asked.limit, before=asked.before, pinned=asked.pinned, archived=asked.archived, **asked.filters
+    )
     return answer({"facts": facts_json(found), "next": found[-1].id if len(found) == asked.limit else None})
 
 

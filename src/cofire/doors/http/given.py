@@ -241,8 +241,9 @@ class FactsAsked(Asked):
     def filters(self) -> dict[str, Any]:
         """The filters, in the keywords of Memory."""
         renamed = {"tag": "tags"}
-        said = {renamed.get(name, name): value for name, value in self if name not in {"text", "limit", "before"}}
-        return {name: value for name, value in said.items() if value not in (None, [], False)}
+        besides = {"pinned", "archived", "text", "limit", "before"}
+        said = {renamed.get(name, name): value for name, value in self if name not in besides}
+        return {name: value for name, value in said.items() if value not in (None, [])}
 
 
 class EdgesAsked(Asked):
