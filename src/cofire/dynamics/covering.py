@@ -80,8 +80,4 @@ def _bits(mask: int) -> NDArray[np.int64]:
     >>> _bits(0b1010).tolist(), _bits(-1).tolist() == list(range(64))
     ([1, 3], True)
     """
-    left, found = mask & (1 << 64) - 1, []
-    while left:
-        found.append((left & -left).bit_length() - 1)
-        left &= left - 1
-    return np.array(found, np.int64)
+    return np.array([bit for bit in range(64) if mask >> bit & 1], np.int64)

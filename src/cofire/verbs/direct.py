@@ -10,7 +10,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.dynamics import bm25, fusion, likeness
+from cofire.dynamics import bm25, likeness
 from cofire.dynamics.context import Context, borrowed, mixed_cosines, nearest_turns, openness
 from cofire.ranking import ranking
 from cofire.reading.addressing import ASSISTANTS
@@ -65,8 +65,10 @@ class Slate:
 
     @cached_property
     def ties(self) -> NDArray[np.int64]:
-        """The order of the ids, by which equals are told apart."""
-        return fusion.ties(self.ids)
+        """The order of the ids, by which equals are told apart: the newer first."""
+        ranks = np.empty(len(self.ids), np.int64)
+        ranks[np.argsort(np.array(self.ids, dtype="U26"))] = np.arange(len(self.ids))
+        return ranks
 
     @cached_property
     def rows(self) -> dict[str, int]:
