@@ -18,7 +18,7 @@ from cofire.stores.index.moments import FAR, LONG_AGO, stamp
 from cofire.stores.index.names import Held as HeldNames
 from cofire.stores.index.names import Names
 from cofire.stores.index.neighbourhood import Neighbourhood
-from cofire.stores.index.postings import Postings, Segment
+from cofire.stores.index.postings import Hints, Postings, Segment
 from cofire.stores.index.signs import Signs
 from cofire.stores.index.terms import Held, Terms, mark, unpacked
 from cofire.stores.index.turns import Turns, chained
@@ -32,6 +32,9 @@ MOST_DEAD = 1_024
 NAME_ARRAYS = ("pairs", "strengths", "sentences", "names", "starts", "positions", "held")
 MENTION_ARRAYS = tuple(f"mention_{name}" for name in NAME_ARRAYS)
 SUBJECT_ARRAYS = tuple(f"subject_{name}" for name in NAME_ARRAYS)
+POSTING_ARRAYS = ("terms", "starts", "positions", "counts")
+WORD_ARRAYS = tuple(f"posting_{name}" for name in POSTING_ARRAYS)
+HINT_ARRAYS = tuple(f"hint_{name}" for name in POSTING_ARRAYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,7 @@ class Index:
         self.model = model
         self.columns = Columns()
         self.postings = Postings()
+        self.hints = Hints()
         self.signs = Signs(self.dimension)
         self.graph = Neighbourhood(self.dimension) if graph and model else None
         self.turns = Turns()
@@ -88,8 +92,16 @@ class Index:
         """Of the vectors; a store without a model has signs of nothing."""
         return self.model.model.dimension if self.model else 64
 
-    def change(self, rows: Sequence[Row], gone: Sequence[int], mentions: HeldNames, subjects: HeldNames) -> None:
-        """Take in facts that are new or changed, with the names they hold, and let go of those that are gone."""
+    def change(
+        self,
+        rows: Sequence[Row],
+        gone: Sequence[int],
+        mentions: HeldNames,
+        subjects: HeldNames,
+        hints: Mapping[int, Held] | None = None,
+    ) -> None:
+        """Take in facts that are new or changed, with the names they hold, and let go of those that are gone. `hints` are the words
+        of descriptions by the key of the fact, of those that changed and of others that were described anew."""
         self.crowds.clear()
         self._forgotten |= bool(gone)
         dying = self.columns.kill((*gone, *(row.key for row in rows)))
@@ -100,6 +112,8 @@ class Index:
             added = self._add(rows)
             self.mentions.add(mentions, added)
             self.subjects.add(subjects, added)
+        if hints:
+            self._describe(hints)
         self.turns.follow(self.columns, dying, added, self.postings)
         if self.columns.dead > MOST_DEAD + self.columns.size // 4:
             self.compact()
@@ -117,6 +131,10 @@ class Index:
             embedded = [at for at, row in enumerate(rows) if row.vector]
             self.graph.add(positions[embedded], seen[embedded])
         return positions
+
+    def _describe(self, hints: Mapping[int, Held]) -> None:
+        terms, counts, owners = unpacked(list(hints.values()))
+        self.hints.add(terms, self.columns.places()[list(hints)][owners], counts)
 
     def admitted(self, where: Where, scopes: Sequence[int] | None, members: Sequence[int] | None = None) -> Mask:
         """Which positions pass a filter; `scopes` are the keys of its scopes, `members` those of its community, None for all."""
@@ -141,7 +159,7 @@ class Index:
 
     def matching(self, cue: WordCue, among: Mask, k: int) -> Proposed:
         """The best by BM25, those as good as the last one included."""
-        return Proposed(*WordScores(self.columns, self.postings, self.turns, cue).best(among, k))
+        return Proposed(*WordScores(self.columns, self.postings, self.hints, self.turns, cue).best(among, k))
 
     def best(self, proposed: Proposed, k: int) -> tuple[list[str], NDArray[np.int64]]:
         """Ids and positions, best first; of equals the newer first. Rounded, so that the last bit of a sum decides nothing."""
@@ -176,9 +194,8 @@ class Index:
         self.crowds.clear()
         arrays, moved = self.columns.survivors()
         alive = moved >= 0
-        whole = self.postings.whole()
-        kept = alive[whole.positions]
-        self.postings = Postings([_renumbered(whole, kept, moved)])
+        self.postings = Postings([_renumbered(self.postings.whole(), moved)])
+        self.hints = Hints([_renumbered(self.hints.whole(), moved)])
         self.signs = Signs(self.dimension, self.signs.bits[:, alive])
         self.mentions, self.subjects = self.mentions.moved(moved), self.subjects.moved(moved)
         self.warm = None
@@ -189,14 +206,11 @@ class Index:
         """All of it as arrays, for a snapshot."""
         if self.columns.dead:
             self.compact()
-        whole = self.postings.whole()
         return {
             **{name: self.columns[name] for name in KINDS},
             "signs": self.signs.bits,
-            "posting_terms": whole.terms,
-            "posting_starts": whole.starts,
-            "posting_positions": whole.positions,
-            "posting_counts": whole.counts,
+            **dict(zip(WORD_ARRAYS, self.postings.whole().arrays(), strict=True)),
+            **dict(zip(HINT_ARRAYS, self.hints.whole().arrays(), strict=True)),
             "voices": self.voices.saved(),
             **dict(zip(MENTION_ARRAYS, self.mentions.arrays(), strict=True)),
             **dict(zip(SUBJECT_ARRAYS, self.subjects.arrays(), strict=True)),
@@ -210,8 +224,8 @@ class Index:
         made.columns = Columns(arrays)
         made.signs = Signs(made.dimension, arrays["signs"])
         made.graph = Neighbourhood(made.dimension, arrays["graph"]) if graph and model else None
-        names = ("posting_terms", "posting_starts", "posting_positions", "posting_counts")
-        made.postings = Postings([Segment(*(arrays[name] for name in names))])
+        made.postings = Postings([Segment(*(arrays[name] for name in WORD_ARRAYS))])
+        made.hints = Hints([Segment(*(arrays[name] for name in HINT_ARRAYS))])
         made.voices = Voices(arrays["voices"], made.columns)
         made.mentions = Names.from_arrays(tuple(arrays[name] for name in MENTION_ARRAYS))
         made.subjects = Names.from_arrays(tuple(arrays[name] for name in SUBJECT_ARRAYS))
@@ -282,7 +296,8 @@ def _columns(rows: Sequence[Row]) -> dict[str, list[Any]]:
     }
 
 
-def _renumbered(whole: Segment, kept: Mask, moved: NDArray[np.int64]) -> Segment:
+def _renumbered(whole: Segment, moved: NDArray[np.int64]) -> Segment:
+    kept = moved[whole.positions] >= 0
     sizes = np.add.reduceat(kept, whole.starts[:-1], dtype=np.int64) if len(whole.terms) else np.zeros(0, np.int64)
     starts = np.concatenate([[0], np.cumsum(sizes[sizes > 0])]).astype(np.int64)
     positions = moved[whole.positions[kept]].astype(np.int32)

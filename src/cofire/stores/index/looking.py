@@ -45,7 +45,8 @@ def evidence(
     if (turns >= 0).any():
         first = _with_others(row_of, positions, np.hstack([turns[:, :near], turns[:, reach : reach + near]]))
         rows = _with_others(row_of, first, turns)
-    held = _counts(index, rows, row_of, [*map(term, words), *map(hint, words)])
+    found = [*index.postings.find_each(list(map(term, words))), *index.hints.find_each(list(map(hint, words)))]
+    held = _counts(found, rows, row_of)
     return Evidence(
         ids=ids_of(index, positions),
         vectors=vectors(first),
@@ -92,10 +93,11 @@ def _with_others(row_of: NDArray[np.int32], rows: Positions, found: NDArray[np.i
     return np.concatenate([rows, new])
 
 
-def _counts(index: Index, rows: Positions, row_of: NDArray[np.int32], terms: Sequence[int]) -> NDArray[np.float32]:
-    """How often each term occurs in each row, from the postings."""
-    table = np.zeros((len(rows), len(terms)), np.float32)
-    held = index.postings.find_each(terms)
+def _counts(
+    held: Sequence[tuple[NDArray[np.int32], NDArray[np.uint16]]], rows: Positions, row_of: NDArray[np.int32]
+) -> NDArray[np.float32]:
+    """How often each term occurs in each row, from the postings of each."""
+    table = np.zeros((len(rows), len(held)), np.float32)
     few = [column for column, (positions, _) in enumerate(held) if 0 < len(positions) <= CROWDED]
     if few:
         found = row_of[np.concatenate([held[column][0] for column in few])]

@@ -101,9 +101,8 @@ class Names:
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """Pairs, strengths, sentences, and the postings, for a snapshot."""
-        whole = self._postings.whole()
         mine = (self._pairs.array, self._strengths.array, self._sentences.array)
-        return (*mine, whole.terms, whole.starts, whole.positions, whole.counts)
+        return *mine, *self._postings.whole().arrays()
 
     @classmethod
     def from_arrays(cls, arrays: tuple[NDArray[Any], ...]) -> Names:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from cofire.stores.index.terms import Counts, Terms
 
 Positions = NDArray[np.int32]
 Added = tuple[Terms, Positions, Counts]
+Arrange = Callable[[Terms, Positions, Counts], "Segment"]
 
 TAIL = 4_096
 MOST_FOUND = 256
@@ -54,6 +55,10 @@ class Segment:
         place, at = stretched(first, many)
         return place, self.positions[at], self.counts[at]
 
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """As it is made."""
+        return self.terms, self.starts, self.positions, self.counts
+
     def spelled(self) -> Terms:
         """The term of every posting."""
         return np.repeat(self.terms, np.diff(self.starts))
@@ -76,20 +81,21 @@ def segment(terms: Terms, positions: Positions, counts: Counts) -> Segment:
     return Segment(found, np.append(starts, len(terms)).astype(np.int64), positions[order], counts[order])
 
 
-def merged(parts: list[Segment]) -> Segment:
-    """Several segments as one."""
-    return segment(
-        np.concatenate([part.spelled() for part in parts]),
-        np.concatenate([part.positions for part in parts]),
-        np.concatenate([part.counts for part in parts]),
-    )
+def highest(terms: Terms, positions: Positions, counts: Counts) -> Segment:
+    """Sort postings by term and position; of those that are told several times only the highest count stays."""
+    order = np.lexsort((positions, terms))
+    terms, positions = terms[order], positions[order]
+    first = np.flatnonzero(np.append(True, (terms[1:] != terms[:-1]) | (positions[1:] != positions[:-1]))[: len(terms)])
+    most = np.maximum.reduceat(counts[order], first) if len(first) else counts
+    return segment(terms[first], positions[first], most)
 
 
 class Tail:
     """The latest postings in the order in which they came. They are put in order only for one who looks up many."""
 
-    def __init__(self) -> None:
+    def __init__(self, arrange: Arrange) -> None:
         self.size = 0
+        self._arrange = arrange
         # What makes the tail too long is still taken in, and is no longer than the tail itself.
         self._terms: Terms = np.empty(2 * TAIL, np.int64)
         self._positions: Positions = np.empty(2 * TAIL, np.int32)
@@ -115,7 +121,7 @@ class Tail:
     def segment(self) -> Segment:
         """All by term."""
         if self._sorted is None:
-            self._sorted = segment(*self.joined())
+            self._sorted = self._arrange(*self.joined())
         return self._sorted
 
     def joined(self) -> Added:
@@ -126,9 +132,11 @@ class Tail:
 class Postings:
     """All postings of a store. Adding costs microseconds a fact; segments are merged when they come to be of like size."""
 
+    _arrange: Arrange = staticmethod(segment)
+
     def __init__(self, segments: list[Segment] | None = None) -> None:
         self._segments = segments or []
-        self._tail = Tail()
+        self._tail = Tail(self._arrange)
         self._found: dict[int, tuple[Positions, Counts]] = {}
 
     def add(self, terms: Terms, positions: Positions, counts: Counts) -> None:
@@ -136,7 +144,7 @@ class Postings:
         self._found.clear()
         if len(terms) > TAIL:
             self._settle_tail()
-            return self._push(segment(terms, positions, counts))
+            return self._push(self._arrange(terms, positions, counts))
         self._tail.add(terms, positions, counts)
         if self._tail.size > TAIL:
             self._settle_tail()
@@ -144,7 +152,7 @@ class Postings:
     def find(self, term: int) -> tuple[Positions, Counts]:
         """The positions of the facts that hold a term, and how often. A recall asks for the same words again and again."""
         if term not in self._found:
-            self._keep({term: _joined(self._parts(term))})
+            self._keep({term: self._joined(self._parts(term))})
         return self._found[term]
 
     def find_each(self, terms: Sequence[int]) -> list[tuple[Positions, Counts]]:
@@ -180,7 +188,7 @@ class Postings:
             for held, start, end in zip(found, first.tolist(), (first + many).tolist(), strict=True):
                 if start < end:
                     held.append((part.positions[start:end], part.counts[start:end]))
-        return dict(zip(terms, map(_joined, found), strict=True))
+        return dict(zip(terms, map(self._joined, found), strict=True))
 
     def _all_segments(self) -> list[Segment]:
         """Those that were settled, and the tail as one more."""
@@ -209,27 +217,47 @@ class Postings:
         if not self._segments:
             return segment(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint16))
         if len(self._segments) > 1:
-            self._segments = [merged(self._segments)]
+            self._segments = [self._merged(self._segments)]
         return self._segments[0]
 
     def _settle_tail(self) -> None:
         if not self._tail.size:
             return
-        added, self._tail = self._tail.joined(), Tail()
-        self._push(segment(*added))
+        added, self._tail = self._tail.joined(), Tail(self._arrange)
+        self._push(self._arrange(*added))
 
     def _push(self, new: Segment) -> None:
         """Keep each segment at least twice as large as the next, so that there are few."""
         self._segments.append(new)
         while len(self._segments) > 1 and len(self._segments[-2].positions) < 2 * len(self._segments[-1].positions):
             last, before = self._segments.pop(), self._segments.pop()
-            self._segments.append(merged([before, last]))
+            self._segments.append(self._merged([before, last]))
+
+    def _merged(self, parts: Sequence[Segment]) -> Segment:
+        """Several segments as one."""
+        return self._arrange(
+            np.concatenate([part.spelled() for part in parts]),
+            np.concatenate([part.positions for part in parts]),
+            np.concatenate([part.counts for part in parts]),
+        )
+
+    def _joined(self, parts: Sequence[tuple[Positions, Counts]]) -> tuple[Positions, Counts]:
+        """What several segments tell of a term, as one."""
+        if len(parts) == 1:
+            return parts[0]
+        if not parts:
+            return _NOBODY, _NOTHING
+        return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
-def _joined(parts: Sequence[tuple[Positions, Counts]]) -> tuple[Positions, Counts]:
-    """What several segments tell of a term, as one."""
-    if len(parts) == 1:
-        return parts[0]
-    if not parts:
-        return _NOBODY, _NOTHING
-    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+class Hints(Postings):
+    """Postings of the words of descriptions. A fact is described again and again: it comes in any order, and the highest count holds."""
+
+    _arrange = staticmethod(highest)
+
+    def _joined(self, parts: Sequence[tuple[Positions, Counts]]) -> tuple[Positions, Counts]:
+        positions, counts = super()._joined(parts)
+        if (positions[1:] > positions[:-1]).all():
+            return positions, counts
+        once = highest(np.zeros(len(positions), np.int64), positions, counts)
+        return once.positions, once.counts

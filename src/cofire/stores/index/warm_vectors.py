@@ -15,7 +15,7 @@ Halves = NDArray[np.float16]
 ASKED_BEFORE = 3
 MOST = 200_000
 # So few are kept at single precision, which needs twice the room and no widening.
-FEW = 20_000
+FEW = 128_000
 
 
 class WarmVectors:
@@ -29,8 +29,8 @@ class WarmVectors:
         """Append rows for new positions."""
         wanted = self._size + len(rows)
         if wanted > len(self._room):
-            kind = np.float32 if wanted <= FEW else np.float16
-            grown = np.zeros((max(wanted, 2 * len(self._room)), rows.shape[1]), kind)
+            room, few = max(wanted, 2 * len(self._room)), wanted <= FEW
+            grown = np.zeros((min(room, FEW) if few else room, rows.shape[1]), np.float32 if few else np.float16)
             grown[: self._size] = self._room[: self._size]
             self._room = grown
         self._room[self._size : wanted] = rows

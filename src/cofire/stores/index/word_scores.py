@@ -12,7 +12,7 @@ from cofire.dynamics import bm25
 from cofire.dynamics.context import Context, openness
 from cofire.stores.base import WordCue
 from cofire.stores.index.columns import Columns, Mask
-from cofire.stores.index.postings import Postings, counts_at
+from cofire.stores.index.postings import Hints, Postings, counts_at
 from cofire.stores.index.terms import hint, term
 from cofire.stores.index.turns import Turns
 
@@ -40,11 +40,11 @@ class _Word:
 class WordScores:
     """Adds up what the words of one question give each fact, the heaviest word first."""
 
-    def __init__(self, columns: Columns, postings: Postings, turns: Turns, cue: WordCue) -> None:
+    def __init__(self, columns: Columns, postings: Postings, hints: Hints, turns: Turns, cue: WordCue) -> None:
         self._columns, self._turns, self._cue = columns, turns, cue
         lends = cue.lent and cue.context is not None and turns.known
         lent = cue.lent if lends else (False,) * len(cue.words)
-        told = zip(cue.weights, lent, _holders(postings, cue), strict=True)
+        told = zip(cue.weights, lent, _holders(postings, hints, cue), strict=True)
         words = [_Word(weight, is_lent, *held) for weight, is_lent, held in told]
         self._words = sorted(words, key=lambda word: -word.weight)
         self._total = sum(cue.weights) or 1.0
@@ -103,12 +103,11 @@ class WordScores:
 
     def _rivals(self, among: Mask, k: int, left: float) -> NDArray[np.int64] | None:
         """Those that can still be among the k best, where nobody else can by the words that are left; else None."""
-        held = self._held(among)
-        if len(held) < k:
+        ahead = self._scores[(self._scores > left) & among]
+        if len(ahead) < k:
             return None
-        scores = self._scores[held]
-        least = float(np.partition(scores, len(held) - k)[len(held) - k]) - SLACK * self._total
-        return held[scores + left >= least] if least > left else None
+        least = float(np.partition(ahead, len(ahead) - k)[len(ahead) - k]) - SLACK * self._total
+        return np.flatnonzero((self._scores >= least - left) & among) if least > left else None
 
     def _add_for(self, rivals: NDArray[np.int64], words: list[_Word]) -> None:
         """What common words give a few facts."""
@@ -118,15 +117,15 @@ class WordScores:
                 self._add(word, rivals, counts_at(wanted, word.positions, word.counts))
 
 
-def _holders(postings: Postings, cue: WordCue) -> list[tuple[Positions, Counts]]:
+def _holders(postings: Postings, hints: Hints, cue: WordCue) -> list[tuple[Positions, Counts]]:
     """Who holds each word, in the text or in a description, and how much."""
+    told = postings.find_each(list(map(term, cue.words)))
     if not cue.hint_weight:
-        return [*postings.find_each(list(map(term, cue.words)))]
-    found = postings.find_each([*map(term, cue.words), *map(hint, cue.words)])
-    told, hinted = found[: len(cue.words)], found[len(cue.words) :]
+        return [*told]
+    hinted = hints.find_each(list(map(hint, cue.words)))
     return [
-        _added(*held, more, cue.hint_weight * hints) if len(more) else held
-        for held, (more, hints) in zip(told, hinted, strict=True)
+        _added(*held, more, cue.hint_weight * counts) if len(more) else held
+        for held, (more, counts) in zip(told, hinted, strict=True)
     ]
 
 
@@ -135,9 +134,11 @@ def _added(positions: Positions, counts: Counts, others: Positions, more: Counts
     both = np.concatenate([positions, others])
     order = both.argsort(kind="stable")
     both, held = both[order], np.concatenate([counts, more])[order]
-    again = np.flatnonzero(both[1:] == both[:-1])
-    held[again] += held[again + 1]
-    return np.delete(both, again + 1), np.delete(held, again + 1)
+    again = both[1:] == both[:-1]
+    held[:-1][again] += held[1:][again]
+    once = np.ones(len(both), np.bool_)
+    once[1:] = ~again
+    return both[once], held[once]
 
 
 def _best(positions: NDArray[np.int64], scores: Scores, k: int) -> tuple[NDArray[np.int64], Scores]:

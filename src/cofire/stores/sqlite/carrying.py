@@ -16,7 +16,7 @@ from cofire.kinds import BEHAVIOURAL, STRUCTURAL, kind_of
 from cofire.learned import Occasion
 from cofire.model import Change, Written
 from cofire.revising import Taken
-from cofire.stores.sqlite import occasions, taking
+from cofire.stores.sqlite import hinting, occasions, taking
 from cofire.stores.sqlite.counting import KEEP
 from cofire.stores.sqlite.writing import scope_key
 
@@ -66,6 +66,7 @@ def as_carried(rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> Carried:
     tables = {table: rows.get(OWN_TABLES.get(table, table), ()) for table in COLUMNS}
     tables |= {
         "edges": [_edge(one, seen) for table, seen in SEEN.items() for one in rows.get(table, ())],
+        "facts": hinting.together(tables["facts"], tables["descriptions"]),
         "descriptions": list(numbered(tables["descriptions"], by="key")),
         "history": [_past(one) for one in numbered(tables["history"], by="key")],
     }

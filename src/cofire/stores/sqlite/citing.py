@@ -10,6 +10,7 @@ import numpy as np
 
 from cofire.reading.descriptions import hints_after, left
 from cofire.stores.index.terms import Held, redescribed
+from cofire.stores.sqlite import hinting
 
 _GISTS = """
 SELECT c.fact, c.gist FROM citations c WHERE c.cited IN (SELECT value FROM carray(?1))
@@ -35,8 +36,8 @@ def _cited(connection: apsw.Connection, fact: int, gone: set[str]) -> dict[str, 
     texts = [row[1] for row in history]
     kept = left(texts, gone)
     after = [text for text in kept if text is not None]
-    id, terms, counts = connection.execute("SELECT id, terms, counts FROM facts WHERE key = ?", (fact,)).get
-    _, hints = redescribed(Held(terms, counts), hints_after(texts, after))
+    _, hints = redescribed(hinting.of_fact(connection, fact), hints_after(texts, after))
+    id = connection.execute("SELECT id FROM facts WHERE key = ?", (fact,)).get
     return {"fact": id, "history": history, "texts": texts, "kept": kept, "after": after, "hints": hints}
 
 
@@ -44,6 +45,7 @@ def scrub(connection: apsw.Connection, cited: Sequence[dict[str, Any]], version:
     """Take the gists out of descriptions, and the words that only they held out of what leads to the fact."""
     for one in cited:
         fact = connection.execute("SELECT key FROM facts WHERE id = ?", (one["fact"],)).get
+        held = hinting.of_fact(connection, fact)
         for (key, *_), text in zip(one["history"], one["kept"], strict=True):
             if text is None:
                 connection.execute("DELETE FROM descriptions WHERE key = ?", (key,))
@@ -51,7 +53,7 @@ def scrub(connection: apsw.Connection, cited: Sequence[dict[str, Any]], version:
                 connection.execute("UPDATE descriptions SET text = ? WHERE key = ?", (text, key))
         connection.execute(_LAST_HOLDS, (fact,))
         fewer = hints_after(one["texts"], one["after"])
-        _hint(connection, fact, {word: fewer[word] for word in one["hints"]}, version)
+        _hint(connection, fact, held, {word: fewer[word] for word in one["hints"]}, version)
 
 
 # The last description holds, even if it is one that had been replaced.
@@ -65,18 +67,15 @@ def put_back(connection: apsw.Connection, fact: int, one: dict[str, Any], versio
         return True
     if texts != one["after"]:
         return False
+    held = hinting.of_fact(connection, fact)
     connection.execute("DELETE FROM descriptions WHERE fact = ?", (fact,))
     for key, text, made, ended in one["history"]:
         taken = connection.execute("SELECT 1 FROM descriptions WHERE key = ?", (key,)).get
         row = (None if taken else key, fact, text, made, ended)
         connection.execute("INSERT INTO descriptions(key, fact, text, made, ended) VALUES (?, ?, ?, ?, ?)", row)
-    _hint(connection, fact, one["hints"], version)
+    _hint(connection, fact, held, one["hints"], version)
     return True
 
 
-def _hint(connection: apsw.Connection, fact: int, counts: dict[str, int], version: int) -> None:
-    stored = connection.execute("SELECT terms, counts FROM facts WHERE key = ?", (fact,)).get
-    held, _ = redescribed(Held(*stored), counts)
-    connection.execute(
-        "UPDATE facts SET terms = ?, counts = ?, version = ? WHERE key = ?", (held.terms, held.counts, version, fact)
-    )
+def _hint(connection: apsw.Connection, fact: int, held: Held, counts: dict[str, int], version: int) -> None:
+    hinting.keep(connection, fact, redescribed(held, counts)[0], version)

@@ -234,22 +234,24 @@ def write_descriptions(
     found = connection.execute(_SO_FAR, (apsw.carray(tuple({one.fact for one in descriptions})),))
     known: dict[str, Any] = {row[0]: row[1:] for row in found}
     told = [(one, *known[one.fact]) for one in descriptions if one.fact in known]
-    new = [(one.text, stamp(now), key) for one, key, text, *_ in told if text != one.text]
-    connection.executemany(
-        _REPLACED, [(stamp(now), key) for one, key, text, *_ in told if text not in (None, one.text)]
-    )
-    connection.executemany("INSERT INTO descriptions(text, made, fact) VALUES (?, ?, ?)", new)
-    leading = [(described(Held(terms, counts), one.counts), key) for one, key, _, terms, counts in told]
-    connection.executemany(_LEADING, [(held.terms, held.counts, version, key) for held, key in leading])
+    leading = [(one, key, last, text, described(Held(*held), one.counts)) for one, key, last, text, *held in told]
+    new = [(one.text, key, last, held) for one, key, last, text, held in leading if text != one.text]
+    connection.executemany(_REPLACED, [(stamp(now), last) for _, _, last, _ in new if last is not None])
+    rows = [(text, stamp(now), key, held.terms, held.counts, version) for text, key, _, held in new]
+    connection.executemany(_DESCRIBE, rows)
+    same = [(held.terms, held.counts, version, last) for one, _, last, text, held in leading if text == one.text]
+    connection.executemany(_LEADING, same)
     connection.executemany(_CITE, [(key, gist, id) for one, key, *_ in told for id, gist in one.cites.items()])
 
 
 _SO_FAR = """
-SELECT f.id, f.key, (SELECT text FROM descriptions WHERE fact = f.key AND ended IS NULL), f.terms, f.counts
+SELECT f.id, f.key, d.key, d.text, coalesce(d.terms, x''), coalesce(d.counts, x'')
 FROM carray(?) c CROSS JOIN facts f ON f.id = c.value
+LEFT JOIN descriptions d ON d.key = (SELECT max(key) FROM descriptions WHERE fact = f.key)
 """
-_REPLACED = "UPDATE descriptions SET ended = ? WHERE fact = ? AND ended IS NULL"
-_LEADING = "UPDATE facts SET terms = ?, counts = ?, version = ? WHERE key = ?"
+_REPLACED = "UPDATE descriptions SET ended = ?, terms = x'', counts = x'' WHERE key = ?"
+_LEADING = "UPDATE descriptions SET terms = ?, counts = ?, version = ? WHERE key = ?"
+_DESCRIBE = "INSERT INTO descriptions(text, made, fact, terms, counts, version) VALUES (?, ?, ?, ?, ?, ?)"
 _CITE = "INSERT OR IGNORE INTO citations(fact, cited, gist) SELECT ?1, key, ?2 FROM facts WHERE id = ?3 AND key <> ?1"
 
 

@@ -23,7 +23,8 @@ from cofire.stores.index.columns import Mask
 from cofire.stores.index.index import Index, Row, is_whole
 from cofire.stores.index.moments import moment
 from cofire.stores.index.names import NOTHING_HELD, Held
-from cofire.stores.sqlite import edge_feed, learning, name_reading, rows
+from cofire.stores.index.terms import Held as Words
+from cofire.stores.sqlite import edge_feed, hinting, learning, name_reading, rows
 from cofire.stores.sqlite.writing import KEPT_REMOVALS
 
 SMALLEST_SNAPSHOT = 2_000
@@ -162,7 +163,7 @@ class LiveIndex:
         news = self._own
         if news is None or (news.epoch, news.since, news.version) != (epoch, self._version, version):
             news = news_since(connection, self._version, epoch, version)
-        self._index.change(news.changed, news.gone, news.mentions, news.subjects)
+        self._index.change(news.changed, news.gone, news.mentions, news.subjects, news.hints)
         # A fact that was removed may be back by now.
         back = {row.key for row in news.changed}
         self._left = [key for key in (*self._left, *news.gone) if key not in back]
@@ -176,8 +177,8 @@ class LiveIndex:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What the tables tell an index that knows them up to a version: facts that changed since with the names they hold, and keys of
-    those that are gone. What a version of an epoch says never changes."""
+    """What the tables tell an index that knows them up to a version: facts that changed since with the names they hold, keys of
+    those that are gone, and the words of descriptions by fact. What a version of an epoch says never changes."""
 
     epoch: str
     since: int
@@ -186,13 +187,15 @@ class News:
     gone: Sequence[int]
     mentions: Held
     subjects: Held
+    hints: Mapping[int, Words]
 
 
 def news_since(connection: apsw.Connection, since: int, epoch: str, version: int) -> News:
     """The news as of the moment that the connection reads, which is at this version."""
     changed = [rows.index_row(row) for row in connection.execute(rows.SELECT_FOR_INDEX, (since,))]
     gone = [key for (key,) in connection.execute("SELECT fact FROM removed WHERE version > ?", (since,))]
-    return News(epoch, since, version, changed, gone, *_names(connection, since, changed))
+    hints = hinting.since(connection, since, [row.key for row in changed])
+    return News(epoch, since, version, changed, gone, *_names(connection, since, changed), hints)
 
 
 def news_of_one_write(connection: apsw.Connection) -> News:
@@ -200,7 +203,8 @@ def news_of_one_write(connection: apsw.Connection) -> News:
     other connections are not."""
     epoch, version = connection.execute("SELECT epoch, version FROM state").get
     changed = [rows.index_row(row) for row in connection.execute(rows.SELECT_FOR_INDEX, (version - 1,))]
-    return News(epoch, version - 1, version, changed, (), *_names(connection, version - 1, changed))
+    hints = hinting.since(connection, version - 1, [row.key for row in changed])
+    return News(epoch, version - 1, version, changed, (), *_names(connection, version - 1, changed), hints)
 
 
 def _names(connection: apsw.Connection, since: int, changed: Sequence[Row]) -> tuple[Held, Held]:

@@ -11,9 +11,8 @@ from typing import Any
 import apsw
 
 from cofire.model import Fact, NewFact, Past
-from cofire.reading.descriptions import hint_counts
 from cofire.stores.index.moments import moment, stamp, stamp_or_none
-from cofire.stores.index.terms import Held, described, marks, packed, packed_places, redescribed
+from cofire.stores.index.terms import marks, packed, packed_places
 from cofire.stores.linking import refuse_twin
 from cofire.stores.sqlite import citing, rows
 from cofire.stores.sqlite import graph_writing as graph
@@ -47,7 +46,7 @@ def revise(connection: apsw.Connection, new: NewFact, now: datetime, version: in
         "INSERT INTO fact_history(fact, until, said) VALUES (?, ?, ?)", (key, stamp(now), _encoded(before))
     )
     anew = before.reading != after.reading
-    connection.execute(_UPDATE, (*_values(after), *_search(connection, key, new, anew=anew), version, key))
+    connection.execute(_UPDATE, (*_values(after), *_search(new), version, key))
     connection.execute("DELETE FROM tags WHERE fact = ?", (key,))
     connection.executemany("INSERT INTO tags(fact, tag) VALUES (?, ?)", [(key, tag) for tag in after.tags])
     if anew:
@@ -70,13 +69,9 @@ def _values(after: Fact) -> tuple[Any, ...]:
     return after.hash, after.text, after.subject, after.category, *times, rows.metadata(after)
 
 
-def _search(connection: apsw.Connection, key: int, new: NewFact, *, anew: bool) -> tuple[bytes, bytes, int, bytes]:
-    """What search looks at. The words of descriptions stay while the text does."""
+def _search(new: NewFact) -> tuple[bytes, bytes, int, bytes]:
+    """What search looks at."""
     held = packed(new.counts, marks(new.fact))
-    if not anew:
-        stored = Held(*connection.execute("SELECT terms, counts FROM facts WHERE key = ?", (key,)).get)
-        texts = [text for (text,) in connection.execute("SELECT text FROM descriptions WHERE fact = ?", (key,))]
-        held = described(held, redescribed(stored, hint_counts(texts))[1])
     return held.terms, held.counts, sum(new.counts.values()), packed_places(new.places)
 
 

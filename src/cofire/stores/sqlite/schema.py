@@ -8,6 +8,7 @@ from collections.abc import Callable
 import apsw
 
 from cofire.errors import StoreCorrupt, StoreTooNew
+from cofire.stores.sqlite import hinting
 
 APPLICATION_ID = 0x0C0F14E0
 
@@ -53,6 +54,13 @@ def _what_use_teaches(connection: apsw.Connection) -> None:
 @migration
 def _judged_recalls(connection: apsw.Connection) -> None:
     connection.execute(_OCCASIONS)
+
+
+@migration
+def _words_of_descriptions(connection: apsw.Connection) -> None:
+    """They were kept among those of the fact, in snapshots too."""
+    connection.execute(_DESCRIBED)
+    hinting.move(connection)
 
 
 def version_of(connection: apsw.Connection) -> int:
@@ -360,6 +368,15 @@ CREATE TABLE exposures (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX exposures_by_other ON exposures(b);
 CREATE INDEX exposures_that_earn ON exposures(sessions) WHERE sessions >= 3;
+"""
+
+_DESCRIBED = """
+ALTER TABLE descriptions ADD COLUMN terms BLOB NOT NULL DEFAULT x'';
+ALTER TABLE descriptions ADD COLUMN counts BLOB NOT NULL DEFAULT x'';
+ALTER TABLE descriptions ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX descriptions_by_version ON descriptions(version);
+DELETE FROM snapshot_parts;
+DELETE FROM snapshots;
 """
 
 # `verdict` is 1 where the fact helped, -1 where it hurt.

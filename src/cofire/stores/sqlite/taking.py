@@ -17,10 +17,11 @@ from cofire.embedders.base import StoredModel
 from cofire.revising import PutBack, Radius, Skipped, Taken, other_model
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD
 from cofire.stores.index.terms import Held, unpacked
-from cofire.stores.sqlite import citing
+from cofire.stores.sqlite import citing, hinting
 from cofire.stores.sqlite.graph_writing import name_keys
 
 FACTS, CITED, MODELS = "facts", "cited", "models"
+WORDED = (FACTS, "descriptions")
 EDGES = ("graph_edges", "association_edges")
 OWN_NAMES = {"facts": "id", "scopes": "name", "names": "name", "recall_log": "id", "occasions": "id"}
 
@@ -53,6 +54,7 @@ def taken(connection: apsw.Connection, ids: Sequence[str]) -> Taken:
 def put_back(connection: apsw.Connection, rows: Any, version: int) -> PutBack:
     """Put rows back where all that they refer to is there. `rows` are as `taken` told them."""
     tables = {table.name: table for table in _tables(connection)}
+    rows = _in_our_tables(rows)
     facts, skipped = _put_facts(connection, tables[FACTS], rows[FACTS], version)
     there, back = _there(connection, rows), set(facts)
     edges = 0
@@ -69,6 +71,15 @@ def put_back(connection: apsw.Connection, rows: Any, version: int) -> PutBack:
         if one["fact"] in there and not citing.put_back(connection, there[one["fact"]], one, version):
             skipped.append(Skipped("description", one["fact"], "it was described anew"))
     return PutBack(tuple(facts), edges, tuple(sorted(skipped)))
+
+
+def _in_our_tables(rows: Any) -> Any:
+    """Rows of another store or of an older file know of no words that descriptions keep themselves."""
+    told = rows.get("descriptions", ())
+    if all("terms" in one for one in told):
+        return rows
+    facts, described = hinting.apart(rows[FACTS], sorted(told, key=lambda one: str(one["fact"])))
+    return {**rows, FACTS: facts, "descriptions": described}
 
 
 def _hanging(tables: dict[str, Table], rows: Any, back: set[str]) -> Iterator[tuple[Table, Row]]:
@@ -205,7 +216,7 @@ def _own_names(connection: apsw.Connection, parent: str, keys: Iterable[int]) ->
 
 
 def _radius(rows: dict[str, list[Row]], cited: Sequence[str]) -> Radius:
-    _, counts, _ = unpacked([Held(row["terms"], row["counts"]) for row in rows[FACTS]])
+    _, counts, _ = unpacked([Held(row["terms"], row["counts"]) for table in WORDED for row in rows[table]])
     return Radius(
         facts=len(rows[FACTS]),
         edges=sum(row["ended"] is None for name in EDGES for row in rows[name]),
