@@ -91,3 +91,49 @@ def test_a_snapshot_is_followed_by_facts_with_and_without_names(reopened: Sqlite
     assert found.around.tolist() == [[-1, 1], [0, 2], [1, 3], [2, -1]]
     assert found.counts.tolist() == [[1.0]] * 4
     assert reopened.voices(["default"], ["dan"]) == {"Dan"}
+
+
+def test_one_who_had_to_read_the_tables_keeps_what_was_read_for_the_next(path: Path) -> None:
+    connection = apsw.Connection(str(path))
+    live_index.drop_snapshot(connection)
+    with Memory(path, embedder=HashedWords()) as memory:
+        assert memory.recall("tea number 7")[0].text == "tea number 7"
+        assert connection.execute("SELECT count(*) FROM snapshots").get == 0
+    assert connection.execute("SELECT count(*), max(facts) FROM snapshots").get == (1, 12)
+    with Memory(path, embedder=HashedWords()) as memory:
+        assert memory.recall("tea number 7")[0].text == "tea number 7"
+
+
+def test_one_who_asked_nothing_reads_no_tables_to_keep_them(path: Path) -> None:
+    connection = apsw.Connection(str(path))
+    live_index.drop_snapshot(connection)
+    Memory(path, embedder=HashedWords()).close()
+    assert connection.execute("SELECT count(*) FROM snapshots").get == 0
+
+
+def test_nothing_is_kept_while_another_writes_and_closing_does_not_wait(path: Path) -> None:
+    connection = apsw.Connection(str(path))
+    live_index.drop_snapshot(connection)
+    memory = Memory(path, embedder=HashedWords(), settings={"recall_log.enabled": False})
+    memory.recall("tea")
+    connection.execute("BEGIN IMMEDIATE")
+    memory.close()
+    connection.execute("COMMIT")
+    assert connection.execute("SELECT count(*) FROM snapshots").get == 0
+
+
+def test_that_it_cannot_be_kept_is_told_and_closing_goes_on(
+    path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    connection = apsw.Connection(str(path))
+    live_index.drop_snapshot(connection)
+
+    def full(*_: object) -> None:
+        raise apsw.FullError("disk full")
+
+    monkeypatch.setattr(live_index, "save_snapshot", full)
+    memory = Memory(path, embedder=HashedWords())
+    memory.recall("tea")
+    memory.close()
+    assert "could not be kept for the next process: disk full" in caplog.text
+    assert connection.execute("SELECT count(*) FROM facts").get == 12

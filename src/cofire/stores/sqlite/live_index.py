@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,7 +26,10 @@ from cofire.stores.index.moments import moment
 from cofire.stores.index.names import NOTHING_HELD, Held
 from cofire.stores.index.terms import Held as Words
 from cofire.stores.sqlite import edge_feed, hinting, learning, name_reading, rows
+from cofire.stores.sqlite.connecting import Line
 from cofire.stores.sqlite.writing import KEPT_REMOVALS
+
+_log = logging.getLogger("cofire")
 
 SMALLEST_SNAPSHOT = 2_000
 SNAPSHOT_GROWTH = 1.25
@@ -51,6 +55,11 @@ class LiveIndex:
         self._adjacent = -1
         self._left: list[int] = []
         self._own: News | None = None
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether it was ever looked at."""
+        return self._epoch != ""
 
     def expect(self, news: News) -> None:
         """What this process has just written itself need not be read once more, unless others wrote as well."""
@@ -281,6 +290,20 @@ def snapshot_is_due(connection: apsw.Connection) -> bool:
     return bool(facts > SNAPSHOT_GROWTH * covered) or edge_feed.has_grown(
         connection, version, SNAPSHOT_GROWTH - 1, SMALLEST_SNAPSHOT
     )
+
+
+def keep_snapshot_where_due(live: LiveIndex, line: Line) -> None:
+    """An index that had to be read from the tables, as of a file that was just brought up to date, is kept for the next process;
+    unless others are writing, for whom nobody waits."""
+    if not live.is_loaded:
+        return
+    try:
+        with line.trying() as connection:
+            if connection is not None and snapshot_is_due(connection):
+                with live.alone(), live.at(connection) as index:
+                    save_snapshot(connection, index, live.adjacency(connection))
+    except apsw.Error as error:
+        _log.warning("The index could not be kept for the next process: %s", error)
 
 
 def drop_snapshot(connection: apsw.Connection) -> None:

@@ -60,6 +60,7 @@ from cofire.stores.sqlite.learned import Learning
 from cofire.stores.sqlite.live_index import (
     LiveIndex,
     drop_snapshot,
+    keep_snapshot_where_due,
     news_of_one_write,
     save_snapshot,
     snapshot_is_due,
@@ -317,6 +318,8 @@ class SqliteStore(Carrying, Learning, Curating):
         self._write_log()
         lines, self._lines = self._lines, None
         if lines is not None:
+            if lines.writer is not None:
+                keep_snapshot_where_due(self._live, lines.writer)
             lines.close()
 
     def _write_and_count(self, change: Change, expects: Mapping[str, int]) -> Written:
