@@ -234,13 +234,13 @@ def write_descriptions(
     found = connection.execute(_SO_FAR, (apsw.carray(tuple({one.fact for one in descriptions})),))
     known: dict[str, Any] = {row[0]: row[1:] for row in found}
     told = [(one, *known[one.fact]) for one in descriptions if one.fact in known]
-    leading = [(one, key, last, text, described(Held(*held), one.counts)) for one, key, last, text, *held in told]
-    new = [(one.text, key, last, held) for one, key, last, text, held in leading if text != one.text]
-    connection.executemany(_REPLACED, [(stamp(now), last) for _, _, last, _ in new if last is not None])
-    rows = [(text, stamp(now), key, held.terms, held.counts, version) for text, key, _, held in new]
-    connection.executemany(_DESCRIBE, rows)
-    same = [(held.terms, held.counts, version, last) for one, _, last, text, held in leading if text == one.text]
-    connection.executemany(_LEADING, same)
+    for one, key, last, text, *before in told:
+        held = described(Held(*before), one.counts)
+        if text == one.text and held != Held(*before):
+            connection.execute(_LEADING, (held.terms, held.counts, version, last))
+        if text != one.text:
+            connection.execute(_REPLACED, (stamp(now), last))
+            connection.execute(_DESCRIBE, (one.text, stamp(now), key, held.terms, held.counts, version))
     connection.executemany(_CITE, [(key, gist, id) for one, key, *_ in told for id, gist in one.cites.items()])
 
 
