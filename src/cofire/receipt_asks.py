@@ -56,6 +56,17 @@ class FindReceipt:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherReceipts:
+    """All receipts but this one, the latest first."""
+
+    blocks: ClassVar[bool] = True
+    receipt: Receipt
+
+    def put(self, world: World) -> list[Kept]:
+        return world.receipts.others(self.receipt)
+
+
+@dataclass(frozen=True, slots=True)
 class SweepReceipts:
     """Remove the receipts that have run out."""
 

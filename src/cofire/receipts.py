@@ -5,16 +5,20 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from cofire import receipt_rows
 from cofire.errors import InvalidInput, StoreError, map_exceptions
 from cofire.revising import Kept, Receipt, Taken
+
+_log = logging.getLogger("cofire")
 
 FORMAT, VERSION = "cofire receipt", 1
 ENDING = ".json.gz"
@@ -50,6 +54,17 @@ class Receipts:
         with _errors(path.parent):
             return _decoded(path)
 
+    def others(self, receipt: Receipt) -> list[Kept]:
+        """All but one, the latest first. One that cannot be read is left to who asks for it."""
+        found = list(self._kept.values())
+        for path in self._files():
+            try:
+                found.append(_decoded(path))
+            except InvalidInput as error:
+                _log.warning("A receipt was left aside: %s", error)
+        others = (one for one in found if one.receipt.id != receipt.id)
+        return sorted(others, key=lambda one: (one.receipt.made, one.receipt.id), reverse=True)
+
     def drop(self, receipt: Receipt) -> None:
         """Remove a receipt."""
         self._kept.pop(receipt.id, None)
@@ -74,7 +89,7 @@ class Receipts:
                 continue
             left = replace(kept.receipt, ids=tuple(id for id in kept.receipt.ids if id not in gone))
             if left.ids:
-                self.keep(left, replace(kept.taken, rows=_without(kept.taken.rows, gone)))
+                self.keep(left, replace(kept.taken, rows=receipt_rows.without(kept.taken.rows, gone)))
             else:
                 self.drop(kept.receipt)
 
@@ -144,23 +159,6 @@ def _decoded(path: Path) -> Kept:
 
 def _revived(value: dict[str, Any]) -> Any:
     return base64.b64decode(value["base64"]) if value.keys() == {"base64"} else value
-
-
-def _without(rows: Any, ids: frozenset[str]) -> Any:
-    """Rows that do not speak of some facts. Descriptions that cite others go too: nobody knows which words were whose."""
-    if isinstance(rows, Mapping):
-        return {
-            key: {} if key == "cited" and isinstance(value, Mapping) else [] if key == "cited" else _without(value, ids)
-            for key, value in rows.items()
-            if ids.isdisjoint(key if isinstance(key, tuple) else [key])
-        }
-    if isinstance(rows, list):
-        return [row for row in rows if not (isinstance(row, Mapping) and _speaks(row, ids))]
-    return rows
-
-
-def _speaks(row: Mapping[str, Any], ids: frozenset[str]) -> bool:
-    return any(isinstance(value, str) and value in ids for value in row.values())
 
 
 @contextmanager

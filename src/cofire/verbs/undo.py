@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from os import PathLike
 
 from cofire.asks import Asking, Now, Read, Write
 from cofire.errors import InvalidInput, NotFound
 from cofire.model import Change, Fact, Written
-from cofire.receipt_asks import FindReceipt
-from cofire.revising import Kept, Receipt, Skipped
+from cofire.receipt_asks import FindReceipt, OtherReceipts
+from cofire.receipt_rows import joined
+from cofire.revising import Kept, Receipt, Skipped, Taken
 from cofire.verbs import accepting
 from cofire.verbs.asking import Names
 from cofire.verbs.forget import Forgotten
@@ -49,10 +50,25 @@ def undo(given: Given, scope: Names) -> Asking[Restored]:
             f"The receipt {kept.receipt.id} ran out at {kept.receipt.expires.isoformat()}.",
             way_out="What it kept cannot be brought back; remember it anew.",
         )
-    written: Written = yield Write(Change(now=now, put_back=kept.taken))
+    taken = yield from _with_what_was_between(kept, now)
+    written: Written = yield Write(Change(now=now, put_back=taken))
     back = written.put_back
     facts: list[Fact | None] = yield Read(back.facts)
     return Restored(tuple(fact for fact in facts if fact is not None), back.edges, back.skipped)
+
+
+def _with_what_was_between(kept: Kept, now: datetime) -> Asking[Taken]:
+    """What hung between these facts and others that were forgotten before them, and are back, only the receipts of those keep."""
+    others: list[Kept] = yield OtherReceipts(kept.receipt)
+    usable = [one for one in others if one.receipt.expires > now]
+    named = sorted({id for one in usable for id in one.receipt.ids})
+    facts: list[Fact | None] = (yield Read(named)) if named else []
+    there = {fact.id for fact in facts if fact is not None}
+    rows, ids = kept.taken.rows, frozenset(kept.receipt.ids)
+    for one in usable:
+        if not there.isdisjoint(one.receipt.ids):
+            rows = joined(rows, one.taken.rows, ids)
+    return replace(kept.taken, rows=rows)
 
 
 def _named(given: object) -> str:
