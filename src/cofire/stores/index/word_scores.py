@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ Scores = NDArray[np.float64]
 Positions = NDArray[np.integer]
 # Whole ones as they are stored, broken ones where some are lent.
 Counts = NDArray[Any]
+Around = Callable[[Positions], NDArray[np.int32]]
 
 # Of a word that more facts hold, only those are looked at that may still be among the best.
 CROWDED = 2_048
@@ -29,23 +32,23 @@ SLACK = 2e-6
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """A word of the question: its weight, whether turns lend it to those around them, who holds it, and how much."""
+    """A word of the question: its weight, who holds it, and how much; if turns lend it, who stands around each of them."""
 
     weight: float
-    lent: bool
     positions: Positions
     counts: Counts
+    around: NDArray[np.int32] | None = None
 
 
 class WordScores:
     """Adds up what the words of one question give each fact, the heaviest word first."""
 
     def __init__(self, columns: Columns, postings: Postings, hints: Hints, turns: Turns, cue: WordCue) -> None:
-        self._columns, self._turns, self._cue = columns, turns, cue
-        lends = cue.lent and cue.context is not None and turns.known
-        lent = cue.lent if lends else (False,) * len(cue.words)
-        told = zip(cue.weights, lent, _holders(postings, hints, cue), strict=True)
-        words = [_Word(weight, is_lent, *held) for weight, is_lent, held in told]
+        self._columns, self._cue = columns, cue
+        told = zip(cue.weights, _holders(postings, hints, cue), strict=True)
+        words = [_Word(weight, *held) for weight, held in told]
+        if cue.lent and cue.context is not None and turns.known:
+            words = _lending(words, cue.lent, columns["alive"], partial(turns.around, reach=cue.context.reach))
         self._words = sorted(words, key=lambda word: -word.weight)
         self._total = sum(cue.weights) or 1.0
         self._scores = np.zeros(columns.size)
@@ -57,13 +60,13 @@ class WordScores:
         left = self._total
         for at, word in enumerate(self._words):
             positions, counts = word.positions, word.counts
-            if len(positions) > CROWDED and not any(other.lent for other in self._words[at:]):
+            if len(positions) > CROWDED and all(other.around is None for other in self._words[at:]):
                 rivals = self._rivals(among, k, left)
                 if rivals is not None:
                     self._add_for(rivals, self._words[at:])
                     return _best(rivals, self._scores[rivals] / self._total, k)
-            if word.lent and self._cue.context is not None:
-                positions, counts = self._with_lent(positions, counts, self._cue.context)
+            if word.around is not None and self._cue.context is not None:
+                positions, counts = self._with_lent(word, word.around.ravel(), self._cue.context)
             self._add(word, positions, counts)
             left -= word.weight
         held = self._held(among)
@@ -76,12 +79,9 @@ class WordScores:
         # A position that stands here twice has the same count both times, so that it is added once.
         self._scores[positions] += word.weight * bm25.saturation(counts, resisting)
 
-    def _with_lent(self, positions: Positions, counts: Counts, context: Context) -> tuple[Positions, Counts]:
+    def _with_lent(self, word: _Word, around: NDArray[np.int32], context: Context) -> tuple[Positions, Counts]:
         """What facts hold of a word when its turns lend it to those around them; some positions stand there more than once."""
-        alive = self._columns["alive"][positions]
-        positions, counts = positions[alive], counts[alive]
-        around = self._turns.around(positions, context.reach).ravel()
-        others = around[around >= 0]
+        positions, counts, others = word.positions, word.counts, around[around >= 0]
         if not len(others):
             return positions, counts
         self._make_room()
@@ -127,6 +127,21 @@ def _holders(postings: Postings, hints: Hints, cue: WordCue) -> list[tuple[Posit
         _added(*held, more, cue.hint_weight * counts) if len(more) else held
         for held, (more, counts) in zip(told, hinted, strict=True)
     ]
+
+
+def _lending(words: Sequence[_Word], lent: Sequence[bool], alive: Mask, turns: Around) -> list[_Word]:
+    """Words with the turns around those who hold the lent ones, looked up for all at once. The dead lend nothing."""
+    living = [_living(word, alive) if is_lent else word for word, is_lent in zip(words, lent, strict=True)]
+    holders = [word.positions for word, is_lent in zip(living, lent, strict=True) if is_lent]
+    if not holders:
+        return living
+    parts = iter(np.split(turns(np.concatenate(holders)), np.cumsum([len(one) for one in holders[:-1]])))
+    return [replace(word, around=next(parts)) if is_lent else word for word, is_lent in zip(living, lent, strict=True)]
+
+
+def _living(word: _Word, alive: Mask) -> _Word:
+    held = alive[word.positions]
+    return replace(word, positions=word.positions[held], counts=word.counts[held])
 
 
 def _added(positions: Positions, counts: Counts, others: Positions, more: Counts) -> tuple[Positions, Counts]:
