@@ -6,6 +6,7 @@ their ids. The log of recalls, receipts and snapshots of an index stay behind.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -104,12 +105,28 @@ class Portable(Store, Protocol):
         """Take over times of use, judged recalls and counted words, in one transaction; records are written like all others."""
 
 
+def in_order(terms: bytes, counts: bytes) -> tuple[bytes, bytes]:
+    """The words of a fact in the order of their numbers. Stores keep them in the order in which they came.
+
+    >>> in_order(array("q", [7, 5]).tobytes(), array("H", [1, 2]).tobytes()) == (
+    ...     array("q", [5, 7]).tobytes(),
+    ...     array("H", [2, 1]).tobytes(),
+    ... )
+    True
+    """
+    pairs = sorted(zip(array("q", terms), array("H", counts), strict=True))
+    return array("q", [number for number, _ in pairs]).tobytes(), array("H", [count for _, count in pairs]).tobytes()
+
+
 def row(table: str, values: Mapping[str, Any]) -> Row:
     """A row from values by the names of their columns, each in its one spelling; what is not said is None.
 
     >>> row("subjects", {"fact": "a", "name": "tea", "strength": 1})
     ('a', 'tea', 1.0)
     """
+    if table == "facts":
+        terms, counts = in_order(values["terms"], values["counts"])
+        values = {**values, "terms": terms, "counts": counts}
     return tuple(_spelled(column, values.get(column)) for column in COLUMNS[table])
 
 

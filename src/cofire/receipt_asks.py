@@ -67,6 +67,18 @@ class OtherReceipts:
 
 
 @dataclass(frozen=True, slots=True)
+class NoteUndone:
+    """Note when a receipt was undone."""
+
+    blocks: ClassVar[bool] = True
+    kept: Kept
+    now: datetime
+
+    def put(self, world: World) -> None:
+        world.receipts.mark_undone(self.kept, self.now)
+
+
+@dataclass(frozen=True, slots=True)
 class SweepReceipts:
     """Remove the receipts that have run out."""
 

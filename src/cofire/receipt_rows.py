@@ -27,19 +27,21 @@ def without(rows: Any, ids: Set[str]) -> Any:
     return rows
 
 
-def joined(rows: Rows, other: Rows, ids: Set[str]) -> Rows:
-    """The rows of some facts with what another receipt keeps between them and facts that were forgotten earlier."""
-    between = {part: _speaking(kept, ids) for part, kept in other.items() if part not in (FACTS, CITED, MODELS)}
+def joined(rows: Rows, ids: Set[str], other: Rows, theirs: Set[str]) -> Rows:
+    """The rows of some facts with what another receipt keeps between them and facts of its own, which were forgotten before them."""
+    parts = {part: kept for part, kept in other.items() if part not in (FACTS, CITED, MODELS)}
+    between = {part: _between(kept, ids - theirs, theirs - ids) for part, kept in parts.items()}
     more = {part: _added(rows.get(part, type(kept)()), kept) for part, kept in between.items()}
     return {**rows, **more, CITED: _described(rows[CITED], other[CITED], ids)}
 
 
-def _speaking(kept: Any, ids: Set[str]) -> Any:
+def _between(kept: Any, some: Set[str], others: Set[str]) -> Any:
     if isinstance(kept, Mapping):
         return {
-            place: {key: value for key, value in entries.items() if _names(key, ids)} for place, entries in kept.items()
+            place: {key: value for key, value in entries.items() if _names(key, some) and _names(key, others)}
+            for place, entries in kept.items()
         }
-    return [row for row in kept if _speaks(row, ids)]
+    return [row for row in kept if _speaks(row, some) and _speaks(row, others)]
 
 
 def _added(mine: Any, more: Any) -> Any:

@@ -65,6 +65,17 @@ class Receipts:
         others = (one for one in found if one.receipt.id != receipt.id)
         return sorted(others, key=lambda one: (one.receipt.made, one.receipt.id), reverse=True)
 
+    def mark_undone(self, kept: Kept, now: datetime) -> None:
+        """Note when it was brought back, in its place. What is back is back, even where that cannot be noted."""
+        undone = replace(kept.receipt, undone=now)
+        if undone.id in self._kept:
+            self._kept[undone.id] = replace(kept, receipt=undone)
+        if undone.path:
+            try:
+                _write(Path(undone.path), _encoded(undone, kept.taken))
+            except OSError as error:
+                _log.warning("That the receipt %s was undone could not be noted: %s", undone.id, error)
+
     def drop(self, receipt: Receipt) -> None:
         """Remove a receipt."""
         self._kept.pop(receipt.id, None)
@@ -134,6 +145,7 @@ def _encoded(receipt: Receipt, taken: Taken) -> bytes:
         "expires": receipt.expires.isoformat(),
         "facts": receipt.ids,
         "scopes": sorted(receipt.scopes),
+        "undone": receipt.undone and receipt.undone.isoformat(),
         "rows": taken.rows,
     }
     return gzip.compress(json.dumps(said, ensure_ascii=False, default=_bytes).encode("utf-8"))
@@ -153,7 +165,9 @@ def _decoded(path: Path) -> Kept:
         if not isinstance(said, dict) or said.get("is") != FORMAT or said.get("version", VERSION + 1) > VERSION:
             raise ValueError("it was not made by forget, or by a newer cofire")
         made, expires = (datetime.fromisoformat(said[label]) for label in ("made", "expires"))
-        receipt = Receipt(said["id"], str(path), made, expires, tuple(said["facts"]), frozenset(said.get("scopes", ())))
+        undone = datetime.fromisoformat(said["undone"]) if said.get("undone") else None
+        scopes = frozenset(said.get("scopes", ()))
+        receipt = Receipt(said["id"], str(path), made, expires, tuple(said["facts"]), scopes, undone)
         return Kept(receipt, Taken(rows=said["rows"]))
 
 

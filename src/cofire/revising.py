@@ -58,7 +58,8 @@ def other_model(id: str) -> Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """Where something forgotten is kept, and until when it can be brought back. `path` is empty where that is this process."""
+    """Where something forgotten is kept, until when it can be brought back, and when it last was. `path` is empty where that is this
+    process."""
 
     id: str
     path: str
@@ -66,6 +67,7 @@ class Receipt:
     expires: datetime
     ids: tuple[str, ...]
     scopes: frozenset[str] = frozenset()
+    undone: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

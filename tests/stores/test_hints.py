@@ -10,14 +10,16 @@ import apsw
 import numpy as np
 import pytest
 
+from cofire.errors import StoreReadOnly
 from cofire.model import Description
 from cofire.revising import Taken
 from cofire.stores.index import postings
 from cofire.stores.index.postings import Hints
 from cofire.stores.sqlite import schema
 from cofire.stores.sqlite.store import SqliteStore
+from cofire.verbs import copying
 from tests.conftest import sqlite_store
-from tests.stores.making import Pen
+from tests.stores.making import NOW, Pen
 
 BEFORE_HINTS = 6
 WORDS = "SELECT terms, counts FROM facts ORDER BY id"
@@ -145,3 +147,51 @@ def test_words_that_come_in_any_order_are_found_once_each(monkeypatch: pytest.Mo
         ] == expected
         assert list(zip(*map(np.ndarray.tolist, found.find(3)), strict=True)) == expected[2]
     assert len(found.whole().positions) == len(told)
+
+
+def test_a_copy_has_the_same_words_whatever_the_order_they_came_in(
+    store: SqliteStore, pen: Pen, tmp_path: Path
+) -> None:
+    old, pot, cup = pen.tell("tea is served"), pen.tell("a pot"), pen.tell("a cup")
+    pen.write(descriptions=(Description(old, "Goes with: pot", {"goe": 1, "pot": 1}, {pot: "pot"}),))
+    pen.write(descriptions=(Description(old, "Goes with: pot; cup", {"goe": 1, "pot": 1, "cup": 1}, {cup: "cup"}),))
+    pen.write(put_back=pen.forget(pot).taken)
+    (tmp_path / "copy").mkdir()
+    copy = sqlite_store(tmp_path / "copy")
+    assert copying.copy(store, copy, now=NOW, advance=lambda _: None).copied == 3
+    assert hints(copy, old) == hints(store, old) == [[1, 1, 0]]
+    copy.close()
+
+
+def test_descriptions_come_back_in_their_order_where_others_have_their_keys(tmp_path: Path) -> None:
+    """A receipt that is undone after a backup was restored, in which other descriptions were made since."""
+    first = sqlite_store(tmp_path)
+    old, other = described(Pen(first))
+    gone = Pen(first).forget(old).taken
+    first.close()
+    (tmp_path / "restored").mkdir()
+    store = sqlite_store(tmp_path / "restored")
+    pen = Pen(store)
+    assert [pen.tell("tea is served"), pen.tell("coffee is not")] == [old, other]
+    pen.forget(old)
+    pen.write(descriptions=(Description(other, "Goes with: jug", {"jug": 1}),))
+    pen.write(put_back=gone)
+    for _ in range(2):
+        assert hints(store, old) == [[2, 1, 1]]
+        pen.write(pins={old: True})
+    pen.write(descriptions=(Description(old, "Goes with: spoon", {"spoon": 1}),))
+    assert hints(store, old) == [[2, 1, 1]]
+    assert store.descriptions(old)[-2:] == ["Goes with: pot; saucer", "Goes with: spoon"]
+    store.close()
+
+
+def test_a_file_of_before_that_may_not_be_written_is_refused_with_a_way_out(tmp_path: Path) -> None:
+    store = sqlite_store(tmp_path)
+    described(Pen(store))
+    store.close()
+    connection = apsw.Connection(store.path)
+    connection.execute(AS_BEFORE)
+    connection.close()
+    connection = apsw.Connection(store.path, flags=apsw.SQLITE_OPEN_READONLY)
+    with pytest.raises(StoreReadOnly, match=r"written by an older cofire.*Give write permission"):
+        schema.check_age(connection, store.path)

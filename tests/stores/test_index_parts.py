@@ -123,7 +123,7 @@ def test_turns_that_come_and_go_one_by_one_stand_as_if_all_were_put_in_order_ane
         moved = [turn(one, chance.choice(["a", "b"]), 7) if chance.random() < 0.2 else told[one] for one in some[1:]]
         late = int(chance.integers(key)) if chance.random() < 0.3 else key
         new = turn(key, [None, "a", "b"][chance.integers(3)], late, int(chance.integers(1, 3)))
-        index.change([*moved, new], gone, no_names(), no_names())
+        index.change([*moved, new], gone, no_names(), no_names(), {})
         told = {one: row for one, row in told.items() if one not in gone} | {row.key: row for row in [*moved, new]}
         alive, anew = np.flatnonzero(index.columns["alive"]), chained(index.columns)
         assert index.turns.before[alive].tolist() == anew.before[alive].tolist()
@@ -147,6 +147,6 @@ def test_who_stands_in_a_scope_is_known_while_facts_come_and_go(seed: int) -> No
             replace(turn(one, None, one, int(chance.integers(1, 4))), archived=bool(chance.random() < 0.3))
             for one in {key, *known[:1]}
         ]
-        index.change(rows, [one for one in known[1:] if one != key], no_names(), no_names())
+        index.change(rows, [one for one in known[1:] if one != key], no_names(), no_names(), {})
         assert all(index.columns.standing(scope).tolist() == standing(index, scope) for scope in (None, 1, 2))
         assert index.columns.dead == np.count_nonzero(~index.columns["alive"])

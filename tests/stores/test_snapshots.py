@@ -137,3 +137,37 @@ def test_that_it_cannot_be_kept_is_told_and_closing_goes_on(
     memory.close()
     assert "could not be kept for the next process: disk full" in caplog.text
     assert connection.execute("SELECT count(*) FROM facts").get == 12
+
+
+def test_connections_are_closed_whatever_happens_while_it_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_index, "SMALLEST_SNAPSHOT", 1)
+    store = sqlite_store(tmp_path)
+    Pen(store).tell("tea")
+    store.matching(cue("tea"), 5, everywhere())
+    reader = store._open_lines().reader.connection
+
+    def no_room(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(live_index, "save_snapshot", no_room)
+    with pytest.raises(MemoryError):
+        store.close()
+    with pytest.raises(apsw.ConnectionClosedError):
+        reader.execute("SELECT 1")
+
+
+def test_a_graph_read_anew_keeps_no_dead_and_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live_index, "SMALLEST_SNAPSHOT", 1)
+    first = sqlite_store(tmp_path, "usearch")
+    pen = Pen(first)
+    pen.settle()
+    ids = [pen.tell(f"tea {number}", vector(1, number, 0, 0)) for number in range(4)]
+    first.matching(cue("tea"), 5, everywhere())
+    pen.forget(ids[0])
+    first.close()
+    again = sqlite_store(tmp_path, "usearch")
+    assert again.matching(cue("tea"), 5, everywhere()) == ids[:0:-1]
+    again.close()
+    assert apsw.Connection(again.path).execute("SELECT facts FROM snapshots").get == 3

@@ -261,3 +261,15 @@ def test_a_receipt_that_cannot_be_read_hinders_no_other(
         Path(broken.path).write_bytes(b"no receipt")
         assert memory.undo(gone).ids == (pot,)
     assert "A receipt was left aside" in caplog.text
+
+
+def test_a_receipt_that_was_undone_before_brings_nothing_to_a_later_one(open_memory: Opening) -> None:
+    memory = open_memory(settings={"auto_link.threshold": 0.05})
+    tea, other = memory.remember("Tea is served at four in the garden house."), memory.remember("Rockets fly.")
+    memory.remember("Tea in the garden house is served by Otto.", subject="samovar")
+    memory.undo(memory.forget([tea, other]))
+    memory.remember("Tea in the garden house is poured by Anna.", subject="kettle")
+    before = memory.portrait(tea)
+    assert memory.undo(memory.forget(tea)).skipped == ()
+    assert memory.portrait(tea) == before
+    assert {hit.id: hit for hit in memory.recall("kettle")}[tea].channels["keyword"].score > 0

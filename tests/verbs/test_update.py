@@ -186,3 +186,13 @@ def test_unknown_fact_cannot_be_updated(memory: Memory, id: Any, error: type[Exc
         memory.update(id, text="Tea.")
     with pytest.raises(error):
         memory.history(id)
+
+
+def test_words_that_the_new_text_gives_again_still_lead_to_others(open_memory: Opening) -> None:
+    memory = open_memory(settings={"auto_link.threshold": 0.05})
+    tea = memory.remember("Tea is served at four in the garden house.")
+    otto = memory.remember("Tea in the garden house is served by Otto.", subject="samovar")
+    memory.update(otto, text="Tea in the garden house is served at four by Anna.")
+    assert memory.portrait(tea).descriptions[-1] == "Goes with: samovar"
+    found = {hit.id: hit for hit in memory.recall("samovar")}
+    assert found[tea].channels["keyword"].score > 0

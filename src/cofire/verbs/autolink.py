@@ -110,10 +110,8 @@ def describe(linked: Sequence[Linked], settings: Settings) -> Asking[tuple[Descr
     told: list[list[str]] = yield from at_one_moment([Described(id) for id in olds])
     made = []
     for (id, old), before in zip(olds.items(), told, strict=True):
-        last = before[-1] if before else ""
-        text = extended(last, list(newer[id].values()))
-        # What is described already leads to the fact by its words already.
-        made.append(Description(id, text, hints(text, old) if text != last else {}, newer[id]))
+        text = extended(before[-1] if before else "", list(newer[id].values()))
+        made.append(Description(id, text, hints(text, old), newer[id]))
     return tuple(made)
 
 

@@ -9,7 +9,7 @@ from os import PathLike
 from cofire.asks import Asking, Now, Read, Write
 from cofire.errors import InvalidInput, NotFound
 from cofire.model import Change, Fact, Written
-from cofire.receipt_asks import FindReceipt, OtherReceipts
+from cofire.receipt_asks import FindReceipt, NoteUndone, OtherReceipts
 from cofire.receipt_rows import joined
 from cofire.revising import Kept, Receipt, Skipped, Taken
 from cofire.verbs import accepting
@@ -50,24 +50,22 @@ def undo(given: Given, scope: Names) -> Asking[Restored]:
             f"The receipt {kept.receipt.id} ran out at {kept.receipt.expires.isoformat()}.",
             way_out="What it kept cannot be brought back; remember it anew.",
         )
-    taken = yield from _with_what_was_between(kept, now)
+    taken = yield from _with_what_was_between(kept)
     written: Written = yield Write(Change(now=now, put_back=taken))
     back = written.put_back
+    if back.facts:
+        yield NoteUndone(kept, now)
     facts: list[Fact | None] = yield Read(back.facts)
     return Restored(tuple(fact for fact in facts if fact is not None), back.edges, back.skipped)
 
 
-def _with_what_was_between(kept: Kept, now: datetime) -> Asking[Taken]:
-    """What hung between these facts and others that were forgotten before them, and are back, only the receipts of those keep."""
+def _with_what_was_between(kept: Kept) -> Asking[Taken]:
+    """What hung between these facts and others that were gone when they went, and came back since, only the receipts of those keep."""
     others: list[Kept] = yield OtherReceipts(kept.receipt)
-    usable = [one for one in others if one.receipt.expires > now]
-    named = sorted({id for one in usable for id in one.receipt.ids})
-    facts: list[Fact | None] = (yield Read(named)) if named else []
-    there = {fact.id for fact in facts if fact is not None}
-    rows, ids = kept.taken.rows, frozenset(kept.receipt.ids)
-    for one in usable:
-        if not there.isdisjoint(one.receipt.ids):
-            rows = joined(rows, one.taken.rows, ids)
+    rows, mine = kept.taken.rows, kept.receipt
+    for taken, one in ((other.taken, other.receipt) for other in others):
+        if one.undone is not None and one.made <= mine.made <= one.undone:
+            rows = joined(rows, frozenset(mine.ids), taken.rows, frozenset(one.ids))
     return replace(kept.taken, rows=rows)
 
 

@@ -98,13 +98,14 @@ class Index:
         gone: Sequence[int],
         mentions: HeldNames,
         subjects: HeldNames,
-        hints: Mapping[int, Held] | None = None,
+        hints: Mapping[int, Held],
     ) -> None:
         """Take in facts that are new or changed, with the names they hold, and let go of those that are gone. `hints` are the words
         of descriptions by the key of the fact, of those that changed and of others that were described anew."""
         self.crowds.clear()
-        self._forgotten |= bool(gone)
-        dying = self.columns.kill((*gone, *(row.key for row in rows)))
+        dying = self.columns.kill(gone)
+        self._forgotten |= bool(len(dying))
+        dying = np.concatenate([dying, self.columns.kill([row.key for row in rows])])
         if len(dying):
             self.voices.leave(self.columns["scope"][dying], self.columns["speaker"][dying])
         added = np.zeros(0, np.int32)

@@ -56,7 +56,7 @@ class Segment:
         return place, self.positions[at], self.counts[at]
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """As it is made."""
+        """Its four arrays, in the order in which it is made."""
         return self.terms, self.starts, self.positions, self.counts
 
     def spelled(self) -> Terms:

@@ -69,10 +69,9 @@ def put_back(connection: apsw.Connection, fact: int, one: dict[str, Any], versio
         return False
     held = hinting.of_fact(connection, fact)
     connection.execute("DELETE FROM descriptions WHERE fact = ?", (fact,))
-    for key, text, made, ended in one["history"]:
-        taken = connection.execute("SELECT 1 FROM descriptions WHERE key = ?", (key,)).get
-        row = (None if taken else key, fact, text, made, ended)
-        connection.execute("INSERT INTO descriptions(key, fact, text, made, ended) VALUES (?, ?, ?, ?, ?)", row)
+    for _, text, made, ended in one["history"]:
+        row = (fact, text, made, ended)
+        connection.execute("INSERT INTO descriptions(fact, text, made, ended) VALUES (?, ?, ?, ?)", row)
     _hint(connection, fact, held, one["hints"], version)
     return True
 

@@ -276,5 +276,6 @@ def _read_only(path: str, options: SqliteOptions) -> apsw.Connection:
         uri = f"file:{quote(path)}?immutable=1"
         connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
         schema.check_owner(connection, path)
+    schema.check_age(connection, path)
     connection.set_busy_handler(patience(options.busy_seconds))
     return connection

@@ -3,6 +3,7 @@ to describe a fact anew leaves the fact itself as it is."""
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
@@ -36,13 +37,17 @@ def keep(connection: apsw.Connection, fact: int, held: Held, version: int) -> No
 
 def since(connection: apsw.Connection, version: int, changed: Sequence[int]) -> dict[int, Held]:
     """The words of descriptions by fact: of those described since a version, and of those that changed otherwise."""
-    found = {fact: Held(terms, counts) for fact, terms, counts in connection.execute(_SINCE, (version,))}
-    others = [key for key in changed if key not in found] if version >= FIRST_VERSION else []
-    told = ((key, of_fact(connection, key)) for key in others)
-    return {key: held for key, held in (*found.items(), *told) if held.terms}
+    found: list[Any] = connection.execute(_SINCE, (version,)).fetchall()
+    if version >= FIRST_VERSION and changed:
+        found += connection.execute(_OF_CHANGED, (apsw.carray(array("q", changed)), version)).fetchall()
+    return {fact: Held(terms, counts) for fact, terms, counts in found if terms}
 
 
 _SINCE = "SELECT fact, terms, counts FROM descriptions WHERE version > ? AND ended IS NULL"
+_OF_CHANGED = """
+SELECT d.fact, d.terms, d.counts FROM carray(?1) c CROSS JOIN descriptions d
+ON d.key = (SELECT max(key) FROM descriptions WHERE fact = c.value) WHERE d.version <= ?2
+"""
 
 
 def apart(facts: Sequence[Row], descriptions: Sequence[Row]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -52,10 +57,12 @@ def apart(facts: Sequence[Row], descriptions: Sequence[Row]) -> tuple[list[dict[
     bare = []
     for row in facts:
         of_this = told.get(row["id"], [])
-        own, hints = separated(Held(row["terms"], row["counts"]), [one["text"] for one in of_this])
-        bare.append({**row, "terms": own.terms, "counts": own.counts})
-        if of_this:
+        if of_this and not any("terms" in one for one in of_this):
+            own, hints = separated(Held(row["terms"], row["counts"]), [one["text"] for one in of_this])
             of_this[-1] = {**of_this[-1], "terms": hints.terms, "counts": hints.counts}
+            bare.append({**row, "terms": own.terms, "counts": own.counts})
+        else:
+            bare.append(dict(row))
     return bare, [{"terms": b"", "counts": b"", **one} for rows in told.values() for one in rows]
 
 

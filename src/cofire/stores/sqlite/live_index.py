@@ -201,19 +201,21 @@ class News:
 
 def news_since(connection: apsw.Connection, since: int, epoch: str, version: int) -> News:
     """The news as of the moment that the connection reads, which is at this version."""
-    changed = [rows.index_row(row) for row in connection.execute(rows.SELECT_FOR_INDEX, (since,))]
-    gone = [key for (key,) in connection.execute("SELECT fact FROM removed WHERE version > ?", (since,))]
-    hints = hinting.since(connection, since, [row.key for row in changed])
-    return News(epoch, since, version, changed, gone, *_names(connection, since, changed), hints)
+    gone: Any = [key for (key,) in connection.execute("SELECT fact FROM removed WHERE version > ?", (since,))]
+    return _news(connection, since, epoch, version, gone)
 
 
 def news_of_one_write(connection: apsw.Connection) -> News:
     """What the transaction has written that is about to be kept, and that removes nothing; its pages are still at hand, those of
     other connections are not."""
     epoch, version = connection.execute("SELECT epoch, version FROM state").get
-    changed = [rows.index_row(row) for row in connection.execute(rows.SELECT_FOR_INDEX, (version - 1,))]
-    hints = hinting.since(connection, version - 1, [row.key for row in changed])
-    return News(epoch, version - 1, version, changed, (), *_names(connection, version - 1, changed), hints)
+    return _news(connection, version - 1, epoch, version, ())
+
+
+def _news(connection: apsw.Connection, since: int, epoch: str, version: int, gone: Sequence[int]) -> News:
+    changed = [rows.index_row(row) for row in connection.execute(rows.SELECT_FOR_INDEX, (since,))]
+    hints = hinting.since(connection, since, [row.key for row in changed])
+    return News(epoch, since, version, changed, gone, *_names(connection, since, changed), hints)
 
 
 def _names(connection: apsw.Connection, since: int, changed: Sequence[Row]) -> tuple[Held, Held]:
@@ -301,7 +303,8 @@ def keep_snapshot_where_due(live: LiveIndex, line: Line) -> None:
         with line.trying() as connection:
             if connection is not None and snapshot_is_due(connection):
                 with live.alone(), live.at(connection) as index:
-                    save_snapshot(connection, index, live.adjacency(connection))
+                    if not index.keeps_the_dead:
+                        save_snapshot(connection, index, live.adjacency(connection))
     except apsw.Error as error:
         _log.warning("The index could not be kept for the next process: %s", error)
 

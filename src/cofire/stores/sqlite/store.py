@@ -318,9 +318,11 @@ class SqliteStore(Carrying, Learning, Curating):
         self._write_log()
         lines, self._lines = self._lines, None
         if lines is not None:
-            if lines.writer is not None:
-                keep_snapshot_where_due(self._live, lines.writer)
-            lines.close()
+            try:
+                if lines.writer is not None and self.path != IN_MEMORY:
+                    keep_snapshot_where_due(self._live, lines.writer)
+            finally:
+                lines.close()
 
     def _write_and_count(self, change: Change, expects: Mapping[str, int]) -> Written:
         """Counting looks at the index as of this transaction. Nobody else may look until it is kept; if it is not, all is read anew."""

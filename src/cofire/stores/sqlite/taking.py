@@ -74,11 +74,13 @@ def put_back(connection: apsw.Connection, rows: Any, version: int) -> PutBack:
 
 
 def _in_our_tables(rows: Any) -> Any:
-    """Rows of another store or of an older file know of no words that descriptions keep themselves."""
-    told = rows.get("descriptions", ())
-    if all("terms" in one for one in told):
+    """Descriptions in their order, and under new keys, since the last one must have the highest. Those of another store or of an
+    older file know of no words that they keep themselves."""
+    if not rows.get("descriptions"):
         return rows
-    facts, described = hinting.apart(rows[FACTS], sorted(told, key=lambda one: str(one["fact"])))
+    told = sorted(rows["descriptions"], key=lambda one: (one["fact"], one.get("key", one.get("place"))))
+    described = [{name: value for name, value in one.items() if name != "key"} for one in told]
+    facts, described = hinting.apart(rows[FACTS], described)
     return {**rows, FACTS: facts, "descriptions": described}
 
 
