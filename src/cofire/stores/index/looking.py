@@ -147,14 +147,13 @@ def paths(index: Index, seeds: Positions, admitted: Mask, common: int, most: int
 
 def _held(index: Index, seeds: Positions) -> tuple[Any, Any, Any, Any, Any]:
     """The names of each seed: mentioned, or its subject, or both."""
-    teller, mentioned, confidences = index.mentions.held_by(seeds)
-    owner, subjects, strengths = index.subjects.held_by(seeds)
-    told, meant = teller << 32 | mentioned, owner << 32 | subjects
+    mentions, subjects = index.mentions.held_by(seeds), index.subjects.held_by(seeds)
+    told, meant = mentions.owner << 32 | mentions.name, subjects.owner << 32 | subjects.name
     pairs = _distinct(np.concatenate([told, meant]))
     sentences, own, sure = np.zeros(len(pairs), np.int64), np.zeros(len(pairs)), np.zeros(len(pairs))
     at = np.searchsorted(pairs, told)
-    sentences[at], sure[at] = index.mentions.sentences(seeds[teller], mentioned), confidences
-    own[np.searchsorted(pairs, meant)] = strengths
+    sentences[at], sure[at] = mentions.sentences, mentions.strength
+    own[np.searchsorted(pairs, meant)] = subjects.strength
     return pairs >> 32, pairs & 0xFFFFFFFF, sentences, own, np.maximum(sure, own)
 
 

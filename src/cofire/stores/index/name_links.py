@@ -74,11 +74,11 @@ class _Holders:
 def through_names(index: Index, asked: Places, spell: Spell) -> tuple[NameLinks, Sequence[str]]:
     """The best link through names from each of these facts to each other one, and the names."""
     found = [kind.held_by(asked) for kind in (index.mentions, index.subjects)]
-    names = np.unique(np.concatenate([name for _, name, _ in found]))
+    names = np.unique(np.concatenate([held.name for held in found]))
     if not len(names):
         return _NONE, ()
     spelled = spell(names)
-    mentioned, subjects = (_Held(row, np.searchsorted(names, name), by) for row, name, by in found)
+    mentioned, subjects = (_Held(held.owner, np.searchsorted(names, held.name), held.strength) for held in found)
     own = np.bincount(subjects.which, minlength=len(names)) > 0
     about = _holders(index, index.subjects, names, np.ones(len(names), np.bool_))
     tellers = _holders(index, index.mentions, names, own)

@@ -53,15 +53,14 @@ class Names:
         self._sentences.add(held.sentences.astype(np.uint32)[order])
         self._postings.add(held.name[order], owners[order], strengths)
 
-    def held_by(
-        self, positions: NDArray[np.integer]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """The names that these facts hold: the place of the fact, the name, and how strongly."""
+    def held_by(self, positions: NDArray[np.integer]) -> Held:
+        """The names that these facts hold; the owner is the place of the fact among them."""
         pairs = self._pairs.array
         low = positions.astype(np.int64) << SHIFT
         first, last = pairs.searchsorted(np.concatenate([low, low + (1 << SHIFT)])).reshape(2, -1)
         owner, at = stretched(first, last - first)
-        return owner, pairs[at] & ((1 << SHIFT) - 1), self._strengths.array[at] / THOUSANDTHS
+        names, strengths = pairs[at] & ((1 << SHIFT) - 1), self._strengths.array[at] / THOUSANDTHS
+        return Held(owner, names, strengths, self._sentences.array[at].astype(np.int64))
 
     def holders(self, name: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Who holds a name, and how strongly."""
