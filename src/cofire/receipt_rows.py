@@ -6,33 +6,85 @@ dictionaries by ids; either speaks of a fact by its id.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
-FACTS, CITED, MODELS = "facts", "cited", "models"
+FACTS, CITED, MODELS, DESCRIPTIONS = "facts", "cited", "models", "descriptions"
+# Where stores keep descriptions otherwise than as rows: with the fact itself, or by its id.
+DESCRIBING = frozenset({"descriptions", "descriptions_made", "hinted", "web.descriptions", "web.hints"})
 
 Rows = Mapping[str, Any]
 
 
-def without(rows: Any, ids: Set[str]) -> Any:
-    """Rows that do not speak of some facts. Descriptions that cite others go too: nobody knows which words were whose."""
-    if isinstance(rows, Mapping):
-        return {
-            key: {} if key == CITED and isinstance(value, Mapping) else [] if key == CITED else without(value, ids)
-            for key, value in rows.items()
-            if not _names(key, ids)
-        }
-    if isinstance(rows, list):
-        return [row for row in rows if not (isinstance(row, Mapping) and _speaks(row, ids))]
-    return rows
+def without(rows: Rows, ids: Set[str]) -> Rows:
+    """Rows that do not speak of some facts, nor hold their words. Descriptions that cite others go too, and so do those of facts that
+    cite these: nobody knows which words were whose."""
+    citing = _citing(rows, ids)
+    return {part: _left(part, kept, ids, citing) for part, kept in rows.items()}
 
 
-def joined(rows: Rows, ids: Set[str], other: Rows, theirs: Set[str]) -> Rows:
-    """The rows of some facts with what another receipt keeps between them and facts of its own, which were forgotten before them."""
-    parts = {part: kept for part, kept in other.items() if part not in (FACTS, CITED, MODELS)}
-    between = {part: _between(kept, ids - theirs, theirs - ids) for part, kept in parts.items()}
-    more = {part: _added(rows.get(part, type(kept)()), kept) for part, kept in between.items()}
-    return {**rows, **more, CITED: _described(rows[CITED], other[CITED], ids)}
+def _citing(rows: Rows, ids: Set[str]) -> set[str]:
+    """The facts whose descriptions hold a gist of one of these, by what tells of gists."""
+    listed = [row for kept in rows.values() if isinstance(kept, list) for row in kept if isinstance(row, Mapping)]
+    told = [row for row in listed if "gist" in row or "gist" in (row.get("parts") or ())]
+    keys = [key for kept in _dictionaries(rows) for key in kept if isinstance(key, tuple) and _names(key, ids)]
+    found = {value for row in told if _speaks(row, ids) for value in row.values() if isinstance(value, str)}
+    return found | {part for key in keys for part in key}
+
+
+def _dictionaries(rows: Rows) -> Iterator[Mapping[Any, Any]]:
+    for kept in rows.values():
+        if isinstance(kept, Mapping):
+            yield from (held for held in kept.values() if isinstance(held, Mapping))
+
+
+def _left(part: str, kept: Any, ids: Set[str], citing: Set[str]) -> Any:
+    if part == CITED:
+        return type(kept)()
+    if part == MODELS:
+        return kept
+    if isinstance(kept, Mapping):
+        entries = {key: value for key, value in kept.items() if not _names(key, ids)}
+        return entries if part == FACTS else {place: _entries(place, held, ids, citing) for place, held in kept.items()}
+    spoken_of = citing if part == DESCRIPTIONS else ids
+    left = [row for row in kept if not _speaks(row, ids) and not (part == DESCRIPTIONS and _speaks(row, spoken_of))]
+    return [_undescribed(row) if row.get("id") in citing else row for row in left] if part == FACTS else left
+
+
+def _entries(place: str, held: Mapping[Any, Any], ids: Set[str], citing: Set[str]) -> dict[Any, Any]:
+    gone = citing if place in DESCRIBING else ids
+    return {key: value for key, value in held.items() if not _names(key, ids) and not _names(key, gone)}
+
+
+def _undescribed(row: Rows) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in DESCRIBING}
+
+
+def handed_over(rows: Rows, ids: Set[str], others: Sequence[tuple[Rows, Set[str]]]) -> list[Rows]:
+    """The rows of other receipts, each with the ids that it is for, and with what these rows keep between their own facts and those."""
+    cited = [dict(_by_fact(theirs[CITED])) for theirs, _ in others]
+    for fact, earlier in _by_fact(rows[CITED]):
+        _hand_on(fact, earlier, cited, [theirs for _, theirs in others])
+    parts = {part: kept for part, kept in rows.items() if part not in (FACTS, CITED, MODELS)}
+    found = list[Rows]()
+    for (theirs, whose), told in zip(others, cited, strict=True):
+        between = {part: _between(kept, ids - whose, whose - ids) for part, kept in parts.items()}
+        more = {part: _added(theirs.get(part, type(kept)()), kept) for part, kept in between.items()}
+        described = told if isinstance(theirs[CITED], Mapping) else list(told.values())
+        found.append({**theirs, **more, CITED: described})
+    return found
+
+
+def _hand_on(fact: str, earlier: Any, cited: Sequence[dict[str, Any]], whose: Sequence[Set[str]]) -> None:
+    """How a fact was described before: to the receipt that took up what this one left, else to the one that keeps the fact itself."""
+    for told in cited:
+        late = told.get(fact)
+        if late is not None and late["texts"] == earlier["after"]:
+            told[fact] = {**earlier, "after": late["after"], "hints": {**late["hints"], **earlier["hints"]}}
+            return
+    for told, ids in zip(cited, whose, strict=True):
+        if fact in ids:
+            told.setdefault(fact, earlier)
 
 
 def _between(kept: Any, some: Set[str], others: Set[str]) -> Any:
@@ -50,16 +102,9 @@ def _added(mine: Any, more: Any) -> Any:
     return [*mine, *more]
 
 
-def _described(mine: Any, others: Any, ids: Set[str]) -> Any:
-    """How facts were described before either was forgotten: as the earlier receipt says, where this one takes up what that one left."""
-    found = dict(_by_fact(mine))
-    for fact, earlier in _by_fact(others):
-        late = found.get(fact)
-        if late is not None and late["texts"] == earlier["after"]:
-            found[fact] = {**earlier, "after": late["after"], "hints": {**late["hints"], **earlier["hints"]}}
-        elif late is None and fact in ids:
-            found[fact] = earlier
-    return found if isinstance(mine, Mapping) else list(found.values())
+def cited_in(rows: Rows) -> set[str]:
+    """The facts that are described otherwise since what the rows tell of is gone."""
+    return {fact for fact, _ in _by_fact(rows[CITED])}
 
 
 def _by_fact(cited: Any) -> Iterable[tuple[str, Any]]:

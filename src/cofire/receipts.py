@@ -7,6 +7,7 @@ import gzip
 import json
 import logging
 import os
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -96,13 +97,12 @@ class Receipts:
         """Take facts out of all receipts, and remove a receipt that has no others."""
         gone = frozenset(ids)
         for kept in [*self._kept.values(), *map(_decoded, self._files())]:
-            if gone.isdisjoint(kept.receipt.ids):
-                continue
             left = replace(kept.receipt, ids=tuple(id for id in kept.receipt.ids if id not in gone))
-            if left.ids:
-                self.keep(left, replace(kept.taken, rows=receipt_rows.without(kept.taken.rows, gone)))
-            else:
+            rows = receipt_rows.without(kept.taken.rows, gone)
+            if not left.ids:
                 self.drop(kept.receipt)
+            elif rows != kept.taken.rows:
+                self.keep(left, replace(kept.taken, rows=rows))
 
     @property
     def is_empty(self) -> bool:
@@ -157,7 +157,7 @@ def _bytes(value: Any) -> dict[str, str]:
 
 def _decoded(path: Path) -> Kept:
     with map_exceptions(
-        {EOFError: InvalidInput, gzip.BadGzipFile: InvalidInput, ValueError: InvalidInput},
+        dict.fromkeys((EOFError, gzip.BadGzipFile, zlib.error, ValueError, KeyError, TypeError), InvalidInput),
         problem=f"{path} is not a receipt that can be read: {{error}}.",
         way_out="Give the id or the path of a receipt that forget has made.",
     ):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
+from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,6 +15,7 @@ from hypothesis import strategies as some
 
 from cofire import Memory
 from cofire.errors import CofireError, InvalidInput, NotFound, StoreError
+from cofire.model import Change
 from cofire.stores.base import Store
 from cofire.stores.reference import ReferenceStore
 from tests.conftest import EVERY_STORE, STORES, Clock, HashedWords, Lent, Opening
@@ -58,37 +62,56 @@ def whole(memory: Memory, ids: list[str], place: Path) -> dict[str, Any]:
     }
 
 
+STEPS = some.lists(
+    some.one_of(some.sets(some.integers(0, len(TELLINGS)), min_size=1, max_size=5), some.integers(0, 3)),
+    min_size=1,
+    max_size=6,
+)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", EVERY_STORE)
-@given(
-    choices=some.lists(some.sets(some.integers(0, len(TELLINGS)), min_size=1), min_size=1, max_size=3),
-    order=some.permutations(range(3)),
-)
+@given(steps=STEPS, order=some.permutations(range(6)))
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_undone_forgetting_leaves_memory_as_it_was(
     kind: str,
-    choices: list[set[int]],
+    steps: list[set[int] | int],
     order: list[int],
     tmp_path_factory: pytest.TempPathFactory,
     request: pytest.FixtureRequest,
 ) -> None:
+    """Whatever is forgotten and undone in turn, and in whatever order the rest is undone at last."""
     if kind == "neo4j":
         request.getfixturevalue("neo4j_url")
     folder = tmp_path_factory.mktemp("undone")
     store = STORES[kind](folder)
     memory, ids = filled(store, Clock())
     before = whole(memory, ids, folder / "before.jsonl")
-    left, receipts = set(range(len(ids))), []
-    for chosen in choices:
-        if doomed := sorted(chosen & left):
-            receipts.append(memory.forget([ids[one] for one in doomed]))
-            left -= chosen
-    for receipt in (receipts[place] for place in order if place < len(receipts)):
-        back = memory.undo(receipt)
-        assert back.ids == tuple(sorted(receipt.ids))
-        assert order != [2, 1, 0] or (back.skipped, back.edges) == ((), receipt.radius.edges)
+    left, receipts = set(range(len(ids))), list[tuple[set[int], Any]]()
+    for step in steps:
+        if isinstance(step, set) and step & left:
+            receipts.append((step & left, memory.forget([ids[one] for one in sorted(step & left)])))
+            left -= step
+        elif isinstance(step, int) and receipts:
+            back, receipt = receipts.pop(step % len(receipts))
+            assert memory.undo(receipt).ids == tuple(sorted(receipt.ids))
+            left |= back
+    for place in order:
+        if place < len(receipts):
+            assert memory.undo(receipts[place][1]).ids == tuple(sorted(receipts[place][1].ids))
     assert whole(memory, ids, folder / "after.jsonl") == before
     store.close()
+
+
+@pytest.mark.parametrize("chosen", [[{0, 6}, {1}, {2, 7}], [{3}, {0, 1, 5}]])
+def test_the_latest_undone_first_brings_back_all_that_went_with_it(
+    store: Store, clock: Clock, chosen: list[set[int]]
+) -> None:
+    memory, ids = filled(store, clock)
+    gone = [memory.forget([ids[one] for one in sorted(some)]) for some in chosen]
+    for receipt in reversed(gone):
+        back = memory.undo(receipt)
+        assert (back.ids, back.edges, back.skipped) == (tuple(sorted(receipt.ids)), receipt.radius.edges, ())
 
 
 def test_receipt_may_be_named_by_object_id_or_path(memory: Memory, store: Store) -> None:
@@ -273,3 +296,67 @@ def test_a_receipt_that_was_undone_before_brings_nothing_to_a_later_one(open_mem
     assert memory.undo(memory.forget(tea)).skipped == ()
     assert memory.portrait(tea) == before
     assert {hit.id: hit for hit in memory.recall("kettle")}[tea].channels["keyword"].score > 0
+
+
+def a_pair(memory: Memory) -> tuple[str, str]:
+    """Two facts, the first of which is described by the second."""
+    tea = memory.remember("Tea is served at four in the garden house.")
+    return tea, memory.remember("Tea in the garden house is served by Otto.", subject="samovar")
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_what_is_purged_is_in_the_receipts_of_others_no_more(open_memory: Opening, together: bool) -> None:
+    memory = open_memory(settings={"auto_link.threshold": 0.05})
+    tea, otto = a_pair(memory)
+    gone = memory.forget([tea, otto] if together else tea).receipt
+    assert gone is not None
+    if together:
+        memory.undo(gone)
+        memory.forget(otto, purge=True)
+        memory.forget(tea, purge=True)
+    else:
+        memory.forget(otto, purge=True)
+        back = memory.undo(gone)
+        assert (back.ids, memory.portrait(tea).descriptions) == ((tea,), ())
+        assert "samovar" not in repr(memory.recall("samovar").guesses)
+    with pytest.raises(NotFound) if together else nullcontext():
+        memory.undo(gone)
+
+
+def test_where_a_receipt_cannot_be_read_nothing_is_purged_by_half(tmp_path: Path, clock: Clock) -> None:
+    with Memory(tmp_path / "m.db", embedder=HashedWords(), clock=clock) as memory:
+        tea = memory.remember("Tea at four.")
+        broken = memory.forget(memory.remember("A pot at five.")).receipt
+        assert broken is not None
+        whole_file = Path(broken.path).read_bytes()
+        for damaged in (
+            b"junk",
+            whole_file[:30] + b"\xff\xff" + whole_file[32:],
+            gzip.compress(b'{"is": "cofire receipt"}'),
+        ):
+            Path(broken.path).write_bytes(damaged)
+            with pytest.raises(InvalidInput, match="not a receipt that can be read"):
+                memory.forget(tea, purge=True)
+            assert [fact.id for fact in memory.facts()] == [tea]
+        Path(broken.path).unlink()
+        assert memory.forget(tea, purge=True).ids == (tea,)
+
+
+@pytest.mark.parametrize("kind", ["reference", "sqlite"])
+def test_what_another_forgets_meanwhile_is_described_no_more(kind: str, tmp_path: Path, clock: Clock) -> None:
+    store = STORES[kind](tmp_path)
+    memory = Memory(Lent(store), embedder=HashedWords(), clock=clock, settings={"auto_link.threshold": 0.05})
+    other = Memory(Lent(store), embedder=HashedWords(), clock=clock)
+    tea, otto = a_pair(memory)
+    write, raced = store.write, []
+
+    def late(change: Change, expects: Any) -> Any:
+        if change.facts and not raced:
+            raced.append(other.forget(otto, purge=True).ids)
+        return write(change, expects)
+
+    with patch.object(store, "write", late):
+        memory.remember("Tea in the garden house is poured by Anna.", subject="kettle")
+    assert raced == [(otto,)]
+    assert memory.portrait(tea).descriptions == ("Goes with: kettle",)
+    assert memory.recall("samovar").known is False

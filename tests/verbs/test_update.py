@@ -196,3 +196,14 @@ def test_words_that_the_new_text_gives_again_still_lead_to_others(open_memory: O
     assert memory.portrait(tea).descriptions[-1] == "Goes with: samovar"
     found = {hit.id: hit for hit in memory.recall("samovar")}
     assert found[tea].channels["keyword"].score > 0
+
+
+def test_words_that_the_new_text_no_longer_gives_are_gone_from_others(open_memory: Opening) -> None:
+    memory = open_memory(settings={"auto_link.threshold": 0.05})
+    tea = memory.remember("Tea is served at four in the garden house.")
+    otto = memory.remember("Tea in the garden house is served by Otto.", subject="samovar")
+    memory.update(otto, subject="kettle")
+    assert memory.portrait(tea).descriptions == ("Goes with: kettle",)
+    assert tea not in {hit.id for hit in memory.recall("samovar")}
+    memory.forget(otto, purge=True)
+    assert memory.portrait(tea).descriptions == ()

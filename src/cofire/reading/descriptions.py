@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 
-from cofire.model import Fact
+from cofire.model import Description, Fact
 from cofire.reading.phrases import phrases
 from cofire.reading.sentences import sentences
 from cofire.reading.shapes import pieces
@@ -25,6 +26,26 @@ def extended(before: str, newer: Sequence[str]) -> str:
     while len(gists) > 1 and sum(map(len, gists)) > LONGEST_DESCRIPTION:
         gists.pop(0)
     return LEAD + BETWEEN.join(gists)
+
+
+def renewed(one: Description, last: str, there: Container[str]) -> Description | None:
+    """A description as it must be written: on from the last one that is stored, and of facts that are there. Others may have forgotten
+    some, or described the fact too, since it was made. None where nothing is left of it; one that cites nobody stands as it is.
+
+    >>> made = Description("a", "Goes with: tea; pot", {"tea": 1, "pot": 1}, {"b": "pot"})
+    >>> renewed(made, "Goes with: tea", {"b"}) is made
+    True
+    >>> renewed(made, "", {"b"}).text, renewed(made, "", {"b"}).counts, renewed(made, "", {})
+    ('Goes with: pot', {'pot': 1}, None)
+    """
+    if not one.cites:
+        return one
+    cites = {id: gist for id, gist in one.cites.items() if id in there}
+    text = extended(last, list(cites.values()))
+    if text == one.text and len(cites) == len(one.cites):
+        return one
+    said = {word: count for word, count in counts(text).items() if word in one.counts}
+    return replace(one, text=text, counts=said, cites=cites) if cites else None
 
 
 def gist(fact: Fact) -> str:

@@ -11,7 +11,20 @@ import numpy as np
 
 from cofire.errors import InvalidInput, NotFound
 from cofire.kinds import kind_of
-from cofire.model import Change, Edge, EdgeCounts, Fact, Importance, Link, Mentioned, NewEdge, NewFact, Past
+from cofire.model import (
+    Change,
+    Description,
+    Edge,
+    EdgeCounts,
+    Fact,
+    Importance,
+    Link,
+    Mentioned,
+    NewEdge,
+    NewFact,
+    Past,
+)
+from cofire.reading.descriptions import renewed
 from cofire.stores.base import EdgeFilter, Network, Profile
 from cofire.stores.linking import MOST_LINKED, MOST_NAMED, Held, content_order, linked, supposed, through_names
 from cofire.stores.reference_curating import Care
@@ -135,6 +148,17 @@ def add_mentions(web: Web, id: str, mentions: Iterable[Mentioned]) -> None:
         web.mentions.setdefault(id, {}).setdefault(one.name, one)
 
 
+def _describe(web: Web, facts: Facts, told: Description) -> None:
+    texts = web.descriptions.get(told.fact, [])
+    one = renewed(told, texts[-1] if texts else "", facts)
+    if one is None:
+        return
+    web.descriptions[one.fact] = [*texts, one.text] if texts[-1:] != [one.text] else texts
+    web.citations |= {(one.fact, id, gist): None for id, gist in one.cites.items() if id != one.fact}
+    hints = web.hints.setdefault(one.fact, {})
+    hints.update({word: max(count, hints.get(word, 0)) for word, count in one.counts.items()})
+
+
 def write_graph(web: Web, facts: Facts, change: Change) -> EdgeCounts:
     """Everything of a change that is not a fact."""
     for id, named in change.mentions.items():
@@ -142,13 +166,7 @@ def write_graph(web: Web, facts: Facts, change: Change) -> EdgeCounts:
             add_mentions(web, id, named)
     for one in change.descriptions:
         if one.fact in facts:
-            texts = web.descriptions.setdefault(one.fact, [])
-            texts += [one.text] if texts[-1:] != [one.text] else []
-            web.citations |= {
-                (one.fact, id, gist): None for id, gist in one.cites.items() if id in facts and id != one.fact
-            }
-            hints = web.hints.setdefault(one.fact, {})
-            hints.update({word: max(count, hints.get(word, 0)) for word, count in one.counts.items()})
+            _describe(web, facts, one)
     for id in change.dreamed:
         web.inbox.pop(id, None)
     if change.importance:

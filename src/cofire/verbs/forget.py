@@ -52,10 +52,11 @@ def forget(ids: Iterable[str] | str | None, filters: Filters, manner: Manner, se
         return Forgotten(tuple(doomed), manner.dry_run, goes.radius)
     yield SweepReceipts(now)
     receipt = None if manner.purge else (yield from _receipt(doomed, goes, now, settings))
+    if manner.purge:
+        # Before anything goes, so that where a receipt cannot be changed nothing is purged by half.
+        yield StrikeFromReceipts([fact.id for fact in doomed])
     gone = yield from _remove(doomed, goes, receipt, now)
     yield Unnote([fact.id for fact in doomed], settings[SNAPSHOTS_FOLDER])
-    if manner.purge:
-        yield StrikeFromReceipts([fact.id for fact in doomed])
     return Forgotten(tuple(doomed), dry_run=False, radius=gone.radius, receipt=receipt)
 
 

@@ -9,9 +9,9 @@ from os import PathLike
 from cofire.asks import Asking, Now, Read, Write
 from cofire.errors import InvalidInput, NotFound
 from cofire.model import Change, Fact, Written
-from cofire.receipt_asks import FindReceipt, NoteUndone, OtherReceipts
-from cofire.receipt_rows import joined
-from cofire.revising import Kept, Receipt, Skipped, Taken
+from cofire.receipt_asks import FindReceipt, KeepReceipt, NoteUndone, OtherReceipts
+from cofire.receipt_rows import cited_in, handed_over
+from cofire.revising import Kept, Receipt, Skipped
 from cofire.verbs import accepting
 from cofire.verbs.asking import Names
 from cofire.verbs.forget import Forgotten
@@ -50,23 +50,28 @@ def undo(given: Given, scope: Names) -> Asking[Restored]:
             f"The receipt {kept.receipt.id} ran out at {kept.receipt.expires.isoformat()}.",
             way_out="What it kept cannot be brought back; remember it anew.",
         )
-    taken = yield from _with_what_was_between(kept)
-    written: Written = yield Write(Change(now=now, put_back=taken))
+    later = yield from _hand_over(kept)
+    written: Written = yield Write(Change(now=now, put_back=kept.taken))
     back = written.put_back
     if back.facts:
         yield NoteUndone(kept, now)
     facts: list[Fact | None] = yield Read(back.facts)
-    return Restored(tuple(fact for fact in facts if fact is not None), back.edges, back.skipped)
+    skipped = tuple(one for one in back.skipped if one.what != "description" or one.id not in later)
+    return Restored(tuple(fact for fact in facts if fact is not None), back.edges, skipped)
 
 
-def _with_what_was_between(kept: Kept) -> Asking[Taken]:
-    """What hung between these facts and others that were gone when they went, and came back since, only the receipts of those keep."""
-    others: list[Kept] = yield OtherReceipts(kept.receipt)
-    rows, mine = kept.taken.rows, kept.receipt
-    for taken, one in ((other.taken, other.receipt) for other in others):
-        if one.undone is not None and one.made <= mine.made <= one.undone:
-            rows = joined(rows, frozenset(mine.ids), taken.rows, frozenset(one.ids))
-    return replace(kept.taken, rows=rows)
+def _hand_over(kept: Kept) -> Asking[frozenset[str]]:
+    """What hangs between these facts and others that are still gone will come back with those: their receipts keep it from now on.
+    Tells whose descriptions that will mend."""
+    kept_yet: list[Kept] = yield OtherReceipts(kept.receipt)
+    others = [one for one in kept_yet if one.receipt.undone is None]
+    told = [(one.taken.rows, frozenset(one.receipt.ids)) for one in others]
+    described = set[str]()
+    for other, rows in zip(others, handed_over(kept.taken.rows, frozenset(kept.receipt.ids), told), strict=True):
+        if rows != other.taken.rows:
+            yield KeepReceipt(other.receipt, replace(other.taken, rows=rows))
+            described |= cited_in(rows)
+    return frozenset(described)
 
 
 def _named(given: object) -> str:

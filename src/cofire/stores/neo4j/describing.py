@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from cofire.model import Description
-from cofire.reading.descriptions import hints_after, left
+from cofire.reading.descriptions import hints_after, left, renewed
 from cofire.revising import Skipped
 from cofire.stores.index.moments import stamp
 from cofire.stores.index.terms import Held, described, redescribed
@@ -72,20 +72,21 @@ def write_descriptions(descriptions: Sequence[Description], now: datetime) -> Qu
     if not descriptions:
         return
     known = yield from _known(sorted({one.fact for one in descriptions}))
-    for one in descriptions:
-        if one.fact in known:
-            known[one.fact] = known[one.fact].also(one, now)
+    cited = sorted({id for one in descriptions for id in one.cites})
+    found = (yield Query(_THERE, {"ids": cited})) if cited else []
+    there, cites = {row[0] for row in found}, list[dict[str, str]]()
+    for told in descriptions:
+        fact = known.get(told.fact)
+        one = renewed(told, (fact.texts or ("",))[-1], there) if fact else None
+        if fact is not None and one is not None:
+            known[one.fact] = fact.also(one, now)
+            cites += [{"fact": one.fact, "cited": id, "gist": gist} for id, gist in one.cites.items() if id != one.fact]
     yield from _keep(list(known.values()))
-    cites = [
-        {"fact": one.fact, "cited": cited, "gist": gist}
-        for one in descriptions
-        for cited, gist in one.cites.items()
-        if cited != one.fact
-    ]
     if cites:
         yield Query(_CITE, {"cites": cites})
 
 
+_THERE = "MATCH (f:Fact) WHERE f.id IN $ids RETURN [f.id] AS row"
 _CITE = """
 UNWIND $cites AS c MATCH (f:Fact {id: c.fact}), (cited:Fact {id: c.cited}) MERGE (f)-[:CITES {gist: c.gist}]->(cited)
 """

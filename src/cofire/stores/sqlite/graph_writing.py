@@ -13,6 +13,7 @@ import apsw
 from cofire.errors import InvalidInput, NotFound
 from cofire.kinds import kind_of
 from cofire.model import Description, Edge, EdgeCounts, Importance, Mentioned, NewEdge, NewFact
+from cofire.reading.descriptions import renewed
 from cofire.stores.index.moments import stamp, stamp_or_none
 from cofire.stores.index.terms import Held, described
 from cofire.stores.linking import supposed
@@ -231,17 +232,29 @@ def write_descriptions(
     """A new description holds from now on; the one before is kept as history. Its words lead to the fact, more weakly."""
     if not descriptions:
         return
+    there = _there(connection, {id for one in descriptions for id in (one.fact, *one.cites)})
     found = connection.execute(_SO_FAR, (apsw.carray(tuple({one.fact for one in descriptions})),))
     known: dict[str, Any] = {row[0]: row[1:] for row in found}
     told = [(one, *known[one.fact]) for one in descriptions if one.fact in known]
-    for one, key, last, text, *before in told:
+    for made, key, last, text, *before in told:
+        one = renewed(made, text or "", there)
+        if one is None:
+            continue
         held = described(Held(*before), one.counts)
         if text == one.text and held != Held(*before):
             connection.execute(_LEADING, (held.terms, held.counts, version, last))
         if text != one.text:
             connection.execute(_REPLACED, (stamp(now), last))
             connection.execute(_DESCRIBE, (one.text, stamp(now), key, held.terms, held.counts, version))
-    connection.executemany(_CITE, [(key, gist, id) for one, key, *_ in told for id, gist in one.cites.items()])
+        cites = [(key, there[id], gist) for id, gist in one.cites.items() if id != one.fact]
+        connection.executemany("INSERT OR IGNORE INTO citations(fact, cited, gist) VALUES (?, ?, ?)", cites)
+
+
+def _there(connection: apsw.Connection, ids: Collection[str]) -> dict[str, int]:
+    """The keys of those of these facts that are there."""
+    sql = "SELECT f.id, f.key FROM carray(?) c CROSS JOIN facts f ON f.id = c.value"
+    found: Any = connection.execute(sql, (apsw.carray(tuple(ids)),))
+    return dict(found)
 
 
 _SO_FAR = """
@@ -252,7 +265,6 @@ LEFT JOIN descriptions d ON d.key = (SELECT max(key) FROM descriptions WHERE fac
 _REPLACED = "UPDATE descriptions SET ended = ?, terms = x'', counts = x'' WHERE key = ?"
 _LEADING = "UPDATE descriptions SET terms = ?, counts = ?, version = ? WHERE key = ?"
 _DESCRIBE = "INSERT INTO descriptions(text, made, fact, terms, counts, version) VALUES (?, ?, ?, ?, ?, ?)"
-_CITE = "INSERT OR IGNORE INTO citations(fact, cited, gist) SELECT ?1, key, ?2 FROM facts WHERE id = ?3 AND key <> ?1"
 
 
 def mark_dreamed(connection: apsw.Connection, ids: Sequence[str]) -> None:
