@@ -329,3 +329,24 @@ def test_a_memory_may_be_used_from_many_threads(memory: Memory) -> None:
     ids = asyncio.run(at_once())
     assert len({*ids}) == 20
     assert memory.stats().size.facts == 20
+
+
+def test_what_can_be_gone_through_only_once_serves_every_fact_and_every_look(memory: Memory) -> None:
+    ids = memory.remember(["Tea at four.", "A pot at five."], tags=(tag for tag in ("a", "b")))
+    assert [fact.tags for fact in memory.facts()] == [("a", "b")] * 2
+    assert memory.recall("tea", scope=(one for one in ["default"])).ids[:1] == (ids[0],)
+    assert memory.why("tea", ids[0], tags=iter(["nobody"])).stage == memory.why("tea", ids[0], tags=["nobody"]).stage
+
+
+def test_metadata_that_nests_too_deep_is_refused(memory: Memory) -> None:
+    deep: Any = 1
+    for _ in range(200):
+        deep = [deep]
+    with pytest.raises(InvalidFact, match="nested more than 100 deep"):
+        memory.remember("Tea.", metadata={"deep": deep})
+    assert memory.facts() == []
+
+
+def test_a_home_that_is_nobodys_is_told() -> None:
+    with pytest.raises(StoreNotOpened, match=r"~nosuchuser/x.db cannot be found.*Give the whole path"):
+        Memory("~nosuchuser/x.db")

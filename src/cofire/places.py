@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from cofire.errors import StoreNotOpened
+
 SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
 
 
@@ -22,3 +26,11 @@ def without_password(place: str) -> str:
     """
     scheme, found, rest = place.partition("://")
     return f"{scheme}{found}{rest.rpartition('@')[2]}"
+
+
+def at_home(place: str) -> Path:
+    """The path of a file, with the folder that its ~ stands for."""
+    try:
+        return Path(place).expanduser()
+    except RuntimeError as error:
+        raise StoreNotOpened(f"The store {place} cannot be found: {error}", way_out="Give the whole path.") from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 from inspect import Parameter, Signature
 from typing import Any, TypeVar, get_args, get_type_hints
@@ -29,7 +29,9 @@ def spelled_out(method: F) -> F:
     def checked(*args: Any, **kwargs: Any) -> Any:
         if not kwargs.keys() <= known:
             signature.bind(*args, **kwargs)
-        return method(*args, **kwargs)
+        # What can be gone through only once would be empty for the second who looks.
+        said = {name: tuple(value) if isinstance(value, Iterator) else value for name, value in kwargs.items()}
+        return method(*args, **said)
 
     made = _awaited(checked) if inspect.iscoroutinefunction(method) else checked
     made.__signature__ = signature  # type: ignore[attr-defined]

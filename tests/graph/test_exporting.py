@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from cofire import Memory
-from cofire.errors import InvalidInput, StoreNotOpened
+from cofire.errors import InvalidFact, InvalidInput, StoreNotOpened
 from tests.conftest import Opening
 
 AT = datetime(2025, 5, 8, 13, 56, tzinfo=UTC)
@@ -167,3 +168,40 @@ def test_an_export_onto_a_folder_leaves_nothing_beside_it(full: Memory, tmp_path
     with pytest.raises(StoreNotOpened, match="folder"):
         full.export(tmp_path / "folder")
     assert [path.name for path in tmp_path.iterdir() if "unfinished" in path.name] == []
+
+
+@pytest.mark.parametrize(
+    ("said", "complaint"),
+    [
+        ({"weight": 7}, "weight cannot be 7"),
+        ({"weight": float("inf")}, "weight cannot be inf"),
+        ({"confidence": -3}, "confidence cannot be -3"),
+        ({"confidence": "high"}, "confidence cannot be 'high'"),
+        ({"kind": None}, "The edge has no kind"),
+        ({"kind": 5}, "kind"),
+        ({"tags": 5}, "tags"),
+        ({"co_access_count": -1}, "co_access_count cannot be -1"),
+        ({"strengthened": "never"}, "strengthened"),
+    ],
+)
+def test_an_edge_that_makes_no_sense_is_refused_by_its_line_and_nothing_is_stored(
+    full: Memory, tmp_path: Path, said: dict[str, Any], complaint: str
+) -> None:
+    full.export(tmp_path / "m.jsonl")
+    lines = (tmp_path / "m.jsonl").read_text(encoding="utf-8").splitlines()
+    place = next(place for place, line in enumerate(lines) if json.loads(line)["is"] == "edge")
+    lines[place] = json.dumps(json.loads(lines[place]) | said)
+    (tmp_path / "m.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    empty = Memory(":memory:", embedder=None)
+    with pytest.raises(InvalidInput, match=rf"Line {place + 1} of .*{complaint}.*Nothing was loaded"):
+        empty.load(tmp_path / "m.jsonl")
+    assert empty.facts() == []
+
+
+def test_a_fact_that_makes_no_sense_is_refused_by_its_line(tmp_path: Path) -> None:
+    head = '{"is": "export", "format": "cofire", "version": 1}'
+    (tmp_path / "m.jsonl").write_text(f'{head}\n{{"is": "fact", "text": "tea"}}\n{{"is": "fact", "text": ""}}')
+    empty = Memory(":memory:", embedder=None)
+    with pytest.raises(InvalidFact, match=r"Line 3 of .*Nothing was loaded"):
+        empty.load(tmp_path / "m.jsonl")
+    assert empty.facts() == []

@@ -49,7 +49,7 @@ MAY_KNOW = {
     "model": {"curating", "errors", "learned", "revising"},
     "presets": {"errors", "model"},
     "fencing": set(),
-    "places": set(),
+    "places": {"errors"},
     "guide": {"errors"},
     "dreaming": {"errors"},
     "kinds": set(),

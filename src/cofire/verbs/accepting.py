@@ -14,6 +14,7 @@ from cofire.settings import MAX_CHARACTERS, Settings
 
 GIVEN = tuple(one.name for one in fields(Fact))[: [one.name for one in fields(Fact)].index("id")]
 _LONGEST_NAME = 1_000
+DEEPEST = 100
 
 
 def fact(given: Fact | str | Mapping[str, Any], settings: Settings) -> Fact:
@@ -95,6 +96,15 @@ def moment(given: object, label: str, error: type[InvalidInput]) -> datetime | N
         ) from problem
 
 
+def share(given: object, label: str) -> float | None:
+    """A number from 0 to 1, as edges have them."""
+    if given is None:
+        return None
+    if not isinstance(given, int | float) or isinstance(given, bool) or not 0 <= given <= 1:
+        raise InvalidInput(f"{label} cannot be {given!r}.", way_out="Give a number from 0 to 1.")
+    return float(given)
+
+
 def count(given: object, label: str, *, low: int, high: int) -> int:
     """A whole number within bounds."""
     if isinstance(given, bool) or not isinstance(given, int) or not low <= given <= high:
@@ -167,7 +177,16 @@ def _metadata(given: object) -> dict[str, Any]:
             way_out="Use texts, numbers, true, false, lists and mappings.",
         ) from problem
     kept: dict[str, Any] = json.loads(text)
+    _shallow(kept)
     return kept
+
+
+def _shallow(kept: object, depth: int = 0) -> None:
+    """What nests deeper than anybody means could be kept, but not read by everyone."""
+    if depth > DEEPEST:
+        raise InvalidFact(f"metadata is nested more than {DEEPEST} deep.", way_out="Give flatter metadata.")
+    for one in kept.values() if isinstance(kept, Mapping) else kept if isinstance(kept, list) else ():
+        _shallow(one, depth + 1)
 
 
 def _moment(given: object) -> datetime:

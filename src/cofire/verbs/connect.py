@@ -67,8 +67,8 @@ def _edge(first: Fact, second: Fact, drawn: Drawn) -> Edge:
         first.id,
         second.id,
         accepting.name(drawn.kind, "kind", InvalidInput) or "",
-        _share(drawn.weight, "weight"),
-        _share(drawn.confidence, "confidence"),
+        accepting.share(drawn.weight, "weight"),
+        accepting.share(drawn.confidence, "confidence"),
         tuple(sorted(shared | set(accepting.tags(drawn.tags, InvalidInput)))),
         "user",
     )
@@ -124,11 +124,3 @@ def _check(source: str, target: str, mode: str) -> None:
         raise InvalidInput(f"There is no mode {mode!r}.", way_out=f"Choose one of {', '.join(MODES)}.")
     if source == target:
         raise InvalidInput("A fact cannot be connected with itself.", way_out="Give two different ids.")
-
-
-def _share(given: float | None, label: str) -> float | None:
-    if given is None:
-        return None
-    if type(given) not in {int, float} or not 0 <= given <= 1:
-        raise InvalidInput(f"{label} cannot be {given!r}.", way_out="Give a number from 0 to 1.")
-    return float(given)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from html import escape
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
 
 from cofire.asks import Asking, Emit, Now, Scan, Size, Write
 from cofire.errors import InvalidInput, StoreNotOpened, map_exceptions
@@ -22,6 +22,8 @@ from cofire.verbs import accepting
 from cofire.verbs.asking import Filters, where
 from cofire.verbs.remember import Progress, remember_all
 from cofire.xray import edge_json, fact_json
+
+T = TypeVar("T")
 
 FORMAT = "cofire"
 VERSION = 1
@@ -73,18 +75,37 @@ def _whole(target: Path) -> Iterator[TextIO]:
 
 
 def load(path: str, settings: Settings) -> Asking[Loaded]:
-    """Read a JSONL export. Facts that are known already keep their ids; edges follow the facts to their new ids."""
+    """Read a JSONL export. Facts that are known already keep their ids; edges follow the facts to their new ids.
+
+    Every line is looked at before anything is kept.
+    """
     lines = _read_lines(Path(path))
-    facts = [line for line in lines if line["is"] == "fact"]
-    new = yield from remember_all([_given(line) for line in facts], {}, settings)
+    facts = [line for line in lines.values() if line["is"] == "fact"]
+    given = [_accepted(_fact, number, path, settings, line) for number, line in lines.items() if line["is"] == "fact"]
+    drawn = [_accepted(_edge, number, path, settings, line) for number, line in lines.items() if line["is"] == "edge"]
+    new = yield from remember_all(given, {}, settings)
     told = list(zip(facts, new, strict=True))
     ids = {line["id"]: id for line, id in told if isinstance(line.get("id"), str)}
-    edges = [_edge(line, ids) for line in lines if line["is"] == "edge"]
+    edges = [replace(edge, source=ids[edge.source], target=ids[edge.target]) for edge in drawn if _known(edge, ids)]
     now: datetime = yield Now()
-    kept = tuple(NewEdge(edge, "update", own=True) for edge in edges if edge is not None)
+    kept = tuple(NewEdge(edge, "update", own=True) for edge in edges)
     pins, archive = _marked(told, "pinned"), _marked(told, "archived")
     yield Write(Change(now=now, edges=kept, pins=pins, archive=archive, idle_minutes=settings[IDLE_MINUTES]))
     return Loaded(len(set(new)), len(kept))
+
+
+def _accepted(
+    read: Callable[[Mapping[str, Any], Settings], T], number: int, path: str, settings: Settings, line: Any
+) -> T:
+    try:
+        return read(line, settings)
+    except InvalidInput as error:
+        way_out = f"{error.way_out} Nothing was loaded."
+        raise type(error)(f"Line {number} of {path}: {error.problem}", way_out=way_out) from error
+
+
+def _known(edge: Edge, ids: Mapping[str, str]) -> bool:
+    return edge.source in ids and edge.target in ids
 
 
 def _all_facts(filters: Filters) -> Asking[list[Fact]]:
@@ -176,12 +197,14 @@ def _line(values: Mapping[str, object]) -> str:
     return json.dumps(values, ensure_ascii=False) + "\n"
 
 
-def _read_lines(path: Path) -> list[dict[str, Any]]:
+def _read_lines(path: Path) -> dict[int, dict[str, Any]]:
+    """What each line says, by its number."""
     with _file_errors(path):
         text = path.read_text(encoding="utf-8")
     # Not splitlines(), which also parts at the line separators that a text may hold.
-    lines = [_parsed(line, number, path) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
-    head = lines[0] if lines else {}
+    told = enumerate(text.split("\n"), start=1)
+    lines = {number: _parsed(line, number, path) for number, line in told if line.strip()}
+    head = next(iter(lines.values()), {})
     if head.get("is") != "export" or head.get("format") != FORMAT or head.get("version", VERSION + 1) > VERSION:
         raise InvalidInput(
             f"{path} is not an export that this cofire can read.", way_out="Make one with: cofire export FILE"
@@ -201,28 +224,31 @@ def _parsed(line: str, number: int, path: Path) -> dict[str, Any]:
     return values
 
 
-def _given(line: Mapping[str, Any]) -> dict[str, Any]:
-    return {label: line.get(label) for label in accepting.GIVEN if line.get(label) is not None}
+def _fact(line: Mapping[str, Any], settings: Settings) -> Fact:
+    return accepting.fact({label: line[label] for label in accepting.GIVEN if line.get(label) is not None}, settings)
 
 
 def _marked(told: Iterable[tuple[Mapping[str, Any], str]], mark: str) -> dict[str, bool]:
     return {id: True for line, id in told if line.get(mark) is True}
 
 
-def _edge(line: Mapping[str, Any], ids: Mapping[str, str]) -> Edge | None:
-    if line.get("source") not in ids or line.get("target") not in ids:
-        return None
-    tags: Iterable[str] = line.get("tags") or ()
-    ends = (ids[line["source"]], ids[line["target"]])
-    seen = line.get("strengthened")
-    said: dict[str, Any] = {
-        "weight": line.get("weight"),
-        "confidence": line.get("confidence"),
-        "origin": line.get("origin") or "",
-        "co_access_count": line.get("co_access_count") or 0,
-        "strengthened": datetime.fromisoformat(seen) if seen else None,
-    }
-    return Edge(*ends, line["kind"], tags=tuple(tags), **said)
+def _edge(line: Mapping[str, Any], settings: Settings) -> Edge:
+    """An edge between the facts of the file. One that leads out of it is left aside later."""
+    del settings
+    kind = accepting.name(line.get("kind"), "kind", InvalidInput)
+    if kind is None:
+        raise InvalidInput("The edge has no kind.", way_out="Mend the line, or export anew.")
+    return Edge(
+        str(line.get("source")),
+        str(line.get("target")),
+        kind,
+        accepting.share(line.get("weight"), "weight"),
+        accepting.share(line.get("confidence"), "confidence"),
+        accepting.tags(line.get("tags"), InvalidInput),
+        accepting.name(line.get("origin"), "origin", InvalidInput) or "",
+        co_access_count=accepting.count(line.get("co_access_count") or 0, "co_access_count", low=0, high=MANY),
+        strengthened=accepting.moment(line.get("strengthened"), "strengthened", InvalidInput),
+    )
 
 
 def _file_errors(path: Path) -> Any:

@@ -15,7 +15,7 @@ import typer
 import cofire
 from cofire import configuration
 from cofire.errors import InvalidInput
-from cofire.places import is_served, without_password
+from cofire.places import at_home, is_served, without_password
 
 StoreOption = Annotated[
     str | None,
@@ -48,7 +48,7 @@ class Call:
     @property
     def file(self) -> Path | None:
         """The file that is the store, or will be; None where a server has it."""
-        return None if is_served(self._given) else Path(self._given).expanduser()
+        return None if is_served(self._given) else at_home(self._given)
 
     @property
     def store_exists(self) -> bool:

@@ -23,6 +23,7 @@ from cofire.doors.mcp.places import TOKEN_VARIABLE, Place
 from cofire.doors.mcp.toolsets import OWN
 from cofire.errors import InvalidInput
 from cofire.model import DEFAULT_SCOPE
+from cofire.places import at_home
 
 # Loaded only to serve: it needs a package that cofire does without.
 SERVING = "cofire.doors.mcp.serving"
@@ -69,7 +70,7 @@ class Manner:
 
 def _whole(store: str) -> str:
     """A path that leads to the same file from every folder; an address is one already."""
-    return store if "://" in store else str(Path(store).expanduser().absolute())
+    return store if "://" in store else str(at_home(store).absolute())
 
 
 ConfigOption = Annotated[

@@ -15,6 +15,7 @@ from urllib.parse import quote
 import apsw
 
 from cofire.errors import StoreReadOnly
+from cofire.places import at_home
 from cofire.stores.sqlite import schema
 from cofire.stores.sqlite.faults import in_our_words, translated
 
@@ -189,8 +190,8 @@ def connect(path: str, options: SqliteOptions) -> Lines:
         if path == IN_MEMORY:
             only = Line(_prepared(_opened(path), path, options), options.busy_seconds)
             return Lines(path, only, only)
-        Path(path).expanduser().parent.mkdir(parents=True, exist_ok=True)
-        path = str(Path(path).expanduser())
+        path = str(at_home(path))
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
         writer = _writer(path, options)
         if writer is None:
             return Lines(path, Line(_read_only(path, options), options.busy_seconds), None)
