@@ -360,3 +360,10 @@ def test_what_another_forgets_meanwhile_is_described_no_more(kind: str, tmp_path
     assert raced == [(otto,)]
     assert memory.portrait(tea).descriptions == ("Goes with: kettle",)
     assert memory.recall("samovar").known is False
+
+
+def test_no_scope_at_all_is_not_every_scope(memory: Memory) -> None:
+    gone = memory.forget(memory.remember("Tea at four."))
+    with pytest.raises(InvalidInput, match="No scope is named"):
+        memory.undo(gone, scope=[])
+    assert memory.facts() == []
