@@ -61,7 +61,7 @@ class SeededVectors:
     """Stands in for another embedder under its very identity: each word is a random direction, a name a longer one.
 
     Texts with words in common are alike, and those about one name form a cluster, around the other model's mean.
-    `spent` is the CPU time of all embedding so far, in seconds.
+    `spent` is the CPU time of all embedding so far, in seconds, and `waited` its wall time: other threads may have spent some of the first.
     """
 
     def __init__(self, like: Embedder) -> None:
@@ -72,14 +72,15 @@ class SeededVectors:
         self.mean: Vectors = mean
         self.resting = like.resting
         self.silent_below = like.silent_below
-        self.spent = 0.0
+        self.spent = self.waited = 0.0
         self._reach = np.float32(np.sqrt(max(0.0, 1 - float(mean @ mean))))
 
     def embed(self, texts: Sequence[str], role: Role) -> Vectors:
-        begun = time.process_time()
+        begun, since = time.process_time(), time.perf_counter()
         headings = unit(np.array([self._heading(text) for text in texts], np.float32))
         vectors = unit(self.mean + self._reach * headings)
         self.spent += time.process_time() - begun
+        self.waited += time.perf_counter() - since
         return vectors
 
     def close(self) -> None:

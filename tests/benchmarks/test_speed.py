@@ -39,6 +39,7 @@ def test_embedding_is_in_no_figure() -> None:
 
     def embed_for_long() -> None:
         embedder.spent += 5.0
+        embedder.waited += 5.0
 
     cpu, wall = speed.timed(embed_for_long, embedder)
     assert cpu < -4_000

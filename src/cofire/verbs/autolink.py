@@ -147,7 +147,7 @@ def _alike(
 def _cosines(stored: Vectors, rows: Sequence[Vectors], model: StoredModel) -> Vectors:
     """Of each new vector with all that are stored, then with all that are new."""
     seen = likeness.centred(np.concatenate([stored, np.array(rows).reshape(len(rows), -1)]), model.mean)
-    return seen[len(stored) :] @ seen.T
+    return likeness.along(seen, seen[len(stored) :])
 
 
 def _beside(fact: Fact, fresh: Sequence[Fact], where: Where) -> list[str]:
