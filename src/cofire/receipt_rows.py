@@ -6,36 +6,31 @@ dictionaries by ids; either speaks of a fact by its id.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
-FACTS, CITED, MODELS, DESCRIPTIONS = "facts", "cited", "models", "descriptions"
-# Where stores keep descriptions otherwise than as rows: with the fact itself, or by its id.
+FACTS, CITED, MODELS = "facts", "cited", "models"
+# Where stores keep descriptions: as rows, with the fact itself, or by its id; and where one keeps who cites whom by ids.
+CITATIONS = "web.citations"
 DESCRIBING = frozenset({"descriptions", "descriptions_made", "hinted", "web.descriptions", "web.hints"})
 
 Rows = Mapping[str, Any]
 
 
 def without(rows: Rows, ids: Set[str]) -> Rows:
-    """Rows that do not speak of some facts, nor hold their words. Descriptions that cite others go too, and so do those of facts that
-    cite these: nobody knows which words were whose."""
-    citing = _citing(rows, ids)
+    """Rows that do not speak of some facts, nor hold their words. How others were described goes too, and so do the descriptions of
+    facts that cite these: nobody knows which words were whose."""
+    citing = ids | _citing(rows, ids)
     return {part: _left(part, kept, ids, citing) for part, kept in rows.items()}
 
 
 def _citing(rows: Rows, ids: Set[str]) -> set[str]:
-    """The facts whose descriptions hold a gist of one of these, by what tells of gists."""
-    listed = [row for kept in rows.values() if isinstance(kept, list) for row in kept if isinstance(row, Mapping)]
-    told = [row for row in listed if "gist" in row or "gist" in (row.get("parts") or ())]
-    keys = [key for kept in _dictionaries(rows) for key in kept if isinstance(key, tuple) and _names(key, ids)]
+    """The facts whose descriptions hold a gist of one of these, by what tells of gists; with other words that are no ids."""
+    listed = [row for kept in rows.values() if isinstance(kept, list) for row in kept]
+    told = [row for row in listed if "gist" in row or "gist" in row.get("parts", ())]
     found = {value for row in told if _speaks(row, ids) for value in row.values() if isinstance(value, str)}
-    return found | {part for key in keys for part in key}
-
-
-def _dictionaries(rows: Rows) -> Iterator[Mapping[Any, Any]]:
-    for kept in rows.values():
-        if isinstance(kept, Mapping):
-            yield from (held for held in kept.values() if isinstance(held, Mapping))
+    keyed = [kept.get(CITATIONS, ()) for kept in rows.values() if isinstance(kept, Mapping)]
+    return found | {part for keys in keyed for key in keys if _names(key, ids) for part in key}
 
 
 def _left(part: str, kept: Any, ids: Set[str], citing: Set[str]) -> Any:
@@ -43,17 +38,16 @@ def _left(part: str, kept: Any, ids: Set[str], citing: Set[str]) -> Any:
         return type(kept)()
     if part == MODELS:
         return kept
-    if isinstance(kept, Mapping):
-        entries = {key: value for key, value in kept.items() if not _names(key, ids)}
-        return entries if part == FACTS else {place: _entries(place, held, ids, citing) for place, held in kept.items()}
-    spoken_of = citing if part == DESCRIPTIONS else ids
-    left = [row for row in kept if not _speaks(row, ids) and not (part == DESCRIPTIONS and _speaks(row, spoken_of))]
-    return [_undescribed(row) if row.get("id") in citing else row for row in left] if part == FACTS else left
+    if isinstance(kept, list):
+        left = [row for row in kept if not _speaks(row, citing if part in DESCRIBING else ids)]
+        return [_undescribed(row) if row["id"] in citing else row for row in left] if part == FACTS else left
+    if part == FACTS:
+        return _unnamed(kept, ids)
+    return {place: _unnamed(held, citing if place in DESCRIBING else ids) for place, held in kept.items()}
 
 
-def _entries(place: str, held: Mapping[Any, Any], ids: Set[str], citing: Set[str]) -> dict[Any, Any]:
-    gone = citing if place in DESCRIBING else ids
-    return {key: value for key, value in held.items() if not _names(key, ids) and not _names(key, gone)}
+def _unnamed(held: Mapping[Any, Any], ids: Set[str]) -> dict[Any, Any]:
+    return {key: value for key, value in held.items() if not _names(key, ids)}
 
 
 def _undescribed(row: Rows) -> dict[str, Any]:

@@ -65,6 +65,8 @@ def undo(given: Given, scope: Names) -> Asking[Restored]:
 def _hand_over(kept: Kept) -> Asking[frozenset[str]]:
     """What hangs between these facts and others that are still gone will come back with those: their receipts keep it from now on.
     Tells whose descriptions that will mend."""
+    if kept.receipt.undone is not None:
+        return frozenset()
     kept_yet: list[Kept] = yield OtherReceipts(kept.receipt)
     others = [one for one in kept_yet if one.receipt.undone is None]
     told = [(one.taken.rows, frozenset(one.receipt.ids)) for one in others]
