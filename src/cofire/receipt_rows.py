@@ -63,7 +63,7 @@ def handed_over(rows: Rows, ids: Set[str], others: Sequence[tuple[Rows, Set[str]
     found = list[Rows]()
     for (theirs, whose), told in zip(others, cited, strict=True):
         between = {part: _between(kept, ids - whose, whose - ids) for part, kept in parts.items()}
-        more = {part: _added(theirs.get(part, type(kept)()), kept) for part, kept in between.items()}
+        more = {part: _added(theirs.get(part, type(kept)()), kept) for part, kept in between.items() if kept}
         described = told if isinstance(theirs[CITED], Mapping) else list(told.values())
         found.append({**theirs, **more, CITED: described})
     return found
@@ -83,10 +83,11 @@ def _hand_on(fact: str, earlier: Any, cited: Sequence[dict[str, Any]], whose: Se
 
 def _between(kept: Any, some: Set[str], others: Set[str]) -> Any:
     if isinstance(kept, Mapping):
-        return {
+        told = {
             place: {key: value for key, value in entries.items() if _names(key, some) and _names(key, others)}
             for place, entries in kept.items()
         }
+        return {place: entries for place, entries in told.items() if entries}
     return [row for row in kept if _speaks(row, some) and _speaks(row, others)]
 
 
@@ -96,9 +97,10 @@ def _added(mine: Any, more: Any) -> Any:
     return [*mine, *more]
 
 
-def cited_in(rows: Rows) -> set[str]:
-    """The facts that are described otherwise since what the rows tell of is gone."""
-    return {fact for fact, _ in _by_fact(rows[CITED])}
+def mended_by(rows: Rows, before: Rows) -> set[str]:
+    """The facts of whose earlier descriptions a receipt knows more than before."""
+    known = dict(_by_fact(before[CITED]))
+    return {fact for fact, one in _by_fact(rows[CITED]) if one != known.get(fact)}
 
 
 def _by_fact(cited: Any) -> Iterable[tuple[str, Any]]:

@@ -61,7 +61,7 @@ class Receipts:
         for path in self._files():
             try:
                 found.append(_decoded(path))
-            except InvalidInput as error:
+            except (InvalidInput, OSError) as error:
                 _log.warning("A receipt was left aside: %s", error)
         others = (one for one in found if one.receipt.id != receipt.id)
         return sorted(others, key=lambda one: (one.receipt.made, one.receipt.id), reverse=True)

@@ -96,11 +96,11 @@ def moment(given: object, label: str, error: type[InvalidInput]) -> datetime | N
         ) from problem
 
 
-def share(given: object, label: str) -> float | None:
+def share(given: Any, label: str) -> float | None:
     """A number from 0 to 1, as edges have them."""
     if given is None:
         return None
-    if not isinstance(given, int | float) or isinstance(given, bool) or not 0 <= given <= 1:
+    if type(given) not in {int, float} or not 0 <= given <= 1:
         raise InvalidInput(f"{label} cannot be {given!r}.", way_out="Give a number from 0 to 1.")
     return float(given)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
@@ -24,6 +25,7 @@ from cofire.verbs.remember import Progress, remember_all
 from cofire.xray import edge_json, fact_json
 
 T = TypeVar("T")
+Line = Mapping[str, Any]
 
 FORMAT = "cofire"
 VERSION = 1
@@ -80,11 +82,11 @@ def load(path: str, settings: Settings) -> Asking[Loaded]:
     Every line is looked at before anything is kept.
     """
     lines = _read_lines(Path(path))
-    facts = [line for line in lines.values() if line["is"] == "fact"]
-    given = [_accepted(_fact, number, path, settings, line) for number, line in lines.items() if line["is"] == "fact"]
-    drawn = [_accepted(_edge, number, path, settings, line) for number, line in lines.items() if line["is"] == "edge"]
+    facts = {number: line for number, line in lines.items() if line["is"] == "fact"}
+    given = _accepted(partial(_fact, settings=settings), facts, path)
+    drawn = _accepted(_edge, {number: line for number, line in lines.items() if line["is"] == "edge"}, path)
     new = yield from remember_all(given, {}, settings)
-    told = list(zip(facts, new, strict=True))
+    told = list(zip(facts.values(), new, strict=True))
     ids = {line["id"]: id for line, id in told if isinstance(line.get("id"), str)}
     edges = [replace(edge, source=ids[edge.source], target=ids[edge.target]) for edge in drawn if _known(edge, ids)]
     now: datetime = yield Now()
@@ -94,14 +96,16 @@ def load(path: str, settings: Settings) -> Asking[Loaded]:
     return Loaded(len(set(new)), len(kept))
 
 
-def _accepted(
-    read: Callable[[Mapping[str, Any], Settings], T], number: int, path: str, settings: Settings, line: Any
-) -> T:
-    try:
-        return read(line, settings)
-    except InvalidInput as error:
-        way_out = f"{error.way_out} Nothing was loaded."
-        raise type(error)(f"Line {number} of {path}: {error.problem}", way_out=way_out) from error
+def _accepted(read: Callable[[Line], T], lines: Mapping[int, Line], path: str) -> list[T]:
+    """What each of these lines gives; one that makes no sense is named."""
+    found = list[T]()
+    for number, line in lines.items():
+        try:
+            found.append(read(line))
+        except InvalidInput as error:
+            way_out = f"{error.way_out} Nothing was loaded."
+            raise type(error)(f"Line {number} of {path}: {error.problem}", way_out=way_out) from error
+    return found
 
 
 def _known(edge: Edge, ids: Mapping[str, str]) -> bool:
@@ -224,7 +228,7 @@ def _parsed(line: str, number: int, path: Path) -> dict[str, Any]:
     return values
 
 
-def _fact(line: Mapping[str, Any], settings: Settings) -> Fact:
+def _fact(line: Line, *, settings: Settings) -> Fact:
     return accepting.fact({label: line[label] for label in accepting.GIVEN if line.get(label) is not None}, settings)
 
 
@@ -232,9 +236,8 @@ def _marked(told: Iterable[tuple[Mapping[str, Any], str]], mark: str) -> dict[st
     return {id: True for line, id in told if line.get(mark) is True}
 
 
-def _edge(line: Mapping[str, Any], settings: Settings) -> Edge:
+def _edge(line: Line) -> Edge:
     """An edge between the facts of the file. One that leads out of it is left aside later."""
-    del settings
     kind = accepting.name(line.get("kind"), "kind", InvalidInput)
     if kind is None:
         raise InvalidInput("The edge has no kind.", way_out="Mend the line, or export anew.")

@@ -10,7 +10,7 @@ from cofire.asks import Asking, Now, Read, Write
 from cofire.errors import InvalidInput, NotFound
 from cofire.model import Change, Fact, Written
 from cofire.receipt_asks import FindReceipt, KeepReceipt, NoteUndone, OtherReceipts
-from cofire.receipt_rows import cited_in, handed_over
+from cofire.receipt_rows import handed_over, mended_by
 from cofire.revising import Kept, Receipt, Skipped
 from cofire.verbs import accepting
 from cofire.verbs.asking import Names
@@ -74,7 +74,7 @@ def _hand_over(kept: Kept) -> Asking[frozenset[str]]:
     for other, rows in zip(others, handed_over(kept.taken.rows, frozenset(kept.receipt.ids), told), strict=True):
         if rows != other.taken.rows:
             yield KeepReceipt(other.receipt, replace(other.taken, rows=rows))
-            described |= cited_in(rows)
+            described |= mended_by(rows, other.taken.rows)
     return frozenset(described)
 
 

@@ -298,8 +298,8 @@ def _columns(rows: Sequence[Row]) -> dict[str, list[Any]]:
 
 
 def _renumbered(whole: Segment, moved: NDArray[np.int64]) -> Segment:
-    kept = moved[whole.positions] >= 0
+    places = moved[whole.positions]
+    kept = places >= 0
     sizes = np.add.reduceat(kept, whole.starts[:-1], dtype=np.int64) if len(whole.terms) else np.zeros(0, np.int64)
     starts = np.concatenate([[0], np.cumsum(sizes[sizes > 0])]).astype(np.int64)
-    positions = moved[whole.positions[kept]].astype(np.int32)
-    return Segment(whole.terms[sizes > 0], starts, positions, whole.counts[kept])
+    return Segment(whole.terms[sizes > 0], starts, places[kept].astype(np.int32), whole.counts[kept])

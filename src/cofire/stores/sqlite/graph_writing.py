@@ -61,6 +61,15 @@ def name_keys(connection: apsw.Connection, scope: int, names: Iterable[str]) -> 
     return dict(found)
 
 
+def fact_keys(connection: apsw.Connection, ids: Collection[str]) -> dict[str, int]:
+    """The keys of facts by id; those that are not there have none."""
+    if not ids:
+        return {}
+    sql = "SELECT f.id, f.key FROM carray(?) c CROSS JOIN facts f ON f.id = c.value"
+    found: Any = connection.execute(sql, (apsw.carray(tuple(ids)),))
+    return dict(found)
+
+
 def known_subjects(connection: apsw.Connection, scope: int, names: Collection[str]) -> dict[str, int]:
     """Those of these names that a fact of the scope is about, with their keys."""
     if not names:
@@ -232,7 +241,7 @@ def write_descriptions(
     """A new description holds from now on; the one before is kept as history. Its words lead to the fact, more weakly."""
     if not descriptions:
         return
-    there = _there(connection, {id for one in descriptions for id in (one.fact, *one.cites)})
+    there = fact_keys(connection, {id for one in descriptions for id in one.cites})
     found = connection.execute(_SO_FAR, (apsw.carray(tuple({one.fact for one in descriptions})),))
     known: dict[str, Any] = {row[0]: row[1:] for row in found}
     told = [(one, *known[one.fact]) for one in descriptions if one.fact in known]
@@ -248,13 +257,6 @@ def write_descriptions(
             connection.execute(_DESCRIBE, (one.text, stamp(now), key, held.terms, held.counts, version))
         cites = [(key, there[id], gist) for id, gist in one.cites.items() if id != one.fact]
         connection.executemany("INSERT OR IGNORE INTO citations(fact, cited, gist) VALUES (?, ?, ?)", cites)
-
-
-def _there(connection: apsw.Connection, ids: Collection[str]) -> dict[str, int]:
-    """The keys of those of these facts that are there."""
-    sql = "SELECT f.id, f.key FROM carray(?) c CROSS JOIN facts f ON f.id = c.value"
-    found: Any = connection.execute(sql, (apsw.carray(tuple(ids)),))
-    return dict(found)
 
 
 _SO_FAR = """

@@ -27,6 +27,7 @@ from cofire.stores.index.names import NOTHING_HELD, Held
 from cofire.stores.index.terms import Held as Words
 from cofire.stores.sqlite import edge_feed, hinting, learning, name_reading, rows
 from cofire.stores.sqlite.connecting import Line
+from cofire.stores.sqlite.graph_writing import fact_keys
 from cofire.stores.sqlite.writing import KEPT_REMOVALS
 
 _log = logging.getLogger("cofire")
@@ -135,9 +136,7 @@ class LiveIndex:
         found = list(map(self._positions.get, ids))
         if None in found:
             unknown = [id for id, place in zip(ids, found, strict=True) if place is None]
-            sql = "SELECT f.id, f.key FROM carray(?) c JOIN facts f ON f.id = c.value"
-            keys: Any = connection.execute(sql, (apsw.carray(tuple(unknown)),))
-            self._positions.update(self._located({str(id): int(key) for id, key in keys}))
+            self._positions.update(self._located(fact_keys(connection, unknown)))
             found = list(map(self._positions.get, ids))
         return found
 
@@ -302,11 +301,17 @@ def keep_snapshot_where_due(live: LiveIndex, line: Line) -> None:
     try:
         with line.trying() as connection:
             if connection is not None and snapshot_is_due(connection):
-                with live.alone(), live.at(connection) as index:
-                    if not index.keeps_the_dead:
-                        save_snapshot(connection, index, live.adjacency(connection))
+                with live.alone():
+                    keep_snapshot(live, connection)
     except apsw.Error as error:
         _log.warning("The index could not be kept for the next process: %s", error)
+
+
+def keep_snapshot(live: LiveIndex, connection: apsw.Connection) -> None:
+    """Keep the index as of this very transaction. What is gone must not be kept, so that one that cannot let go of it is not."""
+    with live.at(connection) as index:
+        if not index.keeps_the_dead:
+            save_snapshot(connection, index, live.adjacency(connection))
 
 
 def drop_snapshot(connection: apsw.Connection) -> None:
@@ -318,8 +323,6 @@ def save_snapshot(connection: apsw.Connection, index: Index, edges: Adjacency) -
     """Keep the index, which must be of this very transaction's moment, in place of the older snapshot."""
     epoch, version = connection.execute("SELECT epoch, version FROM state").get
     drop_snapshot(connection)
-    if index.keeps_the_dead:
-        return
     parts = 0
     for number, part in chain(enumerate(snapshot.parts(index.arrays())), edge_feed.parts(edges, index.columns)):
         connection.execute("INSERT INTO snapshot_parts(part, bytes) VALUES (?, ?)", (number, part))

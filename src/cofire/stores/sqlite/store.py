@@ -60,9 +60,9 @@ from cofire.stores.sqlite.learned import Learning
 from cofire.stores.sqlite.live_index import (
     LiveIndex,
     drop_snapshot,
+    keep_snapshot,
     keep_snapshot_where_due,
     news_of_one_write,
-    save_snapshot,
     snapshot_is_due,
 )
 from cofire.stores.sqlite.recall_log import Shelved
@@ -336,7 +336,7 @@ class SqliteStore(Carrying, Learning, Curating):
                 for scope in change.recount:
                     counting.recount(connection, index, writing.scope_key(connection, scope), change.sample)
                 if snapshot_is_due(connection):
-                    save_snapshot(connection, index, self._live.adjacency(connection))
+                    keep_snapshot(self._live, connection)
             sizes = {name: writing.size(connection, writing.scope_key(connection, name)) for name in written.sizes}
             connection.execute("COMMIT")
             return replace(written, sizes=sizes)

@@ -18,7 +18,7 @@ from cofire.revising import PutBack, Radius, Skipped, Taken, other_model
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD
 from cofire.stores.index.terms import Held, unpacked
 from cofire.stores.sqlite import citing, hinting
-from cofire.stores.sqlite.graph_writing import name_keys
+from cofire.stores.sqlite.graph_writing import fact_keys, name_keys
 
 FACTS, CITED, MODELS = "facts", "cited", "models"
 WORDED = (FACTS, "descriptions")
@@ -43,7 +43,7 @@ class Table:
 
 def taken(connection: apsw.Connection, ids: Sequence[str]) -> Taken:
     """All that would go with these facts; unknown ids have nothing."""
-    keys = _keys(connection, ids)
+    keys = sorted(fact_keys(connection, frozenset(ids)).values())
     if not keys:
         return Taken()
     rows = {table.name: _rows(connection, table, keys) for table in _tables(connection)}
@@ -168,9 +168,7 @@ def _there(connection: apsw.Connection, rows: Any) -> dict[str, int]:
     named = {row["id"] for row in rows[FACTS]} | {one["fact"] for one in rows[CITED]}
     for table in _tables(connection):
         named |= {row[column] for row in rows.get(table.name, ()) for column in table.of_facts}
-    sql = "SELECT f.id, f.key FROM carray(?) c CROSS JOIN facts f ON f.id = c.value"
-    found: Any = connection.execute(sql, (apsw.carray(tuple(sorted(named))),)) if named else ()
-    return dict(found)
+    return fact_keys(connection, named)
 
 
 def _tables(connection: apsw.Connection) -> list[Table]:
@@ -186,12 +184,6 @@ def _table(connection: apsw.Connection, name: str) -> Table:
     columns = tuple(row[1] for row in connection.execute(f"PRAGMA table_info({name})"))
     refers = {row[3]: row[2] for row in connection.execute(f"PRAGMA foreign_key_list({name})")}
     return Table(name, columns, refers)
-
-
-def _keys(connection: apsw.Connection, ids: Sequence[str]) -> list[int]:
-    sql = "SELECT f.key FROM carray(?) c CROSS JOIN facts f ON f.id = c.value ORDER BY f.key"
-    found = connection.execute(sql, (apsw.carray(tuple(dict.fromkeys(ids))),)) if ids else ()
-    return [int(key) for (key,) in found]
 
 
 def _rows(connection: apsw.Connection, table: Table, keys: Sequence[int]) -> list[Row]:
