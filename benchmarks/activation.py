@@ -53,7 +53,7 @@ from cofire.spreads import Spread
 from cofire.stores.base import Conducting
 from cofire.stores.sqlite.connecting import SqliteOptions
 from cofire.stores.sqlite.store import SqliteStore
-from cofire.verbs import spreading
+from cofire.verbs import energising, spreading
 
 SEED = 7
 SEEDED = 7
@@ -167,7 +167,7 @@ def dynamics(settings: Settings) -> dict[str, Verb]:
         "synapse.documented": lambda seeds, how: spread(seeds, how, page),
         "synapse.paper": lambda seeds, how: spread(seeds, how, paper),
         "diffusion": lambda seeds, how: spreading.diffuse(seeds, replace(how, floor=floor), flow),
-        "energy": lambda seeds, how: spreading.energise(
+        "energy": lambda seeds, how: energising.energise(
             seeds, how, paths, tags=frozenset(), tag_floor=settings[TAG_FLOOR]
         ),
     }

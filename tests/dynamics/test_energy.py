@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cofire.dynamics import energy
 from cofire.dynamics.conductance import energy_wires
-from cofire.dynamics.energy import Rule, branched, explore_plainly, summed
+from cofire.dynamics.energy import Frontier, Rule, branched, explore_plainly, summed
 from cofire.spreads import Path
 from tests.dynamics.wiring import Graph, graphs, rows, wired
 
@@ -39,6 +39,10 @@ WAYS = [explore_fast, explore_plainly]
 @pytest.fixture(params=WAYS, ids=lambda way: way.__name__)
 def way(request: pytest.FixtureRequest):
     return request.param
+
+
+def one_fact(energy: float) -> Frontier:
+    return Frontier(np.array([0]), np.array([0]), np.array([energy]))
 
 
 def ends(paths: list[Path]) -> dict[str, str]:
@@ -106,7 +110,7 @@ def test_the_transfer_is_as_documented() -> None:
         similarity=np.array([0.15 + 0.85 / 6]),
         degree=np.array([4]),
     )
-    depth = branched(np.array([0.9, 0.0]), np.array([True, False]), wires, MEMORIA)
+    depth = branched(one_fact(0.9), np.array([[True, False]]), wires, MEMORIA, "AB")
     assert depth.energy == pytest.approx([0.105], abs=1e-9)
 
 
@@ -114,7 +118,7 @@ def test_the_best_of_parallel_links_carries() -> None:
     wires = energy_wires(
         np.array([0, 0]), np.array([1, 1]), weight=np.array([0.2, 0.6]), similarity=np.ones(2), degree=np.array([1])
     )
-    depth = branched(np.array([1.0, 0.0]), np.array([True, False]), wires, MEMORIA)
+    depth = branched(one_fact(1.0), np.array([[True, False]]), wires, MEMORIA, "AB")
     assert depth.wire.tolist() == [1]
     assert depth.child.tolist() == [1]
 

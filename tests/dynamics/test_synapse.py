@@ -48,13 +48,13 @@ def test_what_nothing_reached_stays_at_zero() -> None:
 
 def test_without_wires_a_seed_keeps_itself_alive() -> None:
     nothing = Wires(*(np.zeros(0, np.int64) for _ in range(2)), np.zeros(0), np.zeros(0, np.int64))
-    assert step(np.array([0.8]), nothing, DOCUMENTED).activation.round(4).tolist() == [0.475]
+    assert step(np.array([0.8]), nothing, DOCUMENTED, "A").activation.round(4).tolist() == [0.475]
 
 
 def test_the_cut_leaves_the_strongest_and_of_equals_the_first() -> None:
     star = {"A": {"B": 1.0, "C": 1.0, "D": 1.0}}
     names = rows(star)
-    first = step(placed({"A": 1.0}, names), wired(star, names, shared=True), replace(DOCUMENTED, top_m=2))
+    first = step(placed({"A": 1.0}, names), wired(star, names, shared=True), replace(DOCUMENTED, top_m=2), names)
     assert first.inhibited.tolist() == [False, False, True, True]
     assert (first.activation > 0).tolist() == [True, True, False, False]
     assert first.arriving == pytest.approx([0.5, 0.8 / 3, 0.8 / 3, 0.8 / 3])
@@ -64,7 +64,7 @@ def test_soft_inhibition_holds_back_by_what_others_have_more() -> None:
     """The paper: u = .5, .32, .08 with top 2; û = .5, .32 − .15·.18 = .293, .08 − .15·(.42 + .24) < 0."""
     graph = {"A": {"B": 0.8, "C": 0.2}}
     names = rows(graph)
-    done = step(placed({"A": 1.0}, names), wired(graph, names, shared=True), replace(PAPER, top_m=2))
+    done = step(placed({"A": 1.0}, names), wired(graph, names, shared=True), replace(PAPER, top_m=2), names)
     assert done.arriving == pytest.approx([0.5, 0.32, 0.08])
     expected = [1 / (1 + np.exp(-5 * (u - 0.5))) for u in (0.5, 0.293)]
     assert done.activation == pytest.approx([*expected, 0.0])

@@ -13,7 +13,8 @@ from cofire.dynamics import diffusion, energy
 from cofire.dynamics.synapse import Rule, spread_plainly
 from cofire.graph_asks import Expand
 from cofire.spreads import RECORDED, Spread
-from cofire.verbs.spreading import diffuse, energise, follow, synapse
+from cofire.verbs.energising import energise, follow
+from cofire.verbs.spreading import diffuse, synapse
 from tests.dynamics.wiring import CHAIN, HALVES, Graph, seeded
 from tests.verbs.wandering import EVERYWHERE, knowing, path_to, shared, spread_json
 

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.dynamics.runs import stretched
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Words = NDArray[Any]  # of uint64, which numpy's annotations lose beside a plain int
@@ -127,9 +129,8 @@ class _Neighbourhoods:
 
     def entries(self, nodes: Ints) -> tuple[Ints, Ints]:
         """What these nodes hear, one node after the other, and by which of them each is heard."""
-        lengths = self.starts[nodes + 1] - self.starts[nodes]
-        by = np.repeat(np.arange(len(nodes)), lengths)
-        return np.arange(len(by)) + np.repeat(self.starts[nodes] - np.cumsum(lengths) + lengths, lengths), by
+        by, entries = stretched(self.starts[nodes], self.starts[nodes + 1] - self.starts[nodes])
+        return entries, by
 
 
 def _neighbourhoods(source: Ints, target: Ints, weight: Floats, nodes: int) -> _Neighbourhoods:

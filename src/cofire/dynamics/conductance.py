@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,17 @@ class Wires:
     conductance: Floats
     strongest: Ints
 
+    @property
+    def columns(self) -> tuple[NDArray[Any], ...]:
+        return self.source, self.target, self.conductance, self.strongest
+
+    def at(self, rows: Ints) -> Wires:
+        """Some of the wires."""
+        return Wires(*(column[rows] for column in self.columns))
+
+
+NO_WIRES = Wires(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))
+
 
 def tag_similarity(edge_tags: AbstractSet[str], query_tags: AbstractSet[str], *, floor: float) -> float:
     """Jaccard overlap lifted to a floor, so that an untagged edge still conducts (003 §3).
@@ -49,6 +61,8 @@ def tag_similarity(edge_tags: AbstractSet[str], query_tags: AbstractSet[str], *,
 
 def tag_similarities(tags: Sequence[frozenset[str]], query_tags: AbstractSet[str], *, floor: float) -> Floats:
     """The same for many links at once; links with the same tags are compared once."""
+    if not query_tags:
+        return np.ones(len(tags))
     distinct = {kept: tag_similarity(kept, query_tags, floor=floor) for kept in set(tags)}
     return np.array([distinct[kept] for kept in tags], np.float64)
 

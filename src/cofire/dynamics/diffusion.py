@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.dynamics.conductance import Floats, Ints, Wires
+from cofire.dynamics.conductance import Floats, Wires
+from cofire.dynamics.runs import DECIMALS, strongest
 
 Mask = NDArray[np.bool_]
 
@@ -41,14 +42,14 @@ def hop(activation: Floats, seen: Mask, wires: Wires, *, decay: float) -> Floats
     return np.where(seen, 0.0, arrived)
 
 
-def best(activation: Floats, *, most: int) -> Mask:
-    """Which nodes are kept: so many of the strongest that have any activation; of equals the first.
+def best(activation: Floats, ties: Sequence[str] | Sequence[int], *, most: int) -> Mask:
+    """Which nodes are kept: so many of the strongest that have any activation; of equals the smaller of `ties`.
 
-    >>> best(np.array([0.2, 0.5, 0.0, 0.2]), most=2).tolist()
-    [True, True, False, False]
+    >>> best(np.array([0.2, 0.5, 0.0, 0.2]), "dcba", most=2).tolist()
+    [False, True, False, True]
     """
     kept = np.zeros(len(activation), np.bool_)
-    kept[np.argsort(-activation, kind="stable")[:most]] = True
+    kept[strongest(activation, ties, most)] = True
     return kept & (activation > 0)
 
 
@@ -74,8 +75,7 @@ def refined(activation: Floats, wires: Wires, *, damping: float, iterations: int
 
 def among(kept: Mask, wires: Wires) -> Wires:
     """The wires between nodes that are kept."""
-    chosen: Ints = np.flatnonzero(kept[wires.source] & kept[wires.target] & (wires.source != wires.target))
-    return Wires(wires.source[chosen], wires.target[chosen], wires.conductance[chosen], wires.strongest[chosen])
+    return wires.at(np.flatnonzero(kept[wires.source] & kept[wires.target] & (wires.source != wires.target)))
 
 
 def diffuse(seeds: Floats, wires: Wires, rule: Rule) -> Floats:
@@ -86,19 +86,21 @@ def diffuse(seeds: Floats, wires: Wires, rule: Rule) -> Floats:
     seen, total = activation > 0, activation.copy()
     for _ in range(rule.hops):
         arrived = hop(activation, seen, wires, decay=rule.decay)
-        activation = np.where(best(arrived.sum(axis=0), most=rule.expanded), arrived, 0.0)
+        activation = np.where(best(arrived.sum(axis=0), range(len(seeds)), most=rule.expanded), arrived, 0.0)
         seen, total = seen | (activation > 0), total + activation
-    return settled(total.sum(axis=0), seeds > 0, wires, rule)
+    kept = chosen(total.sum(axis=0), seeds > 0, range(len(seeds)), most=rule.expanded)
+    return settled(total.sum(axis=0), kept, wires, rule)
 
 
-def settled(total: Floats, started: Mask, wires: Wires, rule: Rule) -> Floats:
-    """The seeds and the best of what was found, refined; all else at 0."""
-    kept = started | best(np.where(started, 0.0, total), most=rule.expanded)
-    return np.where(
-        kept,
-        refined(np.where(kept, total, 0.0), among(kept, wires), damping=rule.damping, iterations=rule.iterations),
-        0.0,
-    )
+def chosen(total: Floats, started: Mask, ties: Sequence[str] | Sequence[int], *, most: int) -> Mask:
+    """What refinement is among: the seeds, and the best of what was found."""
+    return started | best(np.where(started, 0.0, total), ties, most=most)
+
+
+def settled(total: Floats, kept: Mask, wires: Wires, rule: Rule) -> Floats:
+    """What is kept, refined; all else at 0."""
+    found = np.where(kept, total, 0.0)
+    return np.where(kept, refined(found, among(kept, wires), damping=rule.damping, iterations=rule.iterations), 0.0)
 
 
 def diffuse_plainly(
@@ -150,7 +152,7 @@ def _refined_plainly(
 
 
 def _best_plainly(activation: Mapping[str, float], most: int) -> set[str]:
-    return set(sorted(activation, key=lambda id: (-activation[id], id))[:most])
+    return set(sorted(activation, key=lambda id: (-round(activation[id], DECIMALS), id))[:most])
 
 
 def _summed(trails: Mapping[str, Mapping[str, float]]) -> dict[str, float]:

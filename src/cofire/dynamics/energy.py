@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.dynamics.conductance import Floats, Ints, Wires
+from cofire.dynamics.runs import stretched
 from cofire.spreads import End, Path
 
 Mask = NDArray[np.bool_]
@@ -25,8 +26,18 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class Frontier:
+    """Where energy is, a row each: whose seed it comes from, on which fact it is, and how much."""
+
+    seed: Ints
+    fact: Ints
+    energy: Floats
+
+
+@dataclass(frozen=True, slots=True)
 class Depth:
-    """What one depth did: children with their parents, energies and wires, the most energy first; and why others ended."""
+    """What one depth did: children with their parents, which are rows of the frontier, energies and wires, the most energy first;
+    and why other rows of the frontier ended."""
 
     parent: Ints
     child: Ints
@@ -35,46 +46,48 @@ class Depth:
     ended: Mapping[int, End]
 
 
-def branched(energy: Floats, visited: Mask, wires: Wires, rule: Rule) -> Depth:
-    """One depth for the whole frontier of a seed, which is every row with energy (003 §5, steps 2a to 2c).
+def branched(frontier: Frontier, visited: Mask, wires: Wires, rule: Rule, ties: Sequence[str] | Sequence[int]) -> Depth:
+    """One depth for the frontiers of all seeds, which go side by side; `visited` has a row a seed and a column a fact, and wires
+    are in the order of their sources (003 §5, steps 2a to 2c).
 
     T(i→j) = R(i)·wᵢⱼ/√d(i)·tag_sim, and only T > threshold is followed. A neighbour wanted by two goes to the higher energy,
-    of equals to the first row; the loser takes its next best. With two branches each, 0 and 1 both want 2:
+    of equals to the smaller of `ties`; the loser takes its next best. With two branches each, 0 and 1 both want 2:
 
     >>> wires = Wires(np.array([0, 1, 1]), np.array([2, 2, 3]), np.array([0.5, 0.6, 0.1]), np.arange(3))
     >>> rule = Rule(max_depth=5, threshold=0.005, branches=2)
-    >>> depth = branched(np.array([1.0, 1.0, 0.0, 0.0]), np.array([True, True, False, False]), wires, rule)
+    >>> frontier = Frontier(np.array([0, 0]), np.array([0, 1]), np.array([1.0, 1.0]))
+    >>> depth = branched(frontier, np.array([[True, True, False, False]]), wires, rule, range(4))
     >>> list(zip(depth.parent.tolist(), depth.child.tolist(), depth.energy.tolist())), depth.ended
     ([(1, 2, 0.6), (1, 3, 0.1)], {0: 'claimed'})
     """
-    passed = energy[wires.source] * wires.conductance
-    fresh = (energy[wires.source] > 0) & ~visited[wires.target]
-    wanted = np.flatnonzero(fresh & (passed > rule.threshold))
-    chosen = _claims(wanted[_order(wanted, passed, wires)], wires, rule.branches)
-    parents = set(wires.source[chosen].tolist())
-    ended = {
-        row: _end(row, wires.source[fresh], wires.source[wanted])
-        for row in np.flatnonzero(energy > 0).tolist()
-        if row not in parents
-    }
-    return Depth(wires.source[chosen], wires.target[chosen], passed[chosen], chosen, ended)
+    first = np.searchsorted(wires.source, frontier.fact)
+    giver, wire = stretched(first, np.searchsorted(wires.source, frontier.fact, side="right") - first)
+    passed = frontier.energy[giver] * wires.conductance[wire]
+    fresh = ~visited[frontier.seed[giver], wires.target[wire]]
+    offers = np.flatnonzero(fresh & (passed > rule.threshold))
+    offered = Depth(giver[offers], wires.target[wire[offers]], passed[offers], wire[offers], {})
+    claims = _claims(frontier, offered, _order(frontier, offered, ties), rule.branches)
+    parent = offered.parent[claims]
+    ended = _ends(len(frontier.fact), fresh=giver[fresh], wanted=offered.parent, parent=parent)
+    return Depth(parent, offered.child[claims], offered.energy[claims], offered.wire[claims], ended)
 
 
 def explore(wires: Wires, nodes: int, seed: int, energy: float, rule: Rule) -> list[tuple[tuple[int, ...], End]]:
-    """All paths of a seed along wires that are all known, as rows."""
-    frontier, visited = np.zeros(nodes), np.zeros(nodes, np.bool_)
-    frontier[seed], visited[seed] = energy, True
-    trails: dict[int, tuple[int, ...]] = {seed: (seed,)}
+    """All paths of a seed along wires that are all known, in the order of their sources, as rows."""
+    frontier = Frontier(np.array([0]), np.array([seed]), np.array([energy]))
+    visited = np.zeros((1, nodes), np.bool_)
+    visited[0, seed] = True
+    trails: list[tuple[int, ...]] = [(seed,)]
     done: list[tuple[tuple[int, ...], End]] = []
     for depth in range(rule.max_depth):
-        step = branched(frontier, visited, wires, rule)
+        step = branched(frontier, visited, wires, rule, range(nodes))
         alone = depth == 0 and not np.any(wires.source == seed)
         done += [(trails[row], "seed_alone" if alone else end) for row, end in step.ended.items()]
         children = zip(step.parent.tolist(), step.child.tolist(), strict=True)
-        trails = {child: (*trails[parent], child) for parent, child in children}
-        frontier = np.zeros(nodes)
-        frontier[step.child], visited[step.child] = step.energy, True
-    return [*done, *((trail, "max_depth") for trail in trails.values() if frontier[trail[-1]] > 0)]
+        trails = [(*trails[parent], child) for parent, child in children]
+        frontier = Frontier(np.zeros_like(step.child), step.child, step.energy)
+        visited[0, step.child] = True
+    return [*done, *((trail, "max_depth") for trail in trails)]
 
 
 def summed(trails: Iterable[Mapping[str, float]]) -> dict[str, float]:
@@ -142,28 +155,39 @@ def _longer(path: Path, child: str, energy: float) -> Path:
     return Path((*path.ids, child), (*path.energies, energy), path.end)
 
 
-def _order(wanted: Ints, passed: Floats, wires: Wires) -> Ints:
+def _order(frontier: Frontier, offered: Depth, ties: Sequence[str] | Sequence[int]) -> list[int]:
     """The highest energy first; of equals by parent, child and wire."""
-    return np.lexsort((wanted, wires.target[wanted], wires.source[wanted], -passed[wanted]))
+    falling = np.argsort(-offered.energy, kind="stable")
+    order: list[int] = falling.tolist()
+    if not (np.diff(offered.energy[falling]) == 0).any():
+        return order
+    givers, takers = frontier.fact[offered.parent].tolist(), offered.child.tolist()
+    energies, wires = offered.energy.tolist(), offered.wire.tolist()
+    return sorted(order, key=lambda at: (-energies[at], ties[givers[at]], ties[takers[at]], wires[at]))
 
 
-def _claims(ordered: Ints, wires: Wires, branches: int) -> Ints:
-    """Of wires in the order of their energies those that claim their target: each target once, so many from each source."""
-    taken: set[int] = set()
+def _claims(frontier: Frontier, offered: Depth, order: Sequence[int], branches: int) -> list[int]:
+    """Of offers in the order of their energies those that claim their target: each target once a seed, so many from each parent."""
+    seeds = frontier.seed[offered.parent].tolist()
+    parents, children = offered.parent.tolist(), offered.child.tolist()
+    taken: set[tuple[int, int]] = set()
     room: dict[int, int] = {}
     chosen: list[int] = []
-    parents, children = wires.source[ordered].tolist(), wires.target[ordered].tolist()
-    for wire, parent, child in zip(ordered.tolist(), parents, children, strict=True):
+    for at in order:
+        parent, claim = parents[at], (seeds[at], children[at])
         left = room.get(parent, branches)
-        if left and child not in taken:
-            taken.add(child)
+        if left and claim not in taken:
+            taken.add(claim)
             room[parent] = left - 1
-            chosen.append(wire)
-    return np.array(chosen, np.int64)
+            chosen.append(at)
+    return chosen
 
 
-def _end(row: int, fresh: Ints, wanted: Ints) -> End:
-    """Why a fact passes nothing on: it has nobody new, nobody it gives enough, or others gave more."""
-    if not np.any(fresh == row):
-        return "dead_end"
-    return "claimed" if np.any(wanted == row) else "below_threshold"
+def _ends(size: int, *, fresh: Ints, wanted: Ints, parent: Ints) -> dict[int, End]:
+    """Why rows of the frontier pass nothing on: they have nobody new, nobody they give enough, or others gave more."""
+    reason = np.zeros(size, np.int64)
+    reason[fresh], reason[wanted], reason[parent] = 1, 2, 3
+    return {row: _ENDS[why] for row, why in enumerate(reason.tolist()) if why < len(_ENDS)}
+
+
+_ENDS: tuple[End, ...] = ("dead_end", "below_threshold", "claimed")

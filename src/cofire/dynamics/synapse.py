@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.dynamics.conductance import Floats, Ints, Wires
+from cofire.dynamics.runs import DECIMALS, strongest
 
 Mask = NDArray[np.bool_]
 
@@ -38,11 +39,11 @@ class Round:
     inhibited: Mask
 
 
-def step(activation: Floats, wires: Wires, rule: Rule) -> Round:
+def step(activation: Floats, wires: Wires, rule: Rule, ties: Sequence[str] | Sequence[int]) -> Round:
     """One round (000 steps 2 to 4; the SYNAPSE paper, arXiv 2601.02744).
 
     uᵢ = δ·aᵢ + S·Σⱼ cⱼᵢ·aⱼ, then inhibition, then aᵢ = σ(γ·(ûᵢ − θ)); what nothing reached, and what was silenced, is at 0.
-    Of equals the first rows survive. The chain A–B–C of weight 1 with A at .8, after three rounds:
+    Of equals the smaller of `ties` survive, which are by row. The chain A–B–C of weight 1 with A at .8, after three rounds:
 
     >>> source, target = np.array([0, 1, 1, 2]), np.array([1, 0, 2, 1])
     >>> chain = Wires(source, target, np.array([1.0, 0.5, 0.5, 1.0]), np.arange(4))
@@ -55,7 +56,8 @@ def step(activation: Floats, wires: Wires, rule: Rule) -> Round:
     arriving = rule.retention * activation + rule.spread * np.bincount(
         wires.target, weights=passed, minlength=len(activation)
     )
-    left = _cut(arriving, rule.top_m) if rule.inhibition is None else _held_back(arriving, rule.top_m, rule.inhibition)
+    top = strongest(arriving, ties, rule.top_m)
+    left = _cut(arriving, top) if rule.inhibition is None else _held_back(arriving, top, rule.inhibition)
     following = np.where(left > 0, 1 / (1 + np.exp(-rule.slope * (left - rule.threshold))), 0.0)
     return Round(following, arriving, (arriving > 0) & (left <= 0))
 
@@ -64,7 +66,7 @@ def spread(activation: Floats, wires: Wires, rule: Rule, *, rounds: int) -> list
     """Round after round along wires that are all known."""
     done: list[Round] = []
     for _ in range(rounds):
-        done.append(step(done[-1].activation if done else activation, wires, rule))
+        done.append(step(done[-1].activation if done else activation, wires, rule, range(len(activation))))
     return done
 
 
@@ -113,7 +115,7 @@ def spread_plainly(
 
 
 def _left_plainly(arriving: Mapping[str, float], rule: Rule) -> dict[str, float]:
-    top = sorted(arriving, key=lambda id: (-arriving[id], id))[: rule.top_m]
+    top = sorted(arriving, key=lambda id: (-round(arriving[id], DECIMALS), id))[: rule.top_m]
     if rule.inhibition is None:
         return {id: arriving[id] for id in top}
     return {
@@ -122,20 +124,15 @@ def _left_plainly(arriving: Mapping[str, float], rule: Rule) -> dict[str, float]
     }
 
 
-def _top(arriving: Floats, most: int) -> Ints:
-    return np.argsort(-arriving, kind="stable")[:most]
-
-
-def _cut(arriving: Floats, most: int) -> Floats:
+def _cut(arriving: Floats, top: Ints) -> Floats:
     """The page's lateral inhibition: only the strongest are left."""
     left = np.zeros_like(arriving)
-    top = _top(arriving, most)
     left[top] = arriving[top]
     return left
 
 
-def _held_back(arriving: Floats, most: int, inhibition: float) -> Floats:
+def _held_back(arriving: Floats, top: Ints, inhibition: float) -> Floats:
     """The paper's: ûᵢ = max(0, uᵢ − β·Σ_{k ∈ top M} max(0, uₖ − uᵢ))."""
-    above = np.maximum(arriving[_top(arriving, most)][:, None] - arriving[None, :], 0.0).sum(axis=0)
+    above = np.maximum(arriving[top][:, None] - arriving[None, :], 0.0).sum(axis=0)
     left: Floats = np.maximum(arriving - inhibition * above, 0.0)
     return left

@@ -19,9 +19,9 @@ from cofire.spreads import Exploration, SeedExploration
 from cofire.stores.base import Conducting
 from cofire.verbs import accepting
 from cofire.verbs.asking import Filters, Names, where
+from cofire.verbs.energising import follow
 from cofire.verbs.listing import checked_ids
 from cofire.verbs.recall import recall
-from cofire.verbs.spreading import follow
 
 # Of a hub the strongest links are read: the others would be given next to nothing.
 MOST_LINKS = 1_000

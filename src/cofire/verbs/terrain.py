@@ -1,31 +1,28 @@
-"""Terrain: the links that were read while activation spread, as arrays over facts in the order of their ids. Asks for the next."""
+"""Terrain: the facts that activation has met, a row each in that order, and the wires between them. Asks for the next links."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import chain
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cofire.asks import Asking
-from cofire.dynamics.conductance import Floats, Ints, Wires
+from cofire.dynamics.conductance import NO_WIRES, Floats, Ints, Wires
 from cofire.graph_asks import Expand
 from cofire.spreads import Hop
 from cofire.stores.base import Conducting, Expansion
 
-Number = TypeVar("Number", np.int64, np.float64)
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Terrain:
-    """Facts known by now and the links that leave those that were expanded. `degree` is 0 for facts that were not."""
+class Links:
+    """What leaves facts, between rows of a terrain. `degree` is by row, 0 for facts whose links are not among these."""
 
-    ids: tuple[str, ...]
-    row: Mapping[str, int]
     source: Ints
     target: Ints
     kind: tuple[str, ...]
@@ -35,76 +32,103 @@ class Terrain:
     via: tuple[str | None, ...]
     degree: Ints
 
-    def placed(self, values: Mapping[str, float]) -> Floats:
-        """Values by id as an array over rows, 0 where nothing is said."""
-        placed = np.zeros(len(self.ids))
-        placed[[self.row[id] for id in values]] = list(values.values())
-        return placed
 
-    def named(self, values: Floats) -> dict[str, float]:
-        """An array over rows as values by id, those above 0."""
-        return {self.ids[row]: float(values[row]) for row in np.flatnonzero(values > 0).tolist()}
-
-    def hop(self, wires: Wires, wire: int, energy: float) -> Hop:
-        """What a wire carried, as the strongest of its links."""
-        link = int(wires.strongest[wire])
-        return Hop(
-            self.ids[self.source[link]],
-            self.ids[self.target[link]],
-            self.kind[link],
-            _said(self.weight[link]),
-            _said(self.confidence[link]),
-            self.via[link],
-            energy,
-        )
+# How well links conduct. All that leave a fact come together, so that each wire is made of links of one reading.
+Wiring = Callable[[Links], Wires]
 
 
 @dataclass(frozen=True)
-class Survey:
-    """What was read so far: each fact is expanded once."""
+class Terrain:
+    """Facts by row, which of them were expanded, and what was read then."""
 
-    expansions: tuple[Expansion, ...]
-    expanded: frozenset[str]
+    ids: tuple[str, ...]
+    row: Mapping[str, int]
+    expanded: Mask
+    kind: tuple[str, ...]
+    weight: Floats
+    confidence: Floats
+    via: tuple[str | None, ...]
+    ends: NDArray[np.int64]
+    wires: Wires
+    wiring: Wiring
+
+    @classmethod
+    def of(cls, ids: Iterable[str], wiring: Wiring) -> Terrain:
+        """Nothing but these facts."""
+        row = {id: place for place, id in enumerate(ids)}
+        unread, nowhere = np.zeros(len(row), np.bool_), np.zeros((2, 0), np.int64)
+        return cls(tuple(row), row, unread, (), np.zeros(0), np.zeros(0), (), nowhere, NO_WIRES, wiring)
+
+    def grown(self, found: Expansion) -> Terrain:
+        """With the links of facts that were not expanded before."""
+        ids = tuple(dict.fromkeys((*self.ids, *found.ids)))
+        row = dict(zip(ids, range(len(ids)), strict=True))
+        rows = np.fromiter(map(row.__getitem__, found.ids), np.int64, len(found.ids))
+        links, expanded = _placed(found, rows, len(ids)), widened(self.expanded, len(ids))
+        expanded[rows[: len(found.degree)]] = True
+        return Terrain(
+            ids,
+            row,
+            expanded,
+            self.kind + links.kind,
+            np.concatenate([self.weight, links.weight]),
+            np.concatenate([self.confidence, links.confidence]),
+            self.via + links.via,
+            np.concatenate([self.ends, [links.source, links.target]], axis=1),
+            _joined(self.wires, self.wiring(links), len(self.kind)),
+            self.wiring,
+        )
+
+    def named(self, values: Floats) -> dict[str, float]:
+        """An array over rows as values by id, those above 0."""
+        rows = np.flatnonzero(values > 0)
+        return {self.ids[row]: value for row, value in zip(rows.tolist(), values[rows].tolist(), strict=True)}
+
+    def hops(self, links: Ints, energies: Floats) -> list[Hop]:
+        """What links carried."""
+        ids, kind, via = self.ids, self.kind, self.via
+        columns = (links, *self.ends[:, links], self.weight[links], self.confidence[links], energies)
+        return [
+            Hop(ids[source], ids[target], kind[link], _said(weight), _said(sure), via[link], energy)
+            for link, source, target, weight, sure, energy in zip(*(one.tolist() for one in columns), strict=True)
+        ]
 
 
-UNSEEN = Survey((), frozenset())
-
-
-def further(survey: Survey, frontier: Iterable[str], conducting: Conducting) -> Asking[Survey]:
-    """Read the links of all the frontier in one ask, but for what was read before."""
-    unread = sorted(set(frontier) - survey.expanded)
+def further(terrain: Terrain, rows: Ints, conducting: Conducting) -> Asking[Terrain]:
+    """Read the links of these facts in one ask, but for those that were read before."""
+    unread = sorted({terrain.ids[row] for row in rows[~terrain.expanded[rows]].tolist()})
     if not unread:
-        return survey
+        return terrain
     found: Expansion = yield Expand(unread, conducting)
-    return Survey((*survey.expansions, found), survey.expanded.union(unread))
+    return terrain.grown(found)
 
 
-def mapped(survey: Survey, present: Iterable[str]) -> Terrain:
-    """All that was read, with the facts that are present anyway."""
-    parts = survey.expansions
-    ids = tuple(sorted({*present, *chain.from_iterable(part.ids for part in parts)}))
-    row = {id: place for place, id in enumerate(ids)}
-    rows = [np.array([row[id] for id in part.ids], np.int64) for part in parts]
-    degree = np.zeros(len(ids), np.int64)
-    for part, places in zip(parts, rows, strict=True):
-        degree[places[: len(part.degree)]] = part.degree
-    return Terrain(
-        ids,
-        row,
-        _joined([places[part.source] for part, places in zip(parts, rows, strict=True)], np.int64),
-        _joined([places[part.target] for part, places in zip(parts, rows, strict=True)], np.int64),
-        tuple(chain.from_iterable(part.kind for part in parts)),
-        _joined([part.weight for part in parts], np.float64),
-        _joined([part.confidence for part in parts], np.float64),
-        tuple(chain.from_iterable(part.tags for part in parts)),
-        tuple(chain.from_iterable(part.via for part in parts)),
+def widened(values: NDArray[Any], rows: int, nothing: float = 0) -> NDArray[Any]:
+    """An array with as many rows as there are now, or a matrix with as many columns; the new ones hold nothing."""
+    more = np.full((*values.shape[:-1], rows - values.shape[-1]), nothing, values.dtype)
+    return np.concatenate([values, more], axis=-1)
+
+
+def _placed(found: Expansion, rows: Ints, size: int) -> Links:
+    degree = np.zeros(size, np.int64)
+    degree[rows[: len(found.degree)]] = found.degree
+    return Links(
+        rows[found.source],
+        rows[found.target],
+        found.kind,
+        found.weight,
+        found.confidence,
+        found.tags,
+        found.via,
         degree,
     )
 
 
-def _joined(parts: Sequence[NDArray[Number]], kind: type[Number]) -> NDArray[Number]:
-    return np.concatenate([np.zeros(0, kind), *parts])
+def _joined(known: Wires, more: Wires, before: int) -> Wires:
+    """More wires, whose links are numbered from those before on."""
+    later = Wires(more.source, more.target, more.conductance, more.strongest + before)
+    return Wires(*(np.concatenate(pair) for pair in zip(known.columns, later.columns, strict=True)))
 
 
 def _said(number: float) -> float | None:
-    return None if math.isnan(number) else float(number)
+    return None if math.isnan(number) else number

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.dynamics.runs import stretched
 from cofire.kinds import kind_of
 from cofire.stores.base import Conducting
 from cofire.stores.index.columns import Columns, Mask
@@ -28,7 +29,7 @@ from cofire.stores.index.halves import (
     same,
     table,
 )
-from cofire.stores.index.key_arrays import CROWDED, among, counted_by_owner, different, marked, stretched
+from cofire.stores.index.key_arrays import CROWDED, among, counted_by_owner, different, marked
 
 NO_TAGS: frozenset[str] = frozenset()
 KINDS_THROUGH_NAMES = ("about", "entity")

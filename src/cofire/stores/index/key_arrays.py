@@ -14,17 +14,6 @@ Places = NDArray[np.int64]
 CROWDED = 1_024
 
 
-def stretched(first: Places, many: Places) -> tuple[Places, Places]:
-    """Runs of so many numbers, each from its first: the place of the run, and the number.
-
-    >>> [found.tolist() for found in stretched(np.array([5, 0, 8]), np.array([2, 0, 3]))]
-    [[0, 0, 2, 2, 2], [5, 6, 8, 9, 10]]
-    """
-    ends = np.cumsum(many)
-    run = np.repeat(np.arange(len(many)), many)
-    return run, np.arange(len(run)) + (first - ends + many)[run]
-
-
 def among(known: Places, wanted: Places) -> Mask:
     """Which of the wanted are among a few that are known."""
     if not len(known):

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.dynamics.runs import stretched
 from cofire.embedders.base import Vectors
 from cofire.stores import linking
 from cofire.stores.base import Evidence
 from cofire.stores.index.columns import Mask
 from cofire.stores.index.index import Index
-from cofire.stores.index.key_arrays import among, stretched
+from cofire.stores.index.key_arrays import among
 from cofire.stores.index.moments import FAR, stamp
 from cofire.stores.index.names import Names
 from cofire.stores.index.postings import counts_at

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.dynamics.runs import stretched
 from cofire.stores.index.halves import ABOUT, ENTITY
 from cofire.stores.index.index import Index
-from cofire.stores.index.key_arrays import stretched
 from cofire.stores.index.names import Names
 from cofire.stores.linking import BACKWARD, MOST_LINKED, MOST_NAMED, SHARED
 

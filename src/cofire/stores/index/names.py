@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.stores.index.key_arrays import stretched
+from cofire.dynamics.runs import stretched
 from cofire.stores.index.postings import Postings, Segment
 
 Pairs = NDArray[np.int64]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.stores.index.key_arrays import stretched
+from cofire.dynamics.runs import stretched
 from cofire.stores.index.terms import Counts, Terms
 
 Positions = NDArray[np.int32]

@@ -11,9 +11,9 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.dynamics.runs import stretched
 from cofire.model import Fact
 from cofire.reading.timewords import speaks_of_time
-from cofire.stores.index.key_arrays import stretched
 
 Terms = NDArray[np.int64]
 Counts = NDArray[np.uint16]

@@ -1,0 +1,40 @@
+"""Runs of numbers one after the other, and the strongest of many. In numpy; no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# Sums of the same numbers in another order are equals.
+DECIMALS = 12
+
+
+def stretched(first: Ints, many: Ints) -> tuple[Ints, Ints]:
+    """Runs of so many numbers, each from its first: the place of the run, and the number.
+
+    >>> [found.tolist() for found in stretched(np.array([5, 0, 8]), np.array([2, 0, 3]))]
+    [[0, 0, 2, 2, 2], [5, 6, 8, 9, 10]]
+    """
+    ends = np.cumsum(many)
+    run = np.repeat(np.arange(len(many)), many)
+    return run, np.arange(len(run)) + (first - ends + many)[run]
+
+
+def strongest(values: Floats, ties: Sequence[str] | Sequence[int], most: int) -> Ints:
+    """The rows of the highest values, the highest first; of equals the smaller of `ties`.
+
+    >>> strongest(np.array([0.2, 0.5, 0.1, 0.2]), ["d", "c", "b", "a"], 2).tolist()
+    [1, 3]
+    """
+    rounded = np.round(values, DECIMALS)
+    if len(rounded) > most > 0:
+        rows = np.flatnonzero(rounded >= np.partition(rounded, len(rounded) - most)[len(rounded) - most])
+    else:
+        rows = np.arange(len(rounded))
+    ranked = sorted(zip((-rounded[rows]).tolist(), [ties[row] for row in rows.tolist()], rows.tolist(), strict=True))
+    return np.array([row for _, _, row in ranked[:most]], np.int64)

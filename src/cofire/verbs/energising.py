@@ -1,0 +1,163 @@
+"""Energising: energy paths from facts outward (003), all seeds side by side, which ask for the next links once a depth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofire.asks import Asking
+from cofire.dynamics.conductance import Ints, Wires, energy_wires, tag_similarities
+from cofire.dynamics.energy import Frontier, Rule, branched, summed
+from cofire.spreads import End, Hop, Path, Round, Spread, Step, Trail
+from cofire.stores.base import Conducting
+from cofire.verbs.spreading import in_order
+from cofire.verbs.terrain import Links, Terrain, Wiring, further, widened
+
+
+def energise(
+    seeds: Mapping[str, float], conducting: Conducting, rule: Rule, *, tags: frozenset[str], tag_floor: float
+) -> Asking[Spread]:
+    """Energy paths from these seeds, their energies summed."""
+    walked = yield from _walked(seeds, conducting, rule, _by_tags(tags, tag_floor))
+    hops: dict[str, Hop] = {}
+    for _, hop in walked.hops():
+        if hop.target not in seeds and (hop.target not in hops or hops[hop.target].energy < hop.energy):
+            hops[hop.target] = hop
+    return Spread(summed(walked.energies()), walked.rounds(), hops)
+
+
+def follow(
+    seeds: Mapping[str, float], conducting: Conducting, rule: Rule, *, tags: frozenset[str], tag_floor: float
+) -> Asking[list[Trail]]:
+    """The energy paths of each seed; the links of all their frontiers are asked for together, depth by depth."""
+    walked = yield from _walked(seeds, conducting, rule, _by_tags(tags, tag_floor))
+    return walked.trails()
+
+
+def _walked(seeds: Mapping[str, float], conducting: Conducting, rule: Rule, wiring: Wiring) -> Asking[_Walked]:
+    walked = _Walked.begun(seeds, wiring)
+    for _ in range(rule.max_depth):
+        frontier = walked.reached[-1].frontier
+        if not len(frontier.fact):
+            break
+        terrain = yield from further(walked.terrain, frontier.fact, conducting)
+        walked = walked.on(terrain, rule)
+    return walked
+
+
+@dataclass(frozen=True)
+class _Reached:
+    """The facts of one depth; `parent` is for each a row of the depth before, `link` what led there; and why rows ended here."""
+
+    frontier: Frontier
+    parent: Ints
+    link: Ints
+    ended: Mapping[int, End]
+
+
+@dataclass(frozen=True)
+class _Walked:
+    """The energy of all seeds on its way, depth by depth; `visited` has a row a seed."""
+
+    terrain: Terrain
+    seeds: tuple[str, ...]
+    reached: tuple[_Reached, ...]
+    visited: NDArray[np.bool_]
+
+    @classmethod
+    def begun(cls, seeds: Mapping[str, float], wiring: Wiring) -> _Walked:
+        terrain, places = Terrain.of(seeds, wiring), np.arange(len(seeds))
+        frontier = Frontier(places, places, np.array(list(seeds.values()), np.float64))
+        return cls(terrain, tuple(seeds), (_Reached(frontier, places, places, {}),), np.eye(len(seeds), dtype=np.bool_))
+
+    def on(self, terrain: Terrain, rule: Rule) -> _Walked:
+        """A depth further."""
+        *before, last = self.reached
+        visited = widened(self.visited, len(terrain.ids))
+        wires = terrain.wires.at(np.argsort(terrain.wires.source, kind="stable"))
+        depth = branched(last.frontier, visited, wires, rule, terrain.ids)
+        frontier = Frontier(last.frontier.seed[depth.parent], depth.child, depth.energy)
+        visited[frontier.seed, frontier.fact] = True
+        done = _Reached(last.frontier, last.parent, last.link, depth.ended)
+        children = _Reached(frontier, depth.parent, wires.strongest[depth.wire], {})
+        return _Walked(terrain, self.seeds, (*before, done, children), visited)
+
+    def energies(self) -> list[dict[str, float]]:
+        """What each fact got, by seed."""
+        found: list[dict[str, float]] = [{} for _ in self.seeds]
+        for depth in self.reached:
+            for seed, id, energy in self._facts(depth):
+                found[seed][id] = energy
+        return found
+
+    def hops(self) -> Iterator[tuple[int, Hop]]:
+        """All links that led anywhere, each with the place of its seed."""
+        for depth in self.reached[1:]:
+            yield from zip(
+                depth.frontier.seed.tolist(), self.terrain.hops(depth.link, depth.frontier.energy), strict=True
+            )
+
+    def rounds(self) -> tuple[Round, ...]:
+        """A depth is a round, energies of several seeds summed."""
+        return tuple(
+            Round(number, in_order(Step(id, energy, False, False) for id, energy in self._summed(depth).items()))
+            for number, depth in enumerate(self.reached)
+            if len(depth.frontier.fact)
+        )
+
+    def trails(self) -> list[Trail]:
+        """All of it, seed by seed."""
+        hops: list[dict[str, Hop]] = [{} for _ in self.seeds]
+        for seed, hop in self.hops():
+            hops[seed][hop.target] = hop
+        paths: list[list[Path]] = [[] for _ in self.seeds]
+        for seed, path in self._paths():
+            paths[seed].append(path)
+        parts = zip(self.seeds, paths, self.energies(), hops, strict=True)
+        return [Trail(seed, _by_energy(some), energies, led) for seed, some, energies, led in parts]
+
+    def _facts(self, depth: _Reached) -> Iterator[tuple[int, str, float]]:
+        ids, frontier = self.terrain.ids, depth.frontier
+        rows = zip(frontier.seed.tolist(), frontier.fact.tolist(), frontier.energy.tolist(), strict=True)
+        return ((seed, ids[fact], energy) for seed, fact, energy in rows)
+
+    def _summed(self, depth: _Reached) -> dict[str, float]:
+        return summed({id: energy} for _, id, energy in self._facts(depth))
+
+    def _paths(self) -> Iterator[tuple[int, Path]]:
+        """The way to each row that ended, and to each of the last depth, with the place of its seed."""
+        paths: list[Path] = []
+        for depth in self.reached:
+            paths = [
+                _longer(paths[parent] if paths else _NOWHERE, id, energy)
+                for parent, (_, id, energy) in zip(depth.parent.tolist(), self._facts(depth), strict=True)
+            ]
+            ended = depth.ended if depth is not self.reached[-1] else dict.fromkeys(range(len(paths)), _LAST)
+            yield from ((int(depth.frontier.seed[row]), self._ended(paths[row], end)) for row, end in ended.items())
+
+    def _ended(self, path: Path, end: End) -> Path:
+        alone = len(path.ids) == 1 and not np.any(self.terrain.wires.source == self.terrain.row[path.ids[0]])
+        return Path(path.ids, path.energies, "seed_alone" if alone and end != _LAST else end)
+
+
+_LAST: End = "max_depth"
+_NOWHERE = Path((), (), _LAST)
+
+
+def _longer(path: Path, id: str, energy: float) -> Path:
+    return Path((*path.ids, id), (*path.energies, energy), path.end)
+
+
+def _by_energy(paths: Sequence[Path]) -> tuple[Path, ...]:
+    return tuple(sorted(paths, key=lambda path: (-path.energies[-1], path.ids)))
+
+
+def _by_tags(tags: frozenset[str], floor: float) -> Wiring:
+    def wired(links: Links) -> Wires:
+        likeness = tag_similarities(links.tags, tags, floor=floor)
+        return energy_wires(links.source, links.target, weight=links.weight, similarity=likeness, degree=links.degree)
+
+    return wired
