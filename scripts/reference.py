@@ -15,7 +15,7 @@ from typer.main import get_command
 
 from cofire import errors
 from cofire.configuration import FILE_VARIABLE, STORE_VARIABLE
-from cofire.doors.cli.app import app
+from cofire.doors.cli.app import program
 from cofire.doors.cli.running import DEBUG_VARIABLE, PIPE_CLOSED, STOPPED, UNEXPECTED
 from cofire.errors import CofireError
 from cofire.presets import PRESETS
@@ -58,7 +58,7 @@ def page(title: str, parts: Iterator[str]) -> str:
 
 def commands_page() -> Iterator[str]:
     """Every command with its arguments and options."""
-    root: Any = get_command(app)
+    root: Any = get_command(program([]))
     yield root.help
     yield (
         "Every command takes `--store PATH` and `--json`, before its name or after it. The answers of `--json` are described in "

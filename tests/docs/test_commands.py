@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 import typer
 
-from cofire.doors.cli.app import app
+from cofire.doors.cli.app import program
 from cofire.presets import PRESETS
 from cofire.settings import knob
 from tests.docs.pages import GUIDES, commands
 
-PROGRAM: Any = typer.main.get_command(app)
+PROGRAM: Any = typer.main.get_command(program([]))
 SHOWN = sorted({f"{page.name}: {shlex.join(arguments)}" for page in GUIDES for arguments in commands(page)})
 HELP = ("--help", "-h")
 

@@ -10,13 +10,13 @@ import typer
 
 import cofire
 from cofire.doors.cli import listing
-from cofire.doors.cli.app import app
+from cofire.doors.cli.app import program
 from cofire.doors.cli.calling import Call
 from cofire.errors import CofireError, EmbedderFailed, InvalidFact, NotFound, StoreBusy
 from scripts.reference import commands, get_command
 from tests.doors.calling import Store, call
 
-EVERY_COMMAND = [path.removeprefix("cofire ").split() for path, _ in commands(get_command(app), "cofire")]
+EVERY_COMMAND = [path.removeprefix("cofire ").split() for path, _ in commands(get_command(program([])), "cofire")]
 
 
 def test_store_is_named_before_or_after_the_command(tmp_path: Path) -> None:
@@ -41,6 +41,25 @@ def test_store_may_stand_anywhere_around_a_nested_command(tmp_path: Path) -> Non
 def test_json_is_asked_for_before_or_after_the_command() -> None:
     assert call("--json", "list").json == call("list", "--json").json
     assert call("config", "--json", "get", "recall.k").json == call("config", "get", "recall.k", "--json").json
+
+
+@pytest.mark.parametrize(
+    ("words", "loaded"),
+    [
+        (["recall", "Who likes tea?"], {"recall"}),
+        (["--store", "list", "--json", "config", "get"], {"config"}),
+        (["--store=team.db", "hook", "stop"], {"hook"}),
+        (["--help", "recall"], None),
+        (["remembr", "recall"], None),
+        ([], None),
+    ],
+)
+def test_only_the_command_that_is_called_is_loaded(words: list[str], loaded: set[str] | None) -> None:
+    assert top_level(words) == (loaded or top_level([]))
+
+
+def top_level(words: list[str]) -> set[str]:
+    return set(get_command(program(words)).commands)
 
 
 def test_empty_store_option_is_refused() -> None:

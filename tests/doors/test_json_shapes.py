@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cofire.doors.cli.app import app
+from cofire.doors.cli.app import program
 from scripts.reference import REFERENCE, commands, get_command
 from tests.doors.calling import Store, call
 
@@ -46,7 +46,7 @@ def shape(value: Any) -> Any:
 
 
 def test_every_command_is_described() -> None:
-    paths = {path for path, _ in commands(get_command(app), "cofire")}
+    paths = {path for path, _ in commands(get_command(program([])), "cofire")}
     assert paths <= set(EXAMPLES)
 
 

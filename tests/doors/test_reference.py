@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cofire.doors.cli.app import app
+from cofire.doors.cli.app import program
 from cofire.errors import CofireError
 from cofire.presets import PRESETS
 from cofire.settings import KNOBS
@@ -20,7 +20,7 @@ def test_page_is_what_the_code_says(path: object) -> None:
 
 
 def test_every_command_and_option_is_described() -> None:
-    for path, command in reference.commands(reference.get_command(app), "cofire"):
+    for path, command in reference.commands(reference.get_command(program([])), "cofire"):
         assert f"## {path}\n" in PAGES["cli.md"]
         assert command.help
         assert all(parameter.help for parameter in command.params), path

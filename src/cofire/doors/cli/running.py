@@ -11,7 +11,7 @@ from typing import TextIO
 
 import typer
 
-from cofire.doors.cli.app import app
+from cofire.doors.cli.app import called_by, program
 from cofire.doors.cli.screen import complain, complain_in_json, show
 from cofire.doors.cli.screen import err as standard_error
 from cofire.errors import CofireError, InvalidInput, map_exceptions
@@ -50,9 +50,10 @@ def run(given: Sequence[str]) -> int:
 
 
 def _run(given: Sequence[str]) -> int:
-    command = typer.main.get_command(app)
     if COMPLETE_VARIABLE in os.environ:
-        command.main(list(given), prog_name=PROGRAM, complete_var=COMPLETE_VARIABLE)
+        whole = typer.main.get_command(program([]))
+        whole.main(list(given), prog_name=PROGRAM, complete_var=COMPLETE_VARIABLE)
+    command = typer.main.get_command(program(given))
     _refuse_what_is_no_text(given)
     try:
         with command.make_context(PROGRAM, list(given)) as context:
@@ -104,8 +105,7 @@ def _is_hook(given: Sequence[str]) -> bool:
     >>> _is_hook(["--store", "team.db", "hook", "stop", "--wrong"]), _is_hook(["remember", "hook"])
     (True, False)
     """
-    said = list(given[2:] if given[:1] == ["--store"] else given)
-    return next((one for one in said if not one.startswith("-")), "") == "hook"
+    return called_by(given) == "hook"
 
 
 def _usage(error: typer.TyperException) -> str:
