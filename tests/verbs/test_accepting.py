@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
+from cofire import Memory
 from cofire.errors import InvalidFact, InvalidInput, InvalidQuestion
 from cofire.model import Fact
 from cofire.settings import Settings
@@ -269,3 +270,11 @@ def test_every_refusal_is_a_value_error_with_a_way_out() -> None:
         accepted("")
     assert isinstance(refused.value, InvalidInput)
     assert refused.value.way_out
+
+
+@pytest.mark.parametrize("verb", ["recall", "facts", "edges", "graph", "communities", "dream"])
+def test_an_empty_list_of_scopes_is_refused_by_every_verb(memory: Memory, verb: str) -> None:
+    """All or nothing: nobody can tell which of them was meant."""
+    asked = ["tea"] if verb == "recall" else []
+    with pytest.raises(InvalidQuestion, match="No scope is named"):
+        getattr(memory, verb)(*asked, scope=[])

@@ -127,7 +127,13 @@ def test_an_empty_memory_is_not_judged_to_know(memory: Memory) -> None:
     found = memory.recall("tea")
     assert found.judgement is not None
     assert not found.judgement.known
-    assert found.reason == "Nothing stored passes the filters and is like the question."
+    assert found.reason == "Nothing is stored yet where the question is asked."
+
+
+def test_one_fact_that_is_no_answer_is_not_called_nothing(open_memory: Opening) -> None:
+    memory = open_memory(embedder=None)
+    memory.remember("Tea is at four.")
+    assert memory.recall("zebra").reason == "Nothing stored passes the filters and is like the question."
 
 
 def test_who_asks_for_a_rare_word_finds_it_at_once(open_memory: Opening) -> None:

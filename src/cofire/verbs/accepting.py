@@ -65,6 +65,16 @@ def names(given: object, label: str, error: type[InvalidInput]) -> frozenset[str
     return frozenset(found for one in listed if (found := name(one, label, error)) is not None)
 
 
+def scopes(given: object, error: type[InvalidInput]) -> tuple[str, ...] | None:
+    """The scopes named, in order; None for all where none is asked for. An empty list is a mistake: it would mean all or nothing."""
+    if given is None:
+        return None
+    found = names(given, "scope", error)
+    if not found:
+        raise error("No scope is named.", way_out="Name one or several, or leave scope out.")
+    return tuple(sorted(found))
+
+
 def name(given: object, label: str, error: type[InvalidInput]) -> str | None:
     """A short text such as a speaker or a scope; None stays None."""
     if given is None:

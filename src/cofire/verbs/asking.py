@@ -126,10 +126,7 @@ def _as_of(given: Moment, now: datetime) -> datetime | None:
 
 def scopes_of(given: object) -> tuple[str, ...]:
     """The scopes named, or the default one."""
-    found = accepting.names(given, "scope", InvalidQuestion)
-    if given is not None and not found:
-        raise InvalidQuestion("No scope is named.", way_out="Name one or several, or leave scope out.")
-    return tuple(sorted(found)) or (DEFAULT_SCOPE,)
+    return accepting.scopes(given, InvalidQuestion) or (DEFAULT_SCOPE,)
 
 
 def _through(until: Moment) -> Moment:

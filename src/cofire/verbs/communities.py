@@ -35,7 +35,7 @@ class Community:
 
 def communities(scope: Names, limit: int) -> Asking[list[Community]]:
     """The communities of some scopes, or of all, the largest first."""
-    scopes = sorted(accepting.names(scope, "scope", InvalidQuestion)) or None
+    scopes = accepting.scopes(scope, InvalidQuestion)
     wanted = accepting.count(limit, "limit", low=1, high=1_000_000)
     groups: list[Group] = yield Groups(scopes, wanted, READ)
     read: list[Fact | None] = yield Read([id for group in groups for id in group.ids])

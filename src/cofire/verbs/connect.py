@@ -79,7 +79,7 @@ def edges(
 ) -> Asking[list[Edge]]:
     """Stored edges, the strongest first. Without a scope, those of every scope."""
     wanted = EdgeFilter(
-        scopes=tuple(sorted(accepting.names(scope, "scope", InvalidQuestion))) or None,
+        scopes=accepting.scopes(scope, InvalidQuestion),
         kinds=accepting.names(kind, "kind", InvalidQuestion),
         ids=None if ids is None else frozenset([ids] if isinstance(ids, str) else ids),
         origin=accepting.name(origin, "origin", InvalidQuestion),

@@ -74,7 +74,7 @@ class Dreamed:
 
 def dream(scope: Names, settings: Settings) -> Asking[Dreamed]:
     """Work through the inbox batch by batch, each one transaction; then rank and group what has grown."""
-    scopes = tuple(sorted(accepting.names(scope, "scope", InvalidQuestion))) or None
+    scopes = accepting.scopes(scope, InvalidQuestion)
     size: StoreSize = yield Size()
     done, near = Dreamed(), dict[str, list[Kin]]()
     while True:

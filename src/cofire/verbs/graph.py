@@ -41,7 +41,7 @@ class Frame:
 
     @property
     def scopes(self) -> tuple[str, ...] | None:
-        return tuple(sorted(accepting.names(self.scope, "scope", InvalidQuestion))) or None
+        return accepting.scopes(self.scope, InvalidQuestion)
 
     @property
     def kinds(self) -> frozenset[str]:

@@ -48,7 +48,7 @@ def recall(text: object, asked: Asked, settings: Settings) -> Asking[Recollectio
         hits=found if judgement.known else (),
         channels=reports,
         scopes=asked_for.scopes,
-        reason=_reason(judgement, found, ranking.ids, reports),
+        reason=_reason(judgement, found, ranking.ids, reports, facts=cue.facts),
         mode=planned.mode,
         strategy=planned.strategy,
         judgement=judgement,
@@ -81,18 +81,22 @@ def _nothing_asked(asked: Question, planned: Plan) -> Recollection:
     )
 
 
-def _reason(judgement: Judgement, hits: Sequence[Hit], ids: Sequence[str], reports: Sequence[ChannelReport]) -> str:
+def _reason(
+    judgement: Judgement, hits: Sequence[Hit], ids: Sequence[str], reports: Sequence[ChannelReport], *, facts: int
+) -> str:
     """Why nothing is said. What failed is named, so that it does not look like an empty memory."""
     if judgement.known and hits:
         return ""
     failed = [report.name for report in reports if report.status in ("failed", "timed_out")]
     silenced = f" Not everything was searched: {', '.join(failed)} failed." if failed else ""
-    return (judgement.reason or _nothing(ids, reports)) + silenced
+    return (judgement.reason or _nothing(ids, reports, facts)) + silenced
 
 
-def _nothing(ids: Sequence[str], reports: Sequence[ChannelReport]) -> str:
+def _nothing(ids: Sequence[str], reports: Sequence[ChannelReport], facts: int) -> str:
     if ids:
         return "The budget is too small for even the best fact."
     if all(report.status == "disabled" for report in reports if report.name != "activation"):
         return "Every channel is switched off."
+    if not facts:
+        return "Nothing is stored yet where the question is asked."
     return "Nothing stored passes the filters and is like the question."

@@ -39,10 +39,8 @@ def undo(given: Given, scope: Names) -> Asking[Restored]:
     """
     now: datetime = yield Now()
     kept: Kept | None = yield FindReceipt(_named(given))
-    allowed = accepting.names(scope, "scope", InvalidInput)
-    if scope is not None and not allowed:
-        raise InvalidInput("No scope is named.", way_out="Name one, or leave scope out for all.")
-    if kept is None or (allowed and not kept.receipt.scopes <= allowed):
+    allowed = accepting.scopes(scope, InvalidInput)
+    if kept is None or (allowed is not None and not kept.receipt.scopes <= set(allowed)):
         raise NotFound(
             f"There is no receipt {_named(given)}, or it has run out.",
             way_out="Give the id or path that forget told; receipts are kept for forget.undo_days.",

@@ -24,7 +24,7 @@ ALL_THAT_WAITS, IN_EARNEST = given.Dream(), given.Curate()
 @routes.get("/edges", response_model=answers.Edges)
 async def edges(asked: Annotated[given.EdgesAsked, Query()], memory: TheMemory) -> JSONResponse:
     """Stored edges, the strongest first."""
-    found = await memory.edges(scope=asked.scope, kind=asked.kind, ids=asked.ids or None, limit=asked.limit)
+    found = await memory.edges(scope=asked.scope or None, kind=asked.kind, ids=asked.ids or None, limit=asked.limit)
     return answer({"edges": [xray.edge_json(edge) for edge in found]})
 
 
@@ -37,8 +37,8 @@ async def connect(said: given.NewEdge, memory: TheMemory) -> JSONResponse:
 @routes.get("/graph", response_model=answers.Graph)
 async def graph(asked: Annotated[given.GraphAsked, Query()], memory: TheMemory) -> Response:
     """All facts, or those of a community, and the strongest edges between them; above `limit` facts, the communities instead."""
-    wanted = asked.model_dump(include={"scope", "community", "limit"})
-    return await _drawn(await memory.graph(kind=asked.kinds, **wanted))
+    wanted = asked.model_dump(include={"community", "limit"})
+    return await _drawn(await memory.graph(kind=asked.kinds, scope=asked.scope or None, **wanted))
 
 
 @routes.get("/graph/around", response_model=answers.Graph)
@@ -50,7 +50,7 @@ async def around(asked: Annotated[given.AroundAsked, Query()], memory: TheMemory
 @routes.get("/communities", response_model=answers.Communities)
 async def communities(asked: Annotated[given.CommunitiesAsked, Query()], memory: TheMemory) -> JSONResponse:
     """The communities that the last dream found, the largest first."""
-    found = await memory.communities(scope=asked.scope, limit=asked.limit)
+    found = await memory.communities(scope=asked.scope or None, limit=asked.limit)
     return answer({"communities": [community_json(one) for one in found]})
 
 
