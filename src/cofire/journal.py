@@ -12,6 +12,7 @@ from threading import Lock
 from typing import IO, Any
 
 from cofire.errors import StoreError, map_exceptions
+from cofire.places import path_of
 
 if sys.platform == "win32":
     import msvcrt
@@ -81,7 +82,7 @@ class Journal:
 
     def place(self, folder: str) -> Path | None:
         """Where lines are kept; None is in this process alone."""
-        return Path(folder).expanduser() if folder else self._home
+        return path_of(folder) if folder else self._home
 
     def _keep_only(self, wanted: Callable[[bytes], bool], folder: str) -> int:
         place = self.place(folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cofire.errors import StoreNotOpened
+from cofire.errors import CofireError, InvalidInput, StoreNotOpened
 
 SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
 
@@ -29,8 +29,17 @@ def without_password(place: str) -> str:
 
 
 def at_home(place: str) -> Path:
-    """The path of a file, with the folder that its ~ stands for."""
+    """The path of a store, with the folder that its ~ stands for."""
+    return _expanded(place, StoreNotOpened, f"The store {place}")
+
+
+def path_of(place: str) -> Path:
+    """The path of any other file or folder, with what its ~ stands for."""
+    return _expanded(place, InvalidInput, place)
+
+
+def _expanded(place: str, failure: type[CofireError], name: str) -> Path:
     try:
         return Path(place).expanduser()
     except RuntimeError as error:
-        raise StoreNotOpened(f"The store {place} cannot be found: {error}", way_out="Give the whole path.") from error
+        raise failure(f"{name} cannot be found: {error}", way_out="Give the whole path.") from error

@@ -17,6 +17,7 @@ from typing import Any
 
 from cofire import receipt_rows
 from cofire.errors import InvalidInput, StoreError, map_exceptions
+from cofire.places import path_of
 from cofire.revising import Kept, Receipt, Taken
 
 _log = logging.getLogger("cofire")
@@ -114,7 +115,7 @@ class Receipts:
     def _path(self, given: str) -> Path | None:
         if given.isalnum():
             return next((path for path in self._files() if path.name.startswith(f"{given}.")), None)
-        path = Path(given).expanduser()
+        path = path_of(given)
         return path if path.is_file() else None
 
 

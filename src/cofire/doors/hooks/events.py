@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cofire.errors import InvalidInput
+from cofire.places import path_of
 
 # Events by the names of the command line, with those that Claude Code gives them.
 EVENTS: Mapping[str, str] = {
@@ -77,4 +78,4 @@ def _text(said: Mapping[str, Any], name: str) -> str | None:
 
 def _path(said: Mapping[str, Any], name: str) -> Path | None:
     value = _text(said, name)
-    return Path(value).expanduser() if value else None
+    return path_of(value) if value else None

@@ -123,7 +123,7 @@ def write_edges(
     """Edges come, change and go; the counts are of rows really touched."""
     if not edges and not ended:
         return EdgeCounts()
-    ends = _ends(connection, [new.edge for new in edges])
+    ends = ends_of(connection, {id for new in edges for id in (new.edge.source, new.edge.target)})
     gone = sum(_end_edge(connection, edge, version, now) for edge in ended)
     outcomes = [_write_edge(connection, new, ends, version, now) for new in _in_order(edges, ends)]
     return EdgeCounts(outcomes.count("new"), outcomes.count("changed"), gone)
@@ -137,13 +137,13 @@ def _in_order(edges: Sequence[NewEdge], ends: Mapping[str, tuple[int, int]]) -> 
     return sorted(edges, key=lambda new: (ends.get(new.edge.source, nowhere), ends.get(new.edge.target, nowhere)))
 
 
-def _ends(connection: apsw.Connection, edges: Sequence[Edge]) -> dict[str, tuple[int, int]]:
-    """Key and scope of every fact at an end."""
-    wanted = tuple({id for edge in edges for id in (edge.source, edge.target)})
-    if not wanted:
+def ends_of(connection: apsw.Connection, ids: Collection[str]) -> dict[str, tuple[int, int]]:
+    """Key and scope of facts; unknown ones are left out."""
+    if not ids:
         return {}
     sql = "SELECT f.id, f.key, f.scope FROM carray(?) c CROSS JOIN facts f ON f.id = c.value"
-    return {str(id): (int(key), int(scope)) for id, key, scope in connection.execute(sql, (apsw.carray(wanted),))}
+    found = connection.execute(sql, (apsw.carray(tuple(ids)),))
+    return {str(id): (int(key), int(scope)) for id, key, scope in found}
 
 
 def _write_edge(

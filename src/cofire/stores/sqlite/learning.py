@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +14,7 @@ from cofire.learned import BY_USE, HEBBIAN, Group, Lesson, Use
 from cofire.model import Change, EdgeCounts
 from cofire.stores.index.moments import stamp
 from cofire.stores.sqlite import occasions
+from cofire.stores.sqlite.graph_writing import ends_of
 
 Ends = Mapping[str, tuple[int, int]]
 
@@ -22,7 +23,7 @@ def teach(connection: apsw.Connection, lessons: Sequence[Lesson], version: int, 
     """Strengthen and weaken edges. What is not there is left out, but for hebbian edges that grow."""
     if not lessons:
         return EdgeCounts()
-    ends = ends_of(connection, (id for lesson in lessons for id in (lesson.source, lesson.target)))
+    ends = ends_of(connection, {id for lesson in lessons for id in (lesson.source, lesson.target)})
     outcomes = [_teach(connection, lesson, ends, version, now) for lesson in lessons]
     return EdgeCounts(outcomes.count("new"), outcomes.count("changed"))
 
@@ -33,15 +34,6 @@ def write_learning(connection: apsw.Connection, change: Change, version: int) ->
         connection.executemany(_USE, [(one.helped, one.hurt, id) for id, one in change.uses.items()])
     occasions.write(connection, change.occasions)
     return teach(connection, change.lessons, version, change.now)
-
-
-def ends_of(connection: apsw.Connection, ids: Iterable[str]) -> dict[str, tuple[int, int]]:
-    """Key and scope of facts; unknown ones are left out."""
-    wanted = tuple(sorted(set(ids)))
-    if not wanted:
-        return {}
-    sql = "SELECT f.id, f.key, f.scope FROM carray(?) c CROSS JOIN facts f ON f.id = c.value"
-    return {str(id): (int(key), int(scope)) for id, key, scope in connection.execute(sql, (apsw.carray(wanted),))}
 
 
 def _teach(connection: apsw.Connection, lesson: Lesson, ends: Ends, version: int, now: datetime) -> str:

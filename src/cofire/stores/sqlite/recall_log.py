@@ -16,7 +16,7 @@ from cofire.dynamics import hebbian
 from cofire.learned import HEBBIAN, Keeping, Lesson, Shown, Way
 from cofire.stores.index.moments import LONG_AGO, moment, stamp
 from cofire.stores.sqlite import learning
-from cofire.stores.sqlite.graph_writing import run_clock
+from cofire.stores.sqlite.graph_writing import fact_keys, run_clock
 
 # Recalls that are written together, and that wait at most while others keep the store busy.
 TOGETHER, WAITING = 256, 1_024
@@ -63,8 +63,7 @@ class Shelved:
 def write(connection: apsw.Connection, waiting: Sequence[Shown], keeping: Keeping) -> None:
     """Log recalls, which are use of the memory, let the oldest go, and learn from what was shown together."""
     use(connection, [one.at for one in waiting], keeping.idle_minutes)
-    ids = (id for one in waiting for id in (*one.ids, *_on_ways(one)))
-    keys = {id: key for id, (key, _) in learning.ends_of(connection, ids).items()}
+    keys = fact_keys(connection, {id for one in waiting for id in (*one.ids, *_on_ways(one))})
     last = int(connection.execute(_LAST_RECALL).get or 0)
     numbered = list(enumerate(waiting, last + 1))
     connection.executemany(
