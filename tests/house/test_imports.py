@@ -103,9 +103,11 @@ MAY_KNOW = {
     "spreads": set(),
     "pictures": {"model", "xray"},
     "streaming": set(),
+    "garbage": set(),
     "verbs": {
         *(
             "errors",
+            "garbage",
             "kinds",
             "model",
             "presets",

@@ -16,6 +16,7 @@ from cofire.dynamics.bridging import bridges
 from cofire.dynamics.communities import communities
 from cofire.dynamics.pagerank import pagerank
 from cofire.errors import InvalidQuestion
+from cofire.garbage import looked_for_seldom
 from cofire.graph_asks import ActiveHours, Edges, FindKin, Profiles, TheNetwork, Waiting
 from cofire.graph_settings import (
     AUTO_LINK,
@@ -74,7 +75,11 @@ class Dreamed:
 
 def dream(scope: Names, settings: Settings) -> Asking[Dreamed]:
     """Work through the inbox batch by batch, each one transaction; then rank and group what has grown."""
-    scopes = accepting.scopes(scope, InvalidQuestion)
+    with looked_for_seldom():
+        return (yield from _dreamed(accepting.scopes(scope, InvalidQuestion), settings))
+
+
+def _dreamed(scopes: tuple[str, ...] | None, settings: Settings) -> Asking[Dreamed]:
     size: StoreSize = yield Size()
     done, near = Dreamed(), dict[str, list[Kin]]()
     while True:

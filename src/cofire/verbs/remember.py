@@ -14,6 +14,7 @@ import numpy as np
 from cofire.asks import Asking, Embed, Emit, Mint, Now, Recognise, Write, again_on_conflict
 from cofire.embedders.base import Vectors
 from cofire.errors import InvalidFact
+from cofire.garbage import looked_for_seldom
 from cofire.graph_settings import IDLE_MINUTES, MULTI_GRAPH, REACH, TIME_EDGES
 from cofire.model import Change, Fact, NewFact, ScopeSize, Written
 from cofire.settings import BATCH, GROWTH, SAMPLE, Settings
@@ -75,6 +76,11 @@ def remember(given: Given | Iterable[Given], common: Common, settings: Settings)
 
 def remember_all(given: Iterable[Given], common: Common, settings: Settings) -> Asking[list[str]]:
     """Batch by batch, each in one transaction; what is stored stays stored when a later batch is refused."""
+    with looked_for_seldom():
+        return (yield from _in_batches(given, common, settings))
+
+
+def _in_batches(given: Iterable[Given], common: Common, settings: Settings) -> Asking[list[str]]:
     total = len(given) if isinstance(given, Sequence) else None
     left, ids, sizes = iter(given), list[str](), dict[str, ScopeSize]()
     while batch := list(islice(left, settings[BATCH])):

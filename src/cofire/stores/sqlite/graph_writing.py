@@ -1,27 +1,20 @@
-"""Writing the graph: names, edges, descriptions, importance and the active-hours clock, inside somebody else's transaction."""
+"""Writing the graph: names, descriptions, importance and the active-hours clock, inside somebody else's transaction."""
 
 from __future__ import annotations
 
-import json
-from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 import apsw
 
-from cofire.errors import InvalidInput, NotFound
-from cofire.kinds import kind_of
-from cofire.model import Description, Edge, EdgeCounts, Importance, Mentioned, NewEdge, NewFact
+from cofire.model import Description, Importance, Mentioned, NewFact
 from cofire.reading.descriptions import renewed
-from cofire.stores.index.moments import stamp, stamp_or_none
+from cofire.stores.index.moments import stamp
 from cofire.stores.index.terms import Held, described
 from cofire.stores.linking import supposed
 
-CONFIDENCE_STEP = 0.05
 LAST_SENTENCE = 31
-# From so many edges on it pays to put them in order before they are written.
-MANY = 1_000
 
 
 def write_names(connection: apsw.Connection, scope: int, written: Sequence[tuple[int, NewFact]]) -> None:
@@ -66,7 +59,7 @@ def fact_keys(connection: apsw.Connection, ids: Collection[str]) -> dict[str, in
     if not ids:
         return {}
     sql = "SELECT f.id, f.key FROM carray(?) c CROSS JOIN facts f ON f.id = c.value"
-    found: Any = connection.execute(sql, (apsw.carray(tuple(ids)),))
+    found: Any = connection.execute(sql, (apsw.carray(tuple(sorted(ids))),))
     return dict(found)
 
 
@@ -99,142 +92,6 @@ _SUBJECT = "INSERT OR IGNORE INTO subjects(fact, name, strength) VALUES (?, ?, ?
 _MENTION = "INSERT OR IGNORE INTO mentions(fact, name, sentences, confidence) VALUES (?, ?, ?, ?)"
 
 
-def write_follows(connection: apsw.Connection, keys: Sequence[int], reach: int, version: int, now: datetime) -> int:
-    """Link new facts with the last few of their session, the nearer the stronger."""
-    connection.execute(_FOLLOWS, (apsw.carray(array("q", keys)), reach, stamp(now), version))
-    return int(connection.changes())
-
-
-_FOLLOWS = """
-INSERT OR IGNORE INTO graph_edges(source, target, kind, weight, confidence, tags, origin, created, observed, version)
-SELECT before.key, new.key, 'follows', 1.0 / (new.position - before.position), 1.0,
-  (SELECT nullif(json_group_array(tag), '[]') FROM
-    (SELECT tag FROM tags WHERE fact = new.key INTERSECT SELECT tag FROM tags WHERE fact = before.key)),
-  'session', ?3, ?3, ?4
-FROM carray(?1) c CROSS JOIN facts new ON new.key = c.value
-CROSS JOIN facts before ON before.scope = new.scope AND before.session = new.session
-  AND before.position BETWEEN new.position - ?2 AND new.position - 1
-"""
-
-
-def write_edges(
-    connection: apsw.Connection, edges: Sequence[NewEdge], ended: Sequence[Edge], version: int, now: datetime
-) -> EdgeCounts:
-    """Edges come, change and go; the counts are of rows really touched."""
-    if not edges and not ended:
-        return EdgeCounts()
-    ends = ends_of(connection, {id for new in edges for id in (new.edge.source, new.edge.target)})
-    gone = sum(_end_edge(connection, edge, version, now) for edge in ended)
-    outcomes = [_write_edge(connection, new, ends, version, now) for new in _in_order(edges, ends)]
-    return EdgeCounts(outcomes.count("new"), outcomes.count("changed"), gone)
-
-
-def _in_order(edges: Sequence[NewEdge], ends: Mapping[str, tuple[int, int]]) -> Sequence[NewEdge]:
-    """Many edges go into the file in the order in which it keeps them, so that its pages are filled one after the other."""
-    if len(edges) < MANY:
-        return edges
-    nowhere = (0, 0)
-    return sorted(edges, key=lambda new: (ends.get(new.edge.source, nowhere), ends.get(new.edge.target, nowhere)))
-
-
-def ends_of(connection: apsw.Connection, ids: Collection[str]) -> dict[str, tuple[int, int]]:
-    """Key and scope of facts; unknown ones are left out."""
-    if not ids:
-        return {}
-    sql = "SELECT f.id, f.key, f.scope FROM carray(?) c CROSS JOIN facts f ON f.id = c.value"
-    found = connection.execute(sql, (apsw.carray(tuple(ids)),))
-    return {str(id): (int(key), int(scope)) for id, key, scope in found}
-
-
-def _write_edge(
-    connection: apsw.Connection, new: NewEdge, ends: Mapping[str, tuple[int, int]], version: int, now: datetime
-) -> str:
-    edge, table = new.edge, kind_of(new.edge.kind).table
-    if edge.source not in ends or edge.target not in ends:
-        return _missing_end(new, ends)
-    (source, scope), (target, other) = ends[edge.source], ends[edge.target]
-    if scope != other:
-        raise InvalidInput("The two facts are of different scopes.", way_out="Connect facts of one scope.")
-    said = (source, target, edge.kind, *_values(edge), edge.co_access_count, stamp_or_none(edge.strengthened))
-    connection.execute(_INSERT[table], (*said, stamp(now), version))
-    if connection.changes():
-        return "new"
-    known = connection.execute(_KNOWN.format(table), (source, target, edge.kind)).get
-    if known[0] is not None:
-        _update(connection, new, known[1], _values(edge), version=version, now=now)
-        return "new"
-    return _meet(connection, known[1:], new, version, now)
-
-
-def _missing_end(new: NewEdge, ends: Mapping[str, tuple[int, int]]) -> str:
-    """An edge that memory made for itself goes with its fact; one that was asked for is refused."""
-    if new.own:
-        return "gone"
-    missing = new.edge.source if new.edge.source not in ends else new.edge.target
-    raise NotFound(f"No fact has the id {missing}.", way_out="List the ids with: cofire list")
-
-
-def _meet(connection: apsw.Connection, known: Any, new: NewEdge, version: int, now: datetime) -> str:
-    """The edge is there already: do what its mode says."""
-    key, weight, confidence, tags, origin, count = known
-    if new.mode == "error":
-        raise InvalidInput(
-            f"{new.edge.source} and {new.edge.target} are connected by {new.edge.kind} already.",
-            way_out="Use mode reinforce, update or skip.",
-        )
-    if new.mode == "skip":
-        return "same"
-    if new.mode == "reinforce":
-        values = (weight, None if confidence is None else min(1.0, confidence + CONFIDENCE_STEP), tags, origin)
-    else:
-        values = _values(new.edge)
-    more = new.edge.co_access_count > count
-    if values == (weight, confidence, tags, origin) and new.mode != "reinforce" and not more:
-        return "same"
-    _update(connection, new, key, values, version=version, now=now)
-    return "changed"
-
-
-def _update(connection: apsw.Connection, new: NewEdge, key: int, values: Any, *, version: int, now: datetime) -> None:
-    """Let other values hold. What use counted of an edge stays, or comes with one that was counted elsewhere."""
-    table = kind_of(new.edge.kind).table
-    seen = stamp(new.edge.strengthened or now)
-    bound = (*values, new.edge.co_access_count, seen, version, key)
-    connection.execute(_UPDATE.format(table, _SEEN[table]), bound)
-
-
-def _values(edge: Edge) -> tuple[float | None, float | None, str | None, str]:
-    return edge.weight, edge.confidence, json.dumps(sorted(edge.tags)) if edge.tags else None, edge.origin
-
-
-_KNOWN = """
-SELECT ended, key, weight, confidence, tags, origin, co_access_count FROM {} WHERE source = ? AND target = ? AND kind = ?
-"""
-_SEEN = {"graph_edges": "observed", "association_edges": "strengthened"}
-_INSERT = {
-    table: f"""
-INSERT INTO {table}(source, target, kind, weight, confidence, tags, origin, co_access_count, {seen}, created, version)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT(source, target, kind) DO NOTHING
-"""
-    for table, seen in _SEEN.items()
-}
-_UPDATE = """
-UPDATE {} SET weight = ?, confidence = ?, tags = ?, origin = ?, co_access_count = max(co_access_count, ?), {} = ?, version = ?,
-  ended = NULL WHERE key = ?
-"""
-
-
-def _end_edge(connection: apsw.Connection, edge: Edge, version: int, now: datetime) -> int:
-    """An edge that ends is seen no more, but its row stays: it may be written again."""
-    connection.execute(
-        f"UPDATE {kind_of(edge.kind).table} SET ended = ?, version = ? WHERE ended IS NULL AND kind = ? "
-        "AND source = (SELECT key FROM facts WHERE id = ?) AND target = (SELECT key FROM facts WHERE id = ?)",
-        (stamp(now), version, edge.kind, edge.source, edge.target),
-    )
-    return int(connection.changes())
-
-
 def write_descriptions(
     connection: apsw.Connection, descriptions: Sequence[Description], version: int, now: datetime
 ) -> None:
@@ -242,10 +99,10 @@ def write_descriptions(
     if not descriptions:
         return
     there = fact_keys(connection, {id for one in descriptions for id in one.cites})
-    found = connection.execute(_SO_FAR, (apsw.carray(tuple({one.fact for one in descriptions})),))
+    found = connection.execute(_SO_FAR, (apsw.carray(tuple(sorted({one.fact for one in descriptions}))),))
     known: dict[str, Any] = {row[0]: row[1:] for row in found}
     told = [(one, *known[one.fact]) for one in descriptions if one.fact in known]
-    for made, key, last, text, *before in told:
+    for made, key, last, text, *before in sorted(told, key=_by_key):
         one = renewed(made, text or "", there)
         if one is None:
             continue
@@ -257,6 +114,11 @@ def write_descriptions(
             connection.execute(_DESCRIBE, (one.text, stamp(now), key, held.terms, held.counts, version))
         cites = [(key, there[id], gist) for id, gist in one.cites.items() if id != one.fact]
         connection.executemany("INSERT OR IGNORE INTO citations(fact, cited, gist) VALUES (?, ?, ?)", cites)
+
+
+def _by_key(told: tuple[Any, ...]) -> int:
+    """Neighbours in the file are written one after the other."""
+    return int(told[1])
 
 
 _SO_FAR = """

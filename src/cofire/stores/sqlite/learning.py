@@ -14,7 +14,7 @@ from cofire.learned import BY_USE, HEBBIAN, Group, Lesson, Use
 from cofire.model import Change, EdgeCounts
 from cofire.stores.index.moments import stamp
 from cofire.stores.sqlite import occasions
-from cofire.stores.sqlite.graph_writing import ends_of
+from cofire.stores.sqlite.edge_writing import ends_of
 
 Ends = Mapping[str, tuple[int, int]]
 

@@ -18,7 +18,7 @@ from cofire.revising import PutBack
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD
 from cofire.stores.index.moments import stamp_or_none
 from cofire.stores.index.terms import Held, joined, marks
-from cofire.stores.sqlite import citing, curating, learning, revising, rows, taking
+from cofire.stores.sqlite import citing, curating, edge_writing, learning, revising, rows, taking
 from cofire.stores.sqlite import graph_writing as graph
 
 # How many versions back it is still told which facts were removed; an index that is older than that is loaded anew.
@@ -90,7 +90,7 @@ def _write_graph(connection: apsw.Connection, change: Change, version: int) -> E
         graph.mark_dreamed(connection, change.dreamed)
     if change.importance is not None:
         graph.write_importance(connection, change.importance)
-    return graph.write_edges(connection, change.edges, change.ended, version, change.now)
+    return edge_writing.write_edges(connection, change.edges, change.ended, version, change.now)
 
 
 def check_expectations(connection: apsw.Connection, expects: Mapping[str, int]) -> None:
@@ -181,7 +181,7 @@ def _wire(connection: apsw.Connection, change: Change, fresh: Sequence[tuple[int
         graph.write_names(connection, ledger.scopes[scope], [pair for pair in fresh if pair[1].fact.scope == scope])
     turns = [key for key, new in fresh if new.fact.session is not None]
     if change.reach and turns:
-        ledger.followed += graph.write_follows(connection, turns, change.reach, ledger.version, change.now)
+        ledger.followed += edge_writing.write_follows(connection, turns, change.reach, ledger.version, change.now)
 
 
 def recognised(connection: apsw.Connection, hashes: Sequence[bytes]) -> dict[bytes, str]:

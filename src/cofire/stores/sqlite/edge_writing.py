@@ -1,0 +1,180 @@
+"""Writing edges: they come, are met, change and end, inside somebody else's transaction."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import apsw
+
+from cofire.errors import InvalidInput, NotFound
+from cofire.kinds import kind_of
+from cofire.model import Edge, EdgeCounts, NewEdge
+from cofire.stores.index.moments import stamp, stamp_or_none
+
+CONFIDENCE_STEP = 0.05
+# From so many edges on it pays to look first which are there, and to write all others at once.
+MANY = 1_000
+
+Place = tuple[int, int]
+Placed = tuple[NewEdge, Place]
+
+
+def write_follows(connection: apsw.Connection, keys: Sequence[int], reach: int, version: int, now: datetime) -> int:
+    """Link new facts with the last few of their session, the nearer the stronger."""
+    connection.execute(_FOLLOWS, (apsw.carray(array("q", keys)), reach, stamp(now), version))
+    return int(connection.changes())
+
+
+_FOLLOWS = """
+INSERT OR IGNORE INTO graph_edges(source, target, kind, weight, confidence, tags, origin, created, observed, version)
+SELECT before.key, new.key, 'follows', 1.0 / (new.position - before.position), 1.0,
+  (SELECT nullif(json_group_array(tag), '[]') FROM
+    (SELECT tag FROM tags WHERE fact = new.key INTERSECT SELECT tag FROM tags WHERE fact = before.key)),
+  'session', ?3, ?3, ?4
+FROM carray(?1) c CROSS JOIN facts new ON new.key = c.value
+CROSS JOIN facts before ON before.scope = new.scope AND before.session = new.session
+  AND before.position BETWEEN new.position - ?2 AND new.position - 1
+"""
+
+
+def write_edges(
+    connection: apsw.Connection, edges: Sequence[NewEdge], ended: Sequence[Edge], version: int, now: datetime
+) -> EdgeCounts:
+    """Edges come, change and go; the counts are of rows really touched."""
+    if not edges and not ended:
+        return EdgeCounts()
+    ends = ends_of(connection, {id for new in edges for id in (new.edge.source, new.edge.target)})
+    gone = sum(_end_edge(connection, edge, version, now) for edge in ended)
+    placed = [(new, place) for new in edges if (place := _place(new, ends)) is not None]
+    fresh, others = _fresh(connection, placed) if len(placed) >= MANY else ([], placed)
+    _insert_all(connection, fresh, version, now)
+    outcomes = [_write_edge(connection, new, place, version, now) for new, place in others]
+    return EdgeCounts(len(fresh) + outcomes.count("new"), outcomes.count("changed"), gone)
+
+
+def _place(new: NewEdge, ends: Mapping[str, tuple[int, int]]) -> Place | None:
+    """The keys of its ends; None for one that memory made for itself, and that goes with its fact."""
+    source, target = ends.get(new.edge.source), ends.get(new.edge.target)
+    if source is None or target is None:
+        if new.own:
+            return None
+        missing = new.edge.source if source is None else new.edge.target
+        raise NotFound(f"No fact has the id {missing}.", way_out="List the ids with: cofire list")
+    if source[1] != target[1]:
+        raise InvalidInput("The two facts are of different scopes.", way_out="Connect facts of one scope.")
+    return source[0], target[0]
+
+
+def _fresh(connection: apsw.Connection, placed: Sequence[Placed]) -> tuple[list[Placed], list[Placed]]:
+    """Of many edges those that are not there yet, in the order in which the file keeps them, so that its pages are filled one after
+    the other; and all others."""
+    sources = apsw.carray(array("q", {source for _, (source, _) in placed}))
+    known = {row for table in _SEEN for row in connection.execute(_FROM_SOURCES.format(table), (sources,))}
+    fresh, others = dict[tuple[int, int, str], Placed](), list[Placed]()
+    for one in placed:
+        new, (source, target) = one
+        key = source, target, new.edge.kind
+        if key in known or key in fresh:
+            others.append(one)
+        else:
+            fresh[key] = one
+    return [fresh[key] for key in sorted(fresh)], others
+
+
+def _insert_all(connection: apsw.Connection, fresh: Sequence[Placed], version: int, now: datetime) -> None:
+    for table in _SEEN:
+        here = [one for one in fresh if kind_of(one[0].edge.kind).table == table]
+        connection.executemany(_INSERT[table], (_row(new, place, version, now) for new, place in here))
+
+
+def _row(new: NewEdge, place: Place, version: int, now: datetime) -> tuple[Any, ...]:
+    edge = new.edge
+    use = edge.co_access_count, stamp_or_none(edge.strengthened)
+    return (*place, edge.kind, *_values(edge), *use, stamp(now), version)
+
+
+def ends_of(connection: apsw.Connection, ids: Collection[str]) -> dict[str, tuple[int, int]]:
+    """Key and scope of facts; unknown ones are left out."""
+    if not ids:
+        return {}
+    sql = "SELECT f.id, f.key, f.scope FROM carray(?) c CROSS JOIN facts f ON f.id = c.value"
+    found = connection.execute(sql, (apsw.carray(tuple(sorted(ids))),))
+    return {str(id): (int(key), int(scope)) for id, key, scope in found}
+
+
+def _write_edge(connection: apsw.Connection, new: NewEdge, place: Place, version: int, now: datetime) -> str:
+    table = kind_of(new.edge.kind).table
+    connection.execute(_INSERT[table], _row(new, place, version, now))
+    if connection.changes():
+        return "new"
+    known = connection.execute(_KNOWN.format(table), (*place, new.edge.kind)).get
+    if known[0] is not None:
+        _update(connection, new, known[1], _values(new.edge), version=version, now=now)
+        return "new"
+    return _meet(connection, known[1:], new, version, now)
+
+
+def _meet(connection: apsw.Connection, known: Any, new: NewEdge, version: int, now: datetime) -> str:
+    """The edge is there already: do what its mode says."""
+    key, weight, confidence, tags, origin, count = known
+    if new.mode == "error":
+        raise InvalidInput(
+            f"{new.edge.source} and {new.edge.target} are connected by {new.edge.kind} already.",
+            way_out="Use mode reinforce, update or skip.",
+        )
+    if new.mode == "skip":
+        return "same"
+    if new.mode == "reinforce":
+        values = (weight, None if confidence is None else min(1.0, confidence + CONFIDENCE_STEP), tags, origin)
+    else:
+        values = _values(new.edge)
+    more = new.edge.co_access_count > count
+    if values == (weight, confidence, tags, origin) and new.mode != "reinforce" and not more:
+        return "same"
+    _update(connection, new, key, values, version=version, now=now)
+    return "changed"
+
+
+def _update(connection: apsw.Connection, new: NewEdge, key: int, values: Any, *, version: int, now: datetime) -> None:
+    """Let other values hold. What use counted of an edge stays, or comes with one that was counted elsewhere."""
+    table = kind_of(new.edge.kind).table
+    seen = stamp(new.edge.strengthened or now)
+    bound = (*values, new.edge.co_access_count, seen, version, key)
+    connection.execute(_UPDATE.format(table, _SEEN[table]), bound)
+
+
+def _values(edge: Edge) -> tuple[float | None, float | None, str | None, str]:
+    return edge.weight, edge.confidence, json.dumps(sorted(edge.tags)) if edge.tags else None, edge.origin
+
+
+_KNOWN = """
+SELECT ended, key, weight, confidence, tags, origin, co_access_count FROM {} WHERE source = ? AND target = ? AND kind = ?
+"""
+_FROM_SOURCES = "SELECT source, target, kind FROM {} WHERE source IN (SELECT value FROM carray(?))"
+_SEEN = {"graph_edges": "observed", "association_edges": "strengthened"}
+_INSERT = {
+    table: f"""
+INSERT INTO {table}(source, target, kind, weight, confidence, tags, origin, co_access_count, {seen}, created, version)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT(source, target, kind) DO NOTHING
+"""
+    for table, seen in _SEEN.items()
+}
+_UPDATE = """
+UPDATE {} SET weight = ?, confidence = ?, tags = ?, origin = ?, co_access_count = max(co_access_count, ?), {} = ?, version = ?,
+  ended = NULL WHERE key = ?
+"""
+
+
+def _end_edge(connection: apsw.Connection, edge: Edge, version: int, now: datetime) -> int:
+    """An edge that ends is seen no more, but its row stays: it may be written again."""
+    connection.execute(
+        f"UPDATE {kind_of(edge.kind).table} SET ended = ?, version = ? WHERE ended IS NULL AND kind = ? "
+        "AND source = (SELECT key FROM facts WHERE id = ?) AND target = (SELECT key FROM facts WHERE id = ?)",
+        (stamp(now), version, edge.kind, edge.source, edge.target),
+    )
+    return int(connection.changes())
