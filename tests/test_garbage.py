@@ -59,6 +59,14 @@ def test_a_dream_that_fails_leaves_it_too(memory: Memory) -> None:
 
     gc.set_threshold(700, 10, 10)
     memory.remember("Tea is at four.")
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt) as kept:
         memory.dream(progress=stop)
     assert gc.get_threshold() == (700, 10, 10)
+    assert kept.value is not None, "whoever keeps the error keeps the frames in it"
+
+
+def test_a_habit_that_is_changed_meanwhile_stays() -> None:
+    gc.set_threshold(700, 10, 10)
+    with looked_for_seldom():
+        gc.set_threshold(0)
+    assert gc.get_threshold()[0] == 0

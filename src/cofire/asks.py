@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast
@@ -314,41 +315,45 @@ class _Drive(Generic[T]):
 
 
 def run(verb: Asking[T], world: World, listen: Callable[[Any], None] | None = None) -> T:
-    """Drive a verb to its end, answering each thing it asks for."""
-    drive, world = _Drive(verb), world.seated()
-    while not drive.done:
-        if isinstance(drive.ask, Emit) and listen is not None:
-            listen(drive.ask.value)
-        _step(drive, world)
-    return cast(T, drive.value)
+    """Drive a verb to its end, answering each thing it asks for. One that is interrupted is ended too."""
+    with closing(verb):
+        drive, world = _Drive(verb), world.seated()
+        while not drive.done:
+            if isinstance(drive.ask, Emit) and listen is not None:
+                listen(drive.ask.value)
+            _step(drive, world)
+        return cast(T, drive.value)
 
 
 def stream(verb: Asking[Any], world: World) -> Iterator[Any]:
     """What a verb emits, as it goes."""
-    drive, world = _Drive(verb), world.seated()
-    while not drive.done:
-        if isinstance(drive.ask, Emit):
-            yield drive.ask.value
-        _step(drive, world)
+    with closing(verb):
+        drive, world = _Drive(verb), world.seated()
+        while not drive.done:
+            if isinstance(drive.ask, Emit):
+                yield drive.ask.value
+            _step(drive, world)
 
 
 async def arun(verb: Asking[T], world: World, listen: Callable[[Any], None] | None = None) -> T:
     """Drive a verb to its end, awaiting each answer."""
-    drive, world = _Drive(verb), world.seated()
-    while not drive.done:
-        if isinstance(drive.ask, Emit) and listen is not None:
-            listen(drive.ask.value)
-        await _astep(drive, world)
-    return cast(T, drive.value)
+    with closing(verb):
+        drive, world = _Drive(verb), world.seated()
+        while not drive.done:
+            if isinstance(drive.ask, Emit) and listen is not None:
+                listen(drive.ask.value)
+            await _astep(drive, world)
+        return cast(T, drive.value)
 
 
 async def astream(verb: Asking[Any], world: World) -> AsyncIterator[Any]:
     """What a verb emits, as it goes, between awaits."""
-    drive, world = _Drive(verb), world.seated()
-    while not drive.done:
-        if isinstance(drive.ask, Emit):
-            yield drive.ask.value
-        await _astep(drive, world)
+    with closing(verb):
+        drive, world = _Drive(verb), world.seated()
+        while not drive.done:
+            if isinstance(drive.ask, Emit):
+                yield drive.ask.value
+            await _astep(drive, world)
 
 
 def _step(drive: _Drive[Any], world: World) -> None:

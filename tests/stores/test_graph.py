@@ -151,6 +151,39 @@ def test_an_edge_that_is_there_already_meets_its_mode(
     assert (edge.weight, edge.confidence, written.edges.new, written.edges.changed) == pytest.approx(met)
 
 
+def test_in_a_crowd_of_new_edges_each_one_meets_what_is_there(store: Store, pen: Pen) -> None:
+    ids = [written.id for written in pen.write(*(pen.new(f"fact {number}") for number in range(36))).facts]
+    (a, b, c, d, *_), crowd = ids, [(one, other) for one in ids for other in ids if one != other]
+    there = [Edge(a, b, "supports", 0.5, 0.6), Edge(a, c, "supports", 0.5, 0.6), Edge(a, d, "similar", 0.5, 0.6)]
+    pen.write(edges=tuple(map(NewEdge, there)))
+    pen.write(ended=(Edge(a, d, "similar"),))
+    written = pen.write(
+        edges=(
+            *(NewEdge(Edge(one, other, "causes", 0.3, 0.4)) for one, other in crowd),
+            NewEdge(Edge(a, b, "supports", 0.9, 0.9), "update"),
+            NewEdge(Edge(a, c, "supports", 0.9, 0.9), "skip"),
+            NewEdge(Edge(a, d, "similar", 0.7, 0.8)),
+            NewEdge(Edge(b, c, "causes", 0.9, 0.9)),
+            NewEdge(Edge(a, "nobody", "similar"), own=True),
+        )
+    )
+    assert (written.edges.new, written.edges.changed) == (len(crowd) + 1, 2)
+    held = {(edge.source, edge.target, edge.kind): (edge.weight, edge.confidence) for edge in store.edges(EVERY, 2_000)}
+    assert len(held) == len(crowd) + 3
+    assert held[a, b, "supports"] == (0.9, 0.9)
+    assert held[a, c, "supports"] == (0.5, 0.6)
+    assert held[a, d, "similar"] == (0.7, 0.8)
+    assert held[b, c, "causes"] == pytest.approx((0.3, 0.45))
+
+
+def test_a_crowd_of_which_one_is_refused_is_refused(store: Store, pen: Pen) -> None:
+    ids = [written.id for written in pen.write(*(pen.new(f"fact {number}") for number in range(36))).facts]
+    crowd = tuple(NewEdge(Edge(one, other, "causes"), "error") for one in ids for other in ids if one != other)
+    with pytest.raises(InvalidInput, match="connected by causes already"):
+        pen.write(edges=(*crowd, crowd[7]))
+    assert store.edges(EVERY, 10) == []
+
+
 def test_confidence_grows_to_one_and_no_further(store: Store, pen: Pen) -> None:
     a, b = pen.tell("one"), pen.tell("two")
     for _ in range(3):

@@ -104,6 +104,18 @@ def test_one_who_had_to_read_the_tables_keeps_what_was_read_for_the_next(path: P
         assert memory.recall("tea number 7")[0].text == "tea number 7"
 
 
+def test_one_who_closes_keeps_what_came_since_though_it_is_not_much(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_index, "SMALLEST_SNAPSHOT", 1)
+    connection = apsw.Connection(str(path))
+    with Memory(path, embedder=HashedWords()) as memory:
+        memory.remember(["coffee number 1", "coffee number 2"])
+        assert memory.recall("coffee number 2")[0].text == "coffee number 2"
+        assert connection.execute("SELECT facts FROM snapshots").get == 12
+    assert connection.execute("SELECT facts FROM snapshots").get == 14
+
+
 def test_one_who_asked_nothing_reads_no_tables_to_keep_them(path: Path) -> None:
     connection = apsw.Connection(str(path))
     live_index.drop_snapshot(connection)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, date, datetime, timedelta, timezone
+from typing import Any
 
 import pytest
 
@@ -272,9 +273,22 @@ def test_every_refusal_is_a_value_error_with_a_way_out() -> None:
     assert refused.value.way_out
 
 
-@pytest.mark.parametrize("verb", ["recall", "facts", "edges", "graph", "communities", "dream"])
-def test_an_empty_list_of_scopes_is_refused_by_every_verb(memory: Memory, verb: str) -> None:
+@pytest.mark.parametrize(
+    ("verb", "given"),
+    [
+        ("recall", {"query": "tea"}),
+        ("why", {"query": "tea", "id": "0" * 26}),
+        ("explore", {"query": "tea"}),
+        ("calibrate", {"questions": ["tea"] * 300}),
+        ("forget", {}),
+        ("facts", {}),
+        ("edges", {}),
+        ("graph", {}),
+        ("communities", {}),
+        ("dream", {}),
+    ],
+)
+def test_an_empty_list_of_scopes_is_refused(memory: Memory, verb: str, given: dict[str, Any]) -> None:
     """All or nothing: nobody can tell which of them was meant."""
-    asked = ["tea"] if verb == "recall" else []
     with pytest.raises(InvalidQuestion, match="No scope is named"):
-        getattr(memory, verb)(*asked, scope=[])
+        getattr(memory, verb)(**given, scope=[])

@@ -110,6 +110,14 @@ def test_of_two_ways_to_a_fact_the_better_is_told(way) -> None:
     assert [hop.source for hop in path_to(found, "T")] == ["S", "A"]
 
 
+@pytest.mark.parametrize("name", ["synapse", "diffusion"])
+def test_of_two_equal_ways_that_over_the_smaller_id_is_told(name: str) -> None:
+    """Whichever of them is met first."""
+    graph = {"S": {"B": 0.5, "A": 0.5}, "A": {"T": 0.5}, "B": {"T": 0.5}}
+    found: Spread = knowing(graph).run(WAYS[name]({"S": 1.0}))
+    assert [hop.source for hop in path_to(found, "T")] == ["S", "A"]
+
+
 def test_rounds_are_recorded_from_the_seeds_on(way) -> None:
     found: Spread = knowing(CHAIN).run(way({"A": 0.8}))
     assert [one.number for one in found.rounds] == list(range(len(found.rounds)))
@@ -122,6 +130,13 @@ def test_a_round_records_the_strongest_only(way) -> None:
     star = {"S": {f"{place:03}": 1.0 for place in range(200)}}
     found: Spread = knowing(star).run(way({"S": 1.0}))
     assert max(len(one.steps) for one in found.rounds) <= RECORDED
+
+
+def test_of_many_who_were_silenced_the_smaller_ids_are_recorded() -> None:
+    star = {"S": {f"{place:03}": 1.0 for place in reversed(range(200))}}
+    found: Spread = knowing(star).run(synapse({"S": 1.0}, EVERYWHERE, replace(DOCUMENTED, top_m=2), 1, tau=0.0))
+    silenced = [step.id for step in found.rounds[1].steps if step.inhibited]
+    assert silenced == [f"{place:03}" for place in range(1, RECORDED - 1)]
 
 
 def test_who_was_silenced_is_recorded() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.dynamics.conductance import Floats, Ints, Wires
-from cofire.dynamics.runs import stretched
+from cofire.dynamics.runs import falling, stretched
 from cofire.spreads import End, Path
 
 Mask = NDArray[np.bool_]
@@ -65,7 +65,7 @@ def branched(frontier: Frontier, visited: Mask, wires: Wires, rule: Rule, ties: 
     passed = frontier.energy[giver] * wires.conductance[wire]
     fresh = ~visited[frontier.seed[giver], wires.target[wire]]
     offers = np.flatnonzero(fresh & (passed > rule.threshold))
-    offered = Depth(giver[offers], wires.target[wire[offers]], passed[offers], wire[offers], {})
+    offered = _Offers(giver[offers], wires.target[wire[offers]], passed[offers], wire[offers])
     claims = _claims(frontier, offered, _order(frontier, offered, ties), rule.branches)
     parent = offered.parent[claims]
     ended = _ends(len(frontier.fact), fresh=giver[fresh], wanted=offered.parent, parent=parent)
@@ -155,18 +155,23 @@ def _longer(path: Path, child: str, energy: float) -> Path:
     return Path((*path.ids, child), (*path.energies, energy), path.end)
 
 
-def _order(frontier: Frontier, offered: Depth, ties: Sequence[str] | Sequence[int]) -> list[int]:
+@dataclass(frozen=True, slots=True)
+class _Offers:
+    """What rows of a frontier would pass on, to whom and along which wire."""
+
+    parent: Ints
+    child: Ints
+    energy: Floats
+    wire: Ints
+
+
+def _order(frontier: Frontier, offered: _Offers, ties: Sequence[str] | Sequence[int]) -> list[int]:
     """The highest energy first; of equals by parent, child and wire."""
-    falling = np.argsort(-offered.energy, kind="stable")
-    order: list[int] = falling.tolist()
-    if not (np.diff(offered.energy[falling]) == 0).any():
-        return order
-    givers, takers = frontier.fact[offered.parent].tolist(), offered.child.tolist()
-    energies, wires = offered.energy.tolist(), offered.wire.tolist()
-    return sorted(order, key=lambda at: (-energies[at], ties[givers[at]], ties[takers[at]], wires[at]))
+    givers, takers, wires = frontier.fact[offered.parent].tolist(), offered.child.tolist(), offered.wire.tolist()
+    return falling(offered.energy, lambda at: (ties[givers[at]], ties[takers[at]], wires[at]))
 
 
-def _claims(frontier: Frontier, offered: Depth, order: Sequence[int], branches: int) -> list[int]:
+def _claims(frontier: Frontier, offered: _Offers, order: Sequence[int], branches: int) -> list[int]:
     """Of offers in the order of their energies those that claim their target: each target once a seed, so many from each parent."""
     seeds = frontier.seed[offered.parent].tolist()
     parents, children = offered.parent.tolist(), offered.child.tolist()

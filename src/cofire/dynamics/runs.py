@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,21 @@ def stretched(first: Ints, many: Ints) -> tuple[Ints, Ints]:
     ends = np.cumsum(many)
     run = np.repeat(np.arange(len(many)), many)
     return run, np.arange(len(run)) + (first - ends + many)[run]
+
+
+def falling(values: Floats, tie: Callable[[int], Any]) -> list[int]:
+    """The places of all values, the highest first; of equals that with the smaller `tie`.
+
+    >>> falling(np.array([0.2, 0.5, 0.2]), ["b", "c", "a"].__getitem__)
+    [1, 2, 0]
+    """
+    order = np.argsort(-values, kind="stable")
+    places: list[int] = order.tolist()
+    ordered = values[order]
+    if not (ordered[1:] == ordered[:-1]).any():
+        return places
+    said = values.tolist()
+    return sorted(places, key=lambda place: (-said[place], tie(place)))
 
 
 def strongest(values: Floats, ties: Sequence[str] | Sequence[int], most: int) -> Ints:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +12,8 @@ from numpy.typing import NDArray
 from cofire.asks import Asking
 from cofire.dynamics.conductance import Ints, Wires, energy_wires, tag_similarities
 from cofire.dynamics.energy import Frontier, Rule, branched, summed
-from cofire.spreads import End, Hop, Path, Round, Spread, Step, Trail
+from cofire.spreads import RECORDED, End, Hop, Path, Round, Spread, Step, Trail
 from cofire.stores.base import Conducting
-from cofire.verbs.spreading import in_order
 from cofire.verbs.terrain import Links, Terrain, Wiring, further, widened
 
 
@@ -103,7 +103,7 @@ class _Walked:
     def rounds(self) -> tuple[Round, ...]:
         """A depth is a round, energies of several seeds summed."""
         return tuple(
-            Round(number, in_order(Step(id, energy, False, False) for id, energy in self._summed(depth).items()))
+            Round(number, tuple(Step(id, energy, False, False) for id, energy in self._strongest(depth)))
             for number, depth in enumerate(self.reached)
             if len(depth.frontier.fact)
         )
@@ -124,8 +124,8 @@ class _Walked:
         rows = zip(frontier.seed.tolist(), frontier.fact.tolist(), frontier.energy.tolist(), strict=True)
         return ((seed, ids[fact], energy) for seed, fact, energy in rows)
 
-    def _summed(self, depth: _Reached) -> dict[str, float]:
-        return summed({id: energy} for _, id, energy in self._facts(depth))
+    def _strongest(self, depth: _Reached) -> Iterator[tuple[str, float]]:
+        return islice(summed({id: energy} for _, id, energy in self._facts(depth)).items(), RECORDED)
 
     def _paths(self) -> Iterator[tuple[int, Path]]:
         """The way to each row that ended, and to each of the last depth, with the place of its seed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from cofire.dynamics.conductance import (
     diffusion_wires,
     synapse_wires,
 )
+from cofire.dynamics.runs import falling
 from cofire.spreads import RECORDED, Hop, Round, Spread, Step
 from cofire.stores.base import Conducting
 from cofire.verbs.terrain import Links, Terrain, further, widened
@@ -44,15 +45,17 @@ class _Way:
         nowhere = np.full(len(ids), NO_LINK)
         return cls(active, np.zeros(len(ids), np.int64), nowhere, np.zeros(len(ids)), (Round(0, steps),))
 
-    def on(self, wires: Wires, passed: Floats, reached: Floats, steps: tuple[Step, ...]) -> _Way:
+    def on(self, terrain: Terrain, passed: Floats, reached: Floats, steps: tuple[Step, ...]) -> _Way:
         """A round later, in which so much passed along each wire."""
+        wires, ids = terrain.wires, terrain.ids
         number, rows = len(self.rounds), len(reached)
         since = widened(self.since, rows, NEVER)
         since[(since == NEVER) & (reached > 0)] = number
         source, target = wires.source, wires.target
         onward = np.flatnonzero((passed > 0) & (reached[target] > 0) & (since[source] < since[target]))
-        # Of what is written to one place the last stays: the strongest, of equals the first.
-        order = onward[np.argsort(-passed[onward], kind="stable")[::-1]]
+        givers = source[onward].tolist()
+        # Of what is written to one place the last stays: the strongest, of equals from the smaller id.
+        order = onward[falling(passed[onward], lambda at: ids[givers[at]])[::-1]]
         link, carried = np.full(rows, NO_LINK), np.zeros(rows)
         link[target[order]], carried[target[order]] = wires.strongest[order], passed[order]
         known, before = widened(self.link, rows, NO_LINK), widened(self.carried, rows)
@@ -81,7 +84,7 @@ def synapse(
         done = synapses.step(before, wires, rule, terrain.ids)
         gated = (done.activation > 0) & (done.activation < tau)
         steps = _steps(terrain.ids, done.activation, done.inhibited, gated)
-        way = way.on(wires, rule.spread * before[wires.source] * wires.conductance, done.activation, steps)
+        way = way.on(terrain, rule.spread * before[wires.source] * wires.conductance, done.activation, steps)
     return Spread(_by_strength(terrain.named(way.active)), way.rounds, way.hops(terrain))
 
 
@@ -127,7 +130,7 @@ def _one_hop(way: _Way, terrain: Terrain, frontier: Floats, seen: Mask, rule: di
     kept = diffusion.best(total, terrain.ids, most=rule.expanded)
     passed: Floats = (frontier[:, wires.source] * ~seen[:, wires.target]).sum(axis=0) * wires.conductance * rule.decay
     steps = _steps(terrain.ids, total * kept, (total > 0) & ~kept, np.zeros(len(total), np.bool_))
-    return way.on(wires, passed, total * kept, steps), arrived * kept
+    return way.on(terrain, passed, total * kept, steps), arrived * kept
 
 
 def _settled(way: _Way, terrain: Terrain, final: Floats, rule: diffusion.Rule) -> Spread:
@@ -139,15 +142,10 @@ def _settled(way: _Way, terrain: Terrain, final: Floats, rule: diffusion.Rule) -
 
 def _steps(ids: Sequence[str], activation: Floats, inhibited: Mask, gated: Mask) -> tuple[Step, ...]:
     """The strongest facts of a round, and those that were silenced in it."""
-    rows = np.flatnonzero((activation > 0) | inhibited)
-    rows = rows[np.argsort(-activation[rows], kind="stable")][:RECORDED]
+    by_id = np.array(sorted(np.flatnonzero((activation > 0) | inhibited).tolist(), key=ids.__getitem__), np.int64)
+    rows = by_id[np.argsort(-activation[by_id], kind="stable")[:RECORDED]]
     columns = zip(rows.tolist(), activation[rows].tolist(), inhibited[rows].tolist(), gated[rows].tolist(), strict=True)
-    return in_order(Step(ids[row], active, silenced, below) for row, active, silenced, below in columns)
-
-
-def in_order(steps: Iterable[Step]) -> tuple[Step, ...]:
-    """Facts of a round, the strongest first."""
-    return tuple(sorted(steps, key=lambda step: (-step.activation, step.id))[:RECORDED])
+    return tuple(Step(ids[row], active, silenced, below) for row, active, silenced, below in columns)
 
 
 def _by_strength(activation: Mapping[str, float]) -> dict[str, float]:

@@ -180,3 +180,10 @@ def test_a_wrong_option_does_not_stop_the_agent(place: dict[str, str]) -> None:
     ended = called(place, "stop", "{}", "--wrong")
     assert ended.returncode == 0
     assert "--wrong" in ended.stderr
+
+
+def test_a_wrong_option_before_the_command_does_not_stop_it_either(place: dict[str, str]) -> None:
+    command = [sys.executable, "-m", "cofire", "--wrong", "hook", "stop"]
+    ended = subprocess.run(command, input="{}", capture_output=True, text=True, env=place, check=False)
+    assert ended.returncode == 0
+    assert "--wrong" in ended.stderr

@@ -102,10 +102,10 @@ def _unexpected(given: Sequence[str], error: Exception) -> int:
 def _is_hook(given: Sequence[str]) -> bool:
     """Whether a coding agent calls: to it a code that is not 0 may mean that it must not go on.
 
-    >>> _is_hook(["--store", "team.db", "hook", "stop", "--wrong"]), _is_hook(["remember", "hook"])
+    >>> _is_hook(["--store", "team.db", "--wrong", "hook", "stop"]), _is_hook(["remember", "hook"])
     (True, False)
     """
-    return called_by(given) == "hook"
+    return called_by([word for word in given if word == "--store" or not word.startswith("-")]) == "hook"
 
 
 def _usage(error: typer.TyperException) -> str:

@@ -34,6 +34,8 @@ _log = logging.getLogger("cofire")
 
 SMALLEST_SNAPSHOT = 2_000
 SNAPSHOT_GROWTH = 1.25
+# Who has nothing more to do can make one sooner: the next process has the less to read.
+GROWTH_AT_CLOSE = 1.02
 MOST_POSITIONS = 10_000
 
 
@@ -278,7 +280,7 @@ def _graph_is_of_no_use(arrays: dict[str, NDArray[Any]]) -> bool:
     return not len(arrays["graph"]) or bool(np.count_nonzero(arrays["alive"]) < 0.75 * len(arrays["alive"]))
 
 
-def snapshot_is_due(connection: apsw.Connection) -> bool:
+def snapshot_is_due(connection: apsw.Connection, growth: float) -> bool:
     """Whether enough has been learned since the last snapshot to make a new one worth its bytes."""
     epoch, _ = connection.execute("SELECT epoch, version FROM state").get
     facts = connection.execute("SELECT coalesce(sum(facts), 0) FROM scopes").get
@@ -288,19 +290,20 @@ def snapshot_is_due(connection: apsw.Connection) -> bool:
     )
     if facts < SMALLEST_SNAPSHOT:
         return False
-    return bool(facts > SNAPSHOT_GROWTH * covered) or edge_feed.has_grown(
-        connection, version, SNAPSHOT_GROWTH - 1, SMALLEST_SNAPSHOT
+    few = min(SMALLEST_SNAPSHOT, (SNAPSHOT_GROWTH - 1) * covered)
+    return bool(facts > max(growth * covered, covered + few)) or edge_feed.has_grown(
+        connection, version, growth - 1, SMALLEST_SNAPSHOT
     )
 
 
 def keep_snapshot_where_due(live: LiveIndex, line: Line) -> None:
-    """An index that had to be read from the tables, as of a file that was just brought up to date, is kept for the next process;
-    unless others are writing, for whom nobody waits."""
+    """An index of which much had to be read from the tables, or came since, is kept for the next process; unless others are
+    writing, for whom nobody waits."""
     if not live.is_loaded:
         return
     try:
         with line.trying() as connection:
-            if connection is not None and snapshot_is_due(connection):
+            if connection is not None and snapshot_is_due(connection, GROWTH_AT_CLOSE):
                 with live.alone():
                     keep_snapshot(live, connection)
     except apsw.Error as error:

@@ -58,6 +58,7 @@ from cofire.stores.sqlite.curating import Curating
 from cofire.stores.sqlite.faults import translated
 from cofire.stores.sqlite.learned import Learning
 from cofire.stores.sqlite.live_index import (
+    SNAPSHOT_GROWTH,
     LiveIndex,
     drop_snapshot,
     keep_snapshot,
@@ -335,7 +336,7 @@ class SqliteStore(Carrying, Learning, Curating):
                     counting.count_again(connection, index, writing.scope_key(connection, scope))
                 for scope in change.recount:
                     counting.recount(connection, index, writing.scope_key(connection, scope), change.sample)
-                if snapshot_is_due(connection):
+                if snapshot_is_due(connection, SNAPSHOT_GROWTH):
                     keep_snapshot(self._live, connection)
             sizes = {name: writing.size(connection, writing.scope_key(connection, name)) for name in written.sizes}
             connection.execute("COMMIT")
