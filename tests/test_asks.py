@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from cofire.asks import Asking, Emit, Failure, Mint, Now, Together, World, again_on_conflict, arun, astream, run, stream
+from cofire.asks import Asking, Emit, Failure, Mint, Now, Together, World, again_on_conflict
+from cofire.driving import arun, astream, run, stream
 from cofire.errors import Conflict, NotFound
 from cofire.ids import Minter
 from cofire.reading.choosing import reader_for

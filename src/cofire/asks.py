@@ -1,4 +1,4 @@
-"""What a verb may ask for, and the two runners that answer: one calls, one awaits. No verb ever waits itself.
+"""What a verb may ask for. No verb ever waits itself: whoever drives it does.
 
 A verb is a generator: it yields asks and is sent their answers. An answer that is an error is thrown into the verb at the
 place where it asked, so that a verb can name a failing channel or try again after a conflict.
@@ -6,13 +6,11 @@ place where it asked, so that a verb can name a failing channel or try again aft
 
 from __future__ import annotations
 
-import asyncio
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from cofire.embedders.base import Embedder, Resident, Role, Vectors
 from cofire.errors import Conflict
@@ -27,7 +25,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class World:
-    """What the runners answer from: a store, an embedder or none, a clock, a source of new ids, a reader of texts, channels
+    """What asks are answered from: a store, an embedder or none, a clock, a source of new ids, a reader of texts, channels
     that were added, a journal, and the session that is going on, if it has a name."""
 
     store: Store
@@ -295,90 +293,6 @@ async def _awaited(found: Awaitable[Any]) -> Any:
         return await found
     except Exception as error:  # noqa: BLE001 - handed to the verb, which says which part failed
         return Failure(error)
-
-
-class _Drive(Generic[T]):
-    """A verb on its way: the ask it stands at, or the value it ended with."""
-
-    def __init__(self, verb: Asking[T]) -> None:
-        self.verb = verb
-        self.done = False
-        self.value: Any = None
-        self.ask: Any = None
-        self.move(next, verb)
-
-    def move(self, step: Callable[..., Ask], *given: Any) -> None:
-        try:
-            self.ask = step(*given)
-        except StopIteration as end:
-            self.done, self.value = True, end.value
-
-
-def run(verb: Asking[T], world: World, listen: Callable[[Any], None] | None = None) -> T:
-    """Drive a verb to its end, answering each thing it asks for. One that is interrupted is ended too."""
-    with closing(verb):
-        drive, world = _Drive(verb), world.seated()
-        while not drive.done:
-            if isinstance(drive.ask, Emit) and listen is not None:
-                listen(drive.ask.value)
-            _step(drive, world)
-        return cast(T, drive.value)
-
-
-def stream(verb: Asking[Any], world: World) -> Iterator[Any]:
-    """What a verb emits, as it goes."""
-    with closing(verb):
-        drive, world = _Drive(verb), world.seated()
-        while not drive.done:
-            if isinstance(drive.ask, Emit):
-                yield drive.ask.value
-            _step(drive, world)
-
-
-async def arun(verb: Asking[T], world: World, listen: Callable[[Any], None] | None = None) -> T:
-    """Drive a verb to its end, awaiting each answer."""
-    with closing(verb):
-        drive, world = _Drive(verb), world.seated()
-        while not drive.done:
-            if isinstance(drive.ask, Emit) and listen is not None:
-                listen(drive.ask.value)
-            await _astep(drive, world)
-        return cast(T, drive.value)
-
-
-async def astream(verb: Asking[Any], world: World) -> AsyncIterator[Any]:
-    """What a verb emits, as it goes, between awaits."""
-    with closing(verb):
-        drive, world = _Drive(verb), world.seated()
-        while not drive.done:
-            if isinstance(drive.ask, Emit):
-                yield drive.ask.value
-            await _astep(drive, world)
-
-
-def _step(drive: _Drive[Any], world: World) -> None:
-    try:
-        answer = drive.ask.put(world)
-    except Exception as error:  # noqa: BLE001 - the verb decides what an error means
-        return drive.move(drive.verb.throw, error)
-    drive.move(drive.verb.send, answer)
-
-
-async def _astep(drive: _Drive[Any], world: World) -> None:
-    try:
-        answer = await _answer(drive.ask, world)
-    except Exception as error:  # noqa: BLE001 - the verb decides what an error means
-        return drive.move(drive.verb.throw, error)
-    drive.move(drive.verb.send, answer)
-
-
-async def _answer(ask: Ask, world: World) -> Any:
-    """A store or model that blocks answers in a thread; one that is asynchronous by nature is awaited where it lives."""
-    if isinstance(ask, Emit | Now | Mint):
-        return ask.put(world)
-    at_once = world.store_awaits and not getattr(ask, "blocks", False)
-    answer = ask.put(world) if at_once else await asyncio.to_thread(ask.put, world)
-    return await answer if inspect.isawaitable(answer) else answer
 
 
 def at_one_moment(asks: Sequence[Ask]) -> Asking[list[Any]]:

@@ -9,7 +9,8 @@ from datetime import datetime
 from os import PathLike
 from typing import Any, Self, TypeVar, Unpack, overload
 
-from cofire.asks import Asking, arun, astream
+from cofire.asks import Asking
+from cofire.driving import arun, astream
 from cofire.embedders.base import Embedder
 from cofire.guide import guide
 from cofire.ingesting.gathering import Messages

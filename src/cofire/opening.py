@@ -13,11 +13,12 @@ from typing import Any, TypeVar
 
 import platformdirs
 
-from cofire.asks import Asking, World, arun, run
+from cofire.asks import Asking, World
 from cofire.assuming import assuming
 from cofire.configuration import default_store, gather
 from cofire.curate_settings import CURATE_EVERY_HOURS
 from cofire.dreaming import BackgroundCurator, BackgroundDreamer
+from cofire.driving import arun, run
 from cofire.embedders.base import Embedder
 from cofire.embedders.choosing import embedder_for
 from cofire.embedders.own import own

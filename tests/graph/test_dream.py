@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cofire import Memory
-from cofire.asks import run
+from cofire.driving import run
 from cofire.errors import StoreFull
 from cofire.verbs.dream import dream
 from tests.conftest import Opening
