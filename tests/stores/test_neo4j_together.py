@@ -24,10 +24,9 @@ from cofire.asks import (
     Recorded,
     Together,
     World,
-    arun,
     at_one_moment,
-    run,
 )
+from cofire.driving import arun, run
 from cofire.errors import StoreError
 from cofire.reading.rules import RuleReader
 from cofire.stores.base import MODEL_RECORD
