@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cofire.dynamics.conductance import Wires
+from cofire.dynamics.conductance import NO_WIRES, Wires
 from cofire.dynamics.synapse import Rule, gate, hybrid, spread, spread_plainly, step
 from tests.dynamics.wiring import CHAIN, Graph, placed, rows, seeded, wired
 
@@ -47,8 +47,7 @@ def test_what_nothing_reached_stays_at_zero() -> None:
 
 
 def test_without_wires_a_seed_keeps_itself_alive() -> None:
-    nothing = Wires(*(np.zeros(0, np.int64) for _ in range(2)), np.zeros(0), np.zeros(0, np.int64))
-    assert step(np.array([0.8]), nothing, DOCUMENTED, "A").activation.round(4).tolist() == [0.475]
+    assert step(np.array([0.8]), NO_WIRES, DOCUMENTED, "A").activation.round(4).tolist() == [0.475]
 
 
 def test_the_cut_leaves_the_strongest_and_of_equals_the_first() -> None:

@@ -88,8 +88,8 @@ def diffuse(seeds: Floats, wires: Wires, rule: Rule) -> Floats:
         arrived = hop(activation, seen, wires, decay=rule.decay)
         activation = np.where(best(arrived.sum(axis=0), range(len(seeds)), most=rule.expanded), arrived, 0.0)
         seen, total = seen | (activation > 0), total + activation
-    kept = chosen(total.sum(axis=0), seeds > 0, range(len(seeds)), most=rule.expanded)
-    return settled(total.sum(axis=0), kept, wires, rule)
+    summed = total.sum(axis=0)
+    return settled(summed, chosen(summed, seeds > 0, range(len(seeds)), most=rule.expanded), wires, rule)
 
 
 def chosen(total: Floats, started: Mask, ties: Sequence[str] | Sequence[int], *, most: int) -> Mask:

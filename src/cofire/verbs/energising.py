@@ -136,11 +136,13 @@ class _Walked:
                 for parent, (_, id, energy) in zip(depth.parent.tolist(), self._facts(depth), strict=True)
             ]
             ended = depth.ended if depth is not self.reached[-1] else dict.fromkeys(range(len(paths)), _LAST)
-            yield from ((int(depth.frontier.seed[row]), self._ended(paths[row], end)) for row, end in ended.items())
+            seeds = depth.frontier.seed.tolist()
+            yield from ((seeds[row], self._ended(seeds[row], paths[row], end)) for row, end in ended.items())
 
-    def _ended(self, path: Path, end: End) -> Path:
-        alone = len(path.ids) == 1 and not np.any(self.terrain.wires.source == self.terrain.row[path.ids[0]])
-        return Path(path.ids, path.energies, "seed_alone" if alone and end != _LAST else end)
+    def _ended(self, seed: int, path: Path, end: End) -> Path:
+        """Seeds are the first rows, in their order."""
+        alone = len(path.ids) == 1 and end != _LAST and not np.any(self.terrain.wires.source == seed)
+        return Path(path.ids, path.energies, "seed_alone" if alone else end)
 
 
 _LAST: End = "max_depth"

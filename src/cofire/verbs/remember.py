@@ -65,7 +65,7 @@ def remember(given: Given | Iterable[Given], common: Common, settings: Settings)
     `common` holds keywords for a single text, or for every fact of an iterable that does not say otherwise.
     """
     if isinstance(given, str | Fact | Mapping):
-        ids = yield from remember_all([given], common, settings)
+        ids = yield from _in_batches([given], common, settings)
         return ids[0]
     if not isinstance(given, Iterable):
         raise InvalidFact(

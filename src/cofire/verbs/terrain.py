@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,11 +25,9 @@ class Links:
 
     source: Ints
     target: Ints
-    kind: tuple[str, ...]
     weight: Floats
     confidence: Floats
     tags: tuple[frozenset[str], ...]
-    via: tuple[str | None, ...]
     degree: Ints
 
 
@@ -42,7 +40,6 @@ class Terrain:
     """Facts by row, which of them were expanded, and what was read then."""
 
     ids: tuple[str, ...]
-    row: Mapping[str, int]
     expanded: Mask
     kind: tuple[str, ...]
     weight: Floats
@@ -55,9 +52,9 @@ class Terrain:
     @classmethod
     def of(cls, ids: Iterable[str], wiring: Wiring) -> Terrain:
         """Nothing but these facts."""
-        row = {id: place for place, id in enumerate(ids)}
-        unread, nowhere = np.zeros(len(row), np.bool_), np.zeros((2, 0), np.int64)
-        return cls(tuple(row), row, unread, (), np.zeros(0), np.zeros(0), (), nowhere, NO_WIRES, wiring)
+        met = tuple(ids)
+        unread, nowhere = np.zeros(len(met), np.bool_), np.zeros((2, 0), np.int64)
+        return cls(met, unread, (), np.zeros(0), np.zeros(0), (), nowhere, NO_WIRES, wiring)
 
     def grown(self, found: Expansion) -> Terrain:
         """With the links of facts that were not expanded before."""
@@ -68,12 +65,11 @@ class Terrain:
         expanded[rows[: len(found.degree)]] = True
         return Terrain(
             ids,
-            row,
             expanded,
-            self.kind + links.kind,
-            np.concatenate([self.weight, links.weight]),
-            np.concatenate([self.confidence, links.confidence]),
-            self.via + links.via,
+            self.kind + found.kind,
+            np.concatenate([self.weight, found.weight]),
+            np.concatenate([self.confidence, found.confidence]),
+            self.via + found.via,
             np.concatenate([self.ends, [links.source, links.target]], axis=1),
             _joined(self.wires, self.wiring(links), len(self.kind)),
             self.wiring,
@@ -112,16 +108,7 @@ def widened(values: NDArray[Any], rows: int, nothing: float = 0) -> NDArray[Any]
 def _placed(found: Expansion, rows: Ints, size: int) -> Links:
     degree = np.zeros(size, np.int64)
     degree[rows[: len(found.degree)]] = found.degree
-    return Links(
-        rows[found.source],
-        rows[found.target],
-        found.kind,
-        found.weight,
-        found.confidence,
-        found.tags,
-        found.via,
-        degree,
-    )
+    return Links(rows[found.source], rows[found.target], found.weight, found.confidence, found.tags, degree)
 
 
 def _joined(known: Wires, more: Wires, before: int) -> Wires:

@@ -18,9 +18,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
     try:
-        with (
-            looked_for_seldom()
-        ):  # Loading makes very much that stays; it saves a short command a twentieth of its time.
+        # Loading makes very much that stays; it saves a short command a twentieth of its time.
+        with looked_for_seldom():
             code: int = import_module(RUNNING).run(given)
     except KeyboardInterrupt:
         return STOPPED

@@ -16,7 +16,7 @@ from cofire.model import Edge, EdgeCounts, NewEdge
 from cofire.stores.index.moments import stamp, stamp_or_none
 
 CONFIDENCE_STEP = 0.05
-# From so many edges on it pays to look first which are there, and to write all others at once.
+# From so many edges on it pays to put them in order before they are written.
 MANY = 1_000
 
 Place = tuple[int, int]
@@ -50,10 +50,8 @@ def write_edges(
     ends = ends_of(connection, {id for new in edges for id in (new.edge.source, new.edge.target)})
     gone = sum(_end_edge(connection, edge, version, now) for edge in ended)
     placed = [(new, place) for new in edges if (place := _place(new, ends)) is not None]
-    fresh, others = _fresh(connection, placed) if len(placed) >= MANY else ([], placed)
-    _insert_all(connection, fresh, version, now)
-    outcomes = [_write_edge(connection, new, place, version, now) for new, place in others]
-    return EdgeCounts(len(fresh) + outcomes.count("new"), outcomes.count("changed"), gone)
+    outcomes = [_write_edge(connection, new, place, version, now) for new, place in _in_order(placed)]
+    return EdgeCounts(outcomes.count("new"), outcomes.count("changed"), gone)
 
 
 def _place(new: NewEdge, ends: Mapping[str, tuple[int, int]]) -> Place | None:
@@ -69,26 +67,9 @@ def _place(new: NewEdge, ends: Mapping[str, tuple[int, int]]) -> Place | None:
     return source[0], target[0]
 
 
-def _fresh(connection: apsw.Connection, placed: Sequence[Placed]) -> tuple[list[Placed], list[Placed]]:
-    """Of many edges those that are not there yet, in the order in which the file keeps them, so that its pages are filled one after
-    the other; and all others."""
-    sources = apsw.carray(array("q", {source for _, (source, _) in placed}))
-    known = {row for table in _SEEN for row in connection.execute(_FROM_SOURCES.format(table), (sources,))}
-    fresh, others = dict[tuple[int, int, str], Placed](), list[Placed]()
-    for one in placed:
-        new, (source, target) = one
-        key = source, target, new.edge.kind
-        if key in known or key in fresh:
-            others.append(one)
-        else:
-            fresh[key] = one
-    return [fresh[key] for key in sorted(fresh)], others
-
-
-def _insert_all(connection: apsw.Connection, fresh: Sequence[Placed], version: int, now: datetime) -> None:
-    for table in _SEEN:
-        here = [one for one in fresh if kind_of(one[0].edge.kind).table == table]
-        connection.executemany(_INSERT[table], (_row(new, place, version, now) for new, place in here))
+def _in_order(placed: Sequence[Placed]) -> Sequence[Placed]:
+    """Many edges go into the file in the order in which it keeps them, so that its pages are filled one after the other."""
+    return placed if len(placed) < MANY else sorted(placed, key=lambda one: one[1])
 
 
 def _row(new: NewEdge, place: Place, version: int, now: datetime) -> tuple[Any, ...]:
@@ -102,7 +83,7 @@ def ends_of(connection: apsw.Connection, ids: Collection[str]) -> dict[str, tupl
     if not ids:
         return {}
     sql = "SELECT f.id, f.key, f.scope FROM carray(?) c CROSS JOIN facts f ON f.id = c.value"
-    found = connection.execute(sql, (apsw.carray(tuple(sorted(ids))),))
+    found = connection.execute(sql, (apsw.carray(tuple(ids)),))
     return {str(id): (int(key), int(scope)) for id, key, scope in found}
 
 
@@ -154,7 +135,6 @@ def _values(edge: Edge) -> tuple[float | None, float | None, str | None, str]:
 _KNOWN = """
 SELECT ended, key, weight, confidence, tags, origin, co_access_count FROM {} WHERE source = ? AND target = ? AND kind = ?
 """
-_FROM_SOURCES = "SELECT source, target, kind FROM {} WHERE source IN (SELECT value FROM carray(?))"
 _SEEN = {"graph_edges": "observed", "association_edges": "strengthened"}
 _INSERT = {
     table: f"""

@@ -59,7 +59,7 @@ def fact_keys(connection: apsw.Connection, ids: Collection[str]) -> dict[str, in
     if not ids:
         return {}
     sql = "SELECT f.id, f.key FROM carray(?) c CROSS JOIN facts f ON f.id = c.value"
-    found: Any = connection.execute(sql, (apsw.carray(tuple(sorted(ids))),))
+    found: Any = connection.execute(sql, (apsw.carray(tuple(ids)),))
     return dict(found)
 
 
@@ -99,10 +99,10 @@ def write_descriptions(
     if not descriptions:
         return
     there = fact_keys(connection, {id for one in descriptions for id in one.cites})
-    found = connection.execute(_SO_FAR, (apsw.carray(tuple(sorted({one.fact for one in descriptions}))),))
+    found = connection.execute(_SO_FAR, (apsw.carray(tuple({one.fact for one in descriptions})),))
     known: dict[str, Any] = {row[0]: row[1:] for row in found}
     told = [(one, *known[one.fact]) for one in descriptions if one.fact in known]
-    for made, key, last, text, *before in sorted(told, key=_by_key):
+    for made, key, last, text, *before in told:
         one = renewed(made, text or "", there)
         if one is None:
             continue
@@ -114,11 +114,6 @@ def write_descriptions(
             connection.execute(_DESCRIBE, (one.text, stamp(now), key, held.terms, held.counts, version))
         cites = [(key, there[id], gist) for id, gist in one.cites.items() if id != one.fact]
         connection.executemany("INSERT OR IGNORE INTO citations(fact, cited, gist) VALUES (?, ?, ?)", cites)
-
-
-def _by_key(told: tuple[Any, ...]) -> int:
-    """Neighbours in the file are written one after the other."""
-    return int(told[1])
 
 
 _SO_FAR = """
