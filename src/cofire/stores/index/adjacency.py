@@ -219,7 +219,9 @@ class Adjacency:
         """Tags by their numbers."""
         if len(self.tag_texts.words) == 1 or not numbers.any():
             return (NO_TAGS,) * len(numbers)
-        return tuple(self._tag_set(number) for number in numbers.tolist())
+        given = numbers.tolist()
+        known = {number: self._tag_set(number) for number in set(given)}
+        return tuple(map(known.__getitem__, given))
 
     def numbers_of(self, conducting: Conducting) -> Mask | None:
         """A mask over the numbers of the kinds that may be followed; None for all."""
