@@ -127,6 +127,27 @@ def test_json_lines_carry_their_own_fields(store: Store, tmp_path: Path) -> None
     assert {fact.text: fact.speaker for fact in store.facts()} == {"Tea is at four.": "Mei", "Just a text.": "Ana"}
 
 
+def test_tags_and_metadata_given_beside_are_added_to_those_of_a_line(store: Store, tmp_path: Path) -> None:
+    own = {"text": "Tea is at four.", "tags": ["habit"], "metadata": {"page": 3}}
+    file = lines(tmp_path / "notes.jsonl", own, {"text": "Coffee is at ten.", "tags": "drink"}, '"Just a text."')
+    assert call("remember", "--file", file, "--tag", "all", "--meta", "page=1", "--meta", "by=Mei").code == 0
+    assert {fact.text: (fact.tags, fact.metadata) for fact in store.facts()} == {
+        "Tea is at four.": (("all", "habit"), {"page": 3, "by": "Mei"}),
+        "Coffee is at ten.": (("all", "drink"), {"page": "1", "by": "Mei"}),
+        "Just a text.": (("all",), {"page": "1", "by": "Mei"}),
+    }
+
+
+@pytest.mark.parametrize(("field", "problem"), [({"tags": 3}, "Tags must be"), ({"metadata": [1]}, "metadata must be")])
+def test_tags_and_metadata_that_are_none_are_refused_beside_others(
+    tmp_path: Path, field: dict[str, object], problem: str
+) -> None:
+    file = lines(tmp_path / "notes.jsonl", {"text": "Tea is at four.", **field})
+    ran = call("remember", "--file", file, "--tag", "all", "--meta", "by=Mei")
+    assert ran.code == 2
+    assert problem in ran.err
+
+
 def test_lines_may_come_by_standard_input(store: Store) -> None:
     call("remember", "--file", "-", given="Tea is at four.\r\nCoffee is at ten.\r\n")
     call("remember", "--file", "-", "--jsonl", given='{"text": "Milk is at noon."}\n')

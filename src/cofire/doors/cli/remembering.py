@@ -45,7 +45,7 @@ JsonLines = Annotated[bool, typer.Option("--jsonl", help="Take the lines of --fi
 
 @dataclass(frozen=True)
 class About:
-    """What may be said of a fact besides its text. With --file it holds for every fact that does not say otherwise."""
+    """What may be said of a fact besides its text. Of many it holds for each that does not say otherwise; tags and metadata are added."""
 
     tag: Annotated[list[str] | None, _option("--tag", "NAME", "A tag. Repeatable.")] = None
     category: Annotated[str | None, _option("--category", "NAME", "What kind of fact it is.")] = None
@@ -82,7 +82,8 @@ def remember(
 ) -> None:
     """Remember facts, and print their ids.
 
-    The same fact told again keeps its id. Put quotes around each TEXT:
+    The same fact told again keeps its id. With --file, --tag and --meta are added to what a line says; the other options hold
+    for lines that do not say otherwise. Put quotes around each TEXT:
 
     cofire remember "Ana leads the Berlin office." --tag team
     """
@@ -143,7 +144,7 @@ def _remember_lines(memory: cofire.Memory, lines: list[Line], common: dict[str, 
 def _remember_batch(memory: cofire.Memory, batch: list[Line], common: dict[str, Any], *, kept: int) -> list[str]:
     """All lines at once or, where one of them cannot be used, those before it, and then the complaint about it."""
     try:
-        return memory.remember([line.given() for line in batch], **common)
+        return memory.remember([_joined(line.given(), common) for line in batch], **common)
     except InvalidInput:
         return _one_by_one(memory, batch, common, kept=kept)
 
@@ -152,10 +153,26 @@ def _one_by_one(memory: cofire.Memory, batch: list[Line], common: dict[str, Any]
     ids: list[str] = []
     for line in batch:
         try:
-            ids.append(memory.remember(line.given(), **common))
+            ids.append(memory.remember(_joined(line.given(), common), **common))
         except InvalidInput as error:
             raise _at_line(line, error, kept + len(ids)) from error
     return ids
+
+
+def _joined(given: str | dict[str, Any], common: dict[str, Any]) -> str | dict[str, Any]:
+    """What a line says, with the tags and metadata that are said of all. What is neither is left for memory to refuse.
+
+    >>> _joined({"text": "Tea at four.", "tags": "tea"}, {"tags": ["habit"], "scope": "home"})
+    {'text': 'Tea at four.', 'tags': ['habit', 'tea']}
+    """
+    if isinstance(given, str):
+        return given
+    tags, metadata = given.get("tags"), given.get("metadata")
+    own = [tags] if isinstance(tags, str) else tags
+    more: dict[str, Any] = {"tags": [*common.get("tags", ()), *own]} if isinstance(own, list) else {}
+    if isinstance(metadata, dict):
+        more["metadata"] = {**common.get("metadata", {}), **metadata}
+    return {**given, **more}
 
 
 def _at_line(line: Line, error: CofireError, kept: int) -> InvalidFact:
