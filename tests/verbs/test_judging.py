@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 
@@ -55,6 +56,21 @@ def test_what_it_would_have_said_is_kept_as_guesses(bundled: Memory) -> None:
 def test_real_questions_are_not_rejected(bundled: Memory, question: str) -> None:
     found = bundled.recall(question)
     assert (found.known, found.reason, found.guesses) == (True, "", ())
+
+
+@pytest.mark.parametrize("question", ["?", "!!!", "...", "---", "😀", "🎂🚗"])
+def test_a_question_without_words_is_not_known(bundled: Memory, question: str) -> None:
+    found = bundled.recall(question)
+    assert (found.known, found.hits, found.reason) == (False, (), "The question has no words to go by.")
+    assert bundled.recall(question, settings={"abstention.rule": "off"}).known
+
+
+def test_the_reason_tells_evidence_and_threshold_apart(bundled: Memory) -> None:
+    weighed = bundled.recall(NONSENSE).judgement
+    assert weighed is not None
+    barely = bundled.recall(NONSENSE, settings={"abstention.threshold": weighed.evidence + 1e-5})
+    told = re.findall(r"\d\.\d+", barely.reason)
+    assert len(set(told)) == 2
 
 
 def test_names_never_met_are_said_to_be(bundled: Memory) -> None:

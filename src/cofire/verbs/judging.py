@@ -51,6 +51,9 @@ def judge(active: Activation, cue: Cue, asked: Question) -> Judgement:
         return Judgement(False, 0.0, settings[LEXICAL_THRESHOLD], "")
     if settings[RULE] == "gate":
         return _gated(active, settings)
+    if not cue.words.words and not cue.speakers:
+        # A model puts every text somewhere, also signs that say nothing.
+        return Judgement(False, 0.0, settings[LEXICAL_THRESHOLD], "The question has no words to go by.")
     weighed = _weighed(active, cue, settings)
     if not weighed.known and not settings[THRESHOLD] and says_it_all(active, cue):
         return replace(weighed, known=True, reason="")
