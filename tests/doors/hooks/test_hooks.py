@@ -93,6 +93,13 @@ def test_a_block_stays_within_the_budget_of_tokens(place: dict[str, str], hook: 
     assert 0 < narrow.count("\n") < wide.count("\n")
 
 
+def test_a_budget_that_holds_nothing_is_said_to_be_too_small(place: dict[str, str], hook: Hook) -> None:
+    with memory_at(place) as memory:
+        memory.remember("The harbour pipeline deploys at night.")
+    answer = hook("prompt-submit", "--budget", "10", prompt="When does the harbour pipeline deploy?")
+    assert answer["systemMessage"] == "cofire: The budget is too small for even the best fact."
+
+
 def test_a_session_begins_with_what_is_pinned_and_what_was_told_last(place: dict[str, str], hook: Hook) -> None:
     with memory_at(place) as memory:
         pinned, _ = memory.remember(["Never push on Fridays.", "The build server was moved."])
@@ -158,6 +165,8 @@ def test_a_line_that_is_still_being_written_waits_for_the_next_time(
         ("prompt-submit", json.dumps({"prompt": "Why?"}), ("--deadline", "0.001"), "not waited for"),
         ("prompt-submit", json.dumps({"prompt": "Why?"}), ("--deadline", "nan"), "not waited for"),
         ("prompt-submit", "{}", ("--deadline", "inf"), "nothing to look up"),
+        ("prompt-submit", json.dumps({"prompt": "Why?"}), ("--k", "0"), "k cannot be 0"),
+        ("prompt-submit", json.dumps({"prompt": "Why?"}), ("--budget", "-1"), "budget cannot be -1"),
     ],
 )
 def test_whatever_goes_wrong_the_agent_goes_on_and_is_told(

@@ -52,7 +52,10 @@ def hook(*, event: Event, bounds: Bounds, call: Call) -> None:
 
 def _acted(event: str, told: str, bounds: Bounds, call: Call) -> Done:
     at = moment(event, told)
-    manner = Manner(bounds.scope, max(1, bounds.k), max(1, bounds.budget), transcripts.notes_folder())
+    for option, given in (("--k", bounds.k), ("--budget", bounds.budget)):
+        if given < 1:
+            raise InvalidInput(f"{option} cannot be {given}.", way_out="Give a whole number from 1 on.")
+    manner = Manner(bounds.scope, bounds.k, bounds.budget, transcripts.notes_folder())
     with call.memory() as memory:
         return act(memory, at, manner)
 

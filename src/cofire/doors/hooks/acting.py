@@ -83,9 +83,11 @@ def _worth_knowing(memory: cofire.Memory, moment: Moment, manner: Manner) -> Ite
 
 
 def _told(facts: list[Fact], manner: Manner, otherwise: str) -> Done:
+    if not facts:
+        return Done(otherwise)
     block = prompt_text(facts, manner.budget)
     if not block:
-        return Done(otherwise)
+        return Done("The budget is too small for even the best fact.")
     return Done(f"{block.count(chr(10)) - 1} of {len(facts)} facts recalled.", block)
 
 
