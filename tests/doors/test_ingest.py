@@ -72,6 +72,13 @@ def test_path_that_is_not_there_is_code_2(tmp_path: Path) -> None:
     assert "There is no file or folder" in ran.error["problem"]
 
 
+def test_standard_input_is_refused_with_what_to_do_instead(chat: Path) -> None:
+    ran = call("ingest", str(chat), "-", given="Tea is at four.")
+    assert ran.code == 2
+    assert "not standard input" in ran.err
+    assert "cofire remember -" in ran.err
+
+
 def test_bad_path_after_a_good_one_says_what_is_kept(store: Store, chat: Path, notes: Path) -> None:
     ran = call("ingest", str(chat), str(notes / "broken.txt"))
     assert ran.code == 2

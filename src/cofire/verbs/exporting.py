@@ -12,7 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
-from cofire.asks import Asking, Emit, Now, Scan, Size, Write
+from cofire.asks import Asking, Emit, Now, Recognise, Scan, Size, Write
 from cofire.errors import InvalidInput, StoreNotOpened, map_exceptions
 from cofire.graph_asks import Edges, Rated
 from cofire.graph_settings import IDLE_MINUTES
@@ -44,10 +44,11 @@ class Exported:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What was read back: facts by their new ids, and edges."""
+    """What was read back: facts by their new ids, and edges; and how many of the facts memory did not know."""
 
     facts: int
     edges: int
+    new: int
 
 
 def export(path: str, filters: Filters) -> Asking[Exported]:
@@ -85,15 +86,16 @@ def load(path: str, settings: Settings) -> Asking[Loaded]:
     facts = {number: line for number, line in lines.items() if line["is"] == "fact"}
     given = _accepted(partial(_fact, settings=settings), facts, path)
     drawn = _accepted(_edge, {number: line for number, line in lines.items() if line["is"] == "edge"}, path)
-    new = yield from remember_all(given, {}, settings)
-    told = list(zip(facts.values(), new, strict=True))
+    known: Mapping[bytes, str] = yield Recognise([fact.hash for fact in given])
+    held = yield from remember_all(given, {}, settings)
+    told = list(zip(facts.values(), held, strict=True))
     ids = {line["id"]: id for line, id in told if isinstance(line.get("id"), str)}
     edges = [replace(edge, source=ids[edge.source], target=ids[edge.target]) for edge in drawn if _known(edge, ids)]
     now: datetime = yield Now()
     kept = tuple(NewEdge(edge, "update", own=True) for edge in edges)
     pins, archive = _marked(told, "pinned"), _marked(told, "archived")
     yield Write(Change(now=now, edges=kept, pins=pins, archive=archive, idle_minutes=settings[IDLE_MINUTES]))
-    return Loaded(len(set(new)), len(kept))
+    return Loaded(len(set(held)), len(kept), len({fact.hash for fact in given} - known.keys()))
 
 
 def _accepted(read: Callable[[Line], T], lines: Mapping[int, Line], path: str) -> list[T]:
@@ -204,9 +206,9 @@ def _line(values: Mapping[str, object]) -> str:
 def _read_lines(path: Path) -> dict[int, dict[str, Any]]:
     """What each line says, by its number."""
     with _file_errors(path):
-        text = path.read_text(encoding="utf-8")
+        raw = path.read_bytes()
     # Not splitlines(), which also parts at the line separators that a text may hold.
-    told = enumerate(text.split("\n"), start=1)
+    told = enumerate(_decoded(raw, path).split("\n"), start=1)
     lines = {number: _parsed(line, number, path) for number, line in told if line.strip()}
     head = next(iter(lines.values()), {})
     if head.get("is") != "export" or head.get("format") != FORMAT or head.get("version", VERSION + 1) > VERSION:
@@ -214,6 +216,16 @@ def _read_lines(path: Path) -> dict[int, dict[str, Any]]:
             f"{path} is not an export that this cofire can read.", way_out="Make one with: cofire export FILE"
         )
     return lines
+
+
+def _decoded(raw: bytes, path: Path) -> str:
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            f"The file {path} is not text in UTF-8: byte {error.start + 1} is 0x{raw[error.start]:02x}.",
+            way_out="Convert it to UTF-8 first, for instance with iconv.",
+        ) from error
 
 
 def _parsed(line: str, number: int, path: Path) -> dict[str, Any]:
@@ -256,7 +268,7 @@ def _edge(line: Line) -> Edge:
 
 def _file_errors(path: Path) -> Any:
     return map_exceptions(
-        {FileNotFoundError: StoreNotOpened, UnicodeDecodeError: InvalidInput, OSError: StoreNotOpened},
+        {OSError: StoreNotOpened},
         problem=f"The file {path} cannot be used: {{error}}.",
         way_out="Check the path and its permissions.",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from cofire.doors.cli.screen import note
 from cofire.errors import InvalidFact, InvalidInput, map_exceptions
 
 JSON_LINES = (".jsonl", ".ndjson")
+STREAM = "-"
+TYPE_FACTS = "Type what to remember; end with Ctrl-D on a line of its own."
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,17 +34,34 @@ class Line:
 
 def standard_input() -> str:
     """All of standard input as one text, without the line end that closes it."""
-    return decoded(_all_input()).removesuffix("\n").removesuffix("\r")
+    return decoded(all_input(TYPE_FACTS)).removesuffix("\n").removesuffix("\r")
+
+
+def is_stream(path: Path) -> bool:
+    """Whether standard input or output is meant, not a file."""
+    return str(path) == STREAM
+
+
+def origin(path: Path) -> str:
+    """Where lines come from, for people to read."""
+    return "standard input" if is_stream(path) else str(path)
 
 
 def lines(path: Path, *, as_json: bool) -> list[Line]:
     """The lines of a file that are not blank."""
-    origin = "standard input" if str(path) == "-" else str(path)
-    raw = _all_input() if str(path) == "-" else _read(path)
+    raw = all_input(TYPE_FACTS) if is_stream(path) else _read(path)
     json_inside = as_json or path.suffix.lower() in JSON_LINES
     return [
-        Line(number, origin, line, json_inside) for number, line in enumerate(raw.split(b"\n"), start=1) if line.strip()
+        Line(number, origin(path), line, json_inside)
+        for number, line in enumerate(raw.split(b"\n"), start=1)
+        if line.strip()
     ]
+
+
+def refuse_unreadable(path: Path) -> None:
+    """Say at once that a file cannot be read, before anything is made for what it holds."""
+    with _reading_errors(path), path.open("rb"):
+        pass
 
 
 def decoded(raw: bytes) -> str:
@@ -55,22 +75,26 @@ def decoded(raw: bytes) -> str:
         ) from error
 
 
-def _all_input() -> bytes:
-    """Everything on standard input; nothing where it is closed."""
+def all_input(invitation: str) -> bytes:
+    """Everything on standard input; nothing where it is closed. Whoever sits at a terminal is told what to type."""
     if sys.stdin is None:
         return b""
     if sys.stdin.isatty():
-        note("Type what to remember; end with Ctrl-D on a line of its own.")
+        note(invitation)
     return sys.stdin.buffer.read()
 
 
 def _read(path: Path) -> bytes:
-    with map_exceptions(
+    with _reading_errors(path):
+        return path.read_bytes()
+
+
+def _reading_errors(path: Path) -> AbstractContextManager[None]:
+    return map_exceptions(
         {OSError: InvalidInput, ValueError: InvalidInput},
         problem=f"The file {path} cannot be read: {{error}}.",
         way_out="Check its name and its permissions.",
-    ):
-        return path.read_bytes()
+    )
 
 
 def _from_json(text: str) -> str | dict[str, Any]:

@@ -11,6 +11,7 @@ import typer
 
 import cofire
 from cofire.doors.cli.calling import Call
+from cofire.doors.cli.incoming import STREAM
 from cofire.doors.cli.layout import counted
 from cofire.doors.cli.remembering import About
 from cofire.doors.cli.screen import Done, Step, bar, note, show, show_json, styled
@@ -81,6 +82,7 @@ def ingest(*, paths: Paths, system: SystemOption = False, about: About, call: Ca
 
     cofire ingest notes/ chat.json --scope team
     """
+    _refuse_standard_input(paths)
     with call.memory() as memory:
         taken = _take_in(memory, paths, {**about.keywords, "system": system})
         advice = memory.stats().advice
@@ -90,6 +92,15 @@ def ingest(*, paths: Paths, system: SystemOption = False, about: About, call: Ca
     _show_skipped(taken.skipped)
     if advice:
         note(advice)
+
+
+def _refuse_standard_input(paths: Sequence[str]) -> None:
+    """What a text is, and what to call it, is seen from its file."""
+    if STREAM in paths:
+        raise InvalidInput(
+            "ingest reads files and folders, not standard input.",
+            way_out="Save it to a file and give that, or keep the text as one fact with: cofire remember -",
+        )
 
 
 def _take_in(memory: cofire.Memory, paths: Sequence[str], keywords: dict[str, Any]) -> Taken:

@@ -11,14 +11,12 @@ import typer
 import cofire
 from cofire.doors.cli import incoming
 from cofire.doors.cli.calling import Call
-from cofire.doors.cli.incoming import Line
+from cofire.doors.cli.incoming import STREAM, Line
 from cofire.doors.cli.layout import counted
 from cofire.doors.cli.pairs import pairs
 from cofire.doors.cli.screen import Done, bar, note, show, show_json
 from cofire.errors import CofireError, InvalidFact, InvalidInput
 from cofire.settings import BATCH
-
-STANDARD_INPUT = "-"
 
 
 def _option(flag: str, metavar: str, text: str) -> Any:
@@ -106,12 +104,12 @@ def _texts(given: list[str]) -> list[str]:
             f"{len(given)} single words were given, each as a fact of its own.",
             way_out='Put quotes around the text, as in: cofire remember "Ana leads the Berlin office."',
         )
-    return [incoming.standard_input() if text == STANDARD_INPUT else text for text in given]
+    return [incoming.standard_input() if text == STREAM else text for text in given]
 
 
 def _is_bare(text: str) -> bool:
     """One word of a script that puts spaces between words."""
-    return text != STANDARD_INPUT and not any(letter.isspace() or letter >= "\u2e80" for letter in text)
+    return text != STREAM and not any(letter.isspace() or letter >= "\u2e80" for letter in text)
 
 
 def _remember_texts(call: Call, about: About, texts: list[str]) -> None:
