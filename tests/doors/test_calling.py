@@ -168,3 +168,11 @@ def test_json_is_one_object_of_plain_letters_where_the_output_knows_no_others(st
     assert "Tomás" in call("list", "--json").out
     assert json.loads(call("list", "--json").out)["facts"][0]["text"] == "Tomás trinkt Tee."
     assert listing.facts_json(store.facts())[0]["text"] == "Tomás trinkt Tee."
+
+
+@pytest.mark.parametrize("command", ["mcp --scope", "mcp --allow-host", "serve --allow-host"])
+@pytest.mark.parametrize("empty", ["", " "])
+def test_server_does_not_start_with_an_empty_name(command: str, empty: str) -> None:
+    ran = call(*command.split(), empty)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"{command.split()[1]} is empty." in ran.err

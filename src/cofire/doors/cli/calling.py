@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import wraps
 from inspect import Parameter
@@ -72,6 +72,12 @@ class Call:
     def shelf(self) -> cofire.Memory:
         """The memory without an embedder: for what only reads or removes, so that no model is loaded, nor needed."""
         return cofire.Memory(self.store, embedder=None)
+
+
+def refuse_empty(option: str, given: Iterable[str]) -> None:
+    """A name without a letter is nobody's: what takes it at the start would fail at every call."""
+    if not all(name.strip() for name in given):
+        raise InvalidInput(f"{option} is empty.", way_out=f"Give a name, or leave {option} out.")
 
 
 def begin_group(ctx: typer.Context, store: StoreOption = None, as_json: JsonOption = False) -> None:

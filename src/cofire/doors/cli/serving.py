@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cofire.doors.cli.calling import Call
+from cofire.doors.cli.calling import Call, refuse_empty
 from cofire.doors.cli.screen import show, show_json, warn
 from cofire.errors import InvalidInput
 
@@ -47,6 +47,9 @@ class Place:
     no_token: Annotated[
         bool, typer.Option("--no-token", help="Let every program on this machine in. Only with a loopback address.")
     ] = False
+
+    def __post_init__(self) -> None:
+        refuse_empty("--allow-host", self.allow_host or ())
 
 
 def serve(*, place: Place, call: Call) -> None:

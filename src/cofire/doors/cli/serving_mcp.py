@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cofire.doors.cli.calling import Call
+from cofire.doors.cli.calling import Call, refuse_empty
 from cofire.doors.cli.layout import counted
 from cofire.doors.cli.screen import err, note, show, show_json, warn
 from cofire.doors.mcp import clients
@@ -57,6 +57,10 @@ class Manner:
         list[str] | None,
         typer.Option("--allow-host", metavar="NAME", help="Be called by this name too, as behind a proxy. Repeatable."),
     ] = None
+
+    def __post_init__(self) -> None:
+        refuse_empty("--scope", [self.scope])
+        refuse_empty("--allow-host", self.allow_host or ())
 
     def options(self, store: str | None) -> list[str]:
         """What was said, for a configuration that starts the same."""
