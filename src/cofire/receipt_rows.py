@@ -17,6 +17,30 @@ DESCRIBING = frozenset({"descriptions", "descriptions_made", "hinted", "web.desc
 Rows = Mapping[str, Any]
 
 
+def fit(rows: Any) -> bool:
+    """Whether something read from a file has the form of rows. None at all are those of facts that went before they could be taken."""
+    if not isinstance(rows, Mapping) or (rows and not rows.keys() >= {FACTS, CITED, MODELS}):
+        return False
+    if not rows:
+        return True
+    listed = [kept for part, kept in rows.items() if part != MODELS]
+    return (
+        isinstance(rows[MODELS], Mapping)
+        and all(isinstance(kept, list) and all(map(_is_row, kept)) for kept in listed)
+        and all(isinstance(row.get("id"), str) for row in rows[FACTS])
+        and all(map(_is_cited, rows[CITED]))
+    )
+
+
+def _is_row(row: Any) -> bool:
+    return isinstance(row, Mapping) and isinstance(row.get("parts", {}), Mapping)
+
+
+def _is_cited(one: Rows) -> bool:
+    listed = isinstance(one.get("texts"), list) and isinstance(one.get("after"), list)
+    return listed and isinstance(one.get("fact"), str) and isinstance(one.get("hints"), Mapping)
+
+
 def without(rows: Rows, ids: Set[str]) -> Rows:
     """Rows that do not speak of some facts, nor hold their words. How others were described goes too, and so do the descriptions of
     facts that cite these: nobody knows which words were whose."""
@@ -56,6 +80,8 @@ def _undescribed(row: Rows) -> dict[str, Any]:
 
 def handed_over(rows: Rows, ids: Set[str], others: Sequence[tuple[Rows, Set[str]]]) -> list[Rows]:
     """The rows of other receipts, each with the ids that it is for, and with what these rows keep between their own facts and those."""
+    if not rows:
+        return [theirs for theirs, _ in others]
     cited = [dict(_by_fact(theirs[CITED])) for theirs, _ in others]
     for fact, earlier in _by_fact(rows[CITED]):
         _hand_on(fact, earlier, cited, [theirs for _, theirs in others])

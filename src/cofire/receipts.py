@@ -51,20 +51,17 @@ class Receipts:
         if given in self._kept:
             return self._kept[given]
         path = self._path(given)
-        if path is None:
-            return None
-        with _errors(path.parent):
-            return _decoded(path)
+        return None if path is None else _decoded(path, _NAME_ANOTHER)
 
     def others(self, receipt: Receipt) -> list[Kept]:
-        """All but one, the latest first. One that cannot be read is left to who asks for it."""
+        """All but one that keep something, the latest first. One that cannot be read is left to who asks for it."""
         found = list(self._kept.values())
         for path in self._files():
             try:
-                found.append(_decoded(path))
-            except (InvalidInput, OSError) as error:
-                _log.warning("A receipt was left aside: %s", error)
-        others = (one for one in found if one.receipt.id != receipt.id)
+                found.append(_decoded(path, _REMOVE))
+            except (InvalidInput, StoreError) as error:
+                _log.warning("A receipt was left aside: %s", error.problem)
+        others = (one for one in found if one.receipt.id != receipt.id and one.taken.rows)
         return sorted(others, key=lambda one: (one.receipt.made, one.receipt.id), reverse=True)
 
     def mark_undone(self, kept: Kept, now: datetime) -> None:
@@ -88,16 +85,17 @@ class Receipts:
     def sweep(self, now: datetime) -> int:
         """Remove those that have run out; tells how many. What cannot be removed now will be another time."""
         stale = [kept.receipt for kept in self._kept.values() if kept.receipt.expires <= now]
-        stale += [Receipt(path.name, str(path), now, now, ()) for path in self._files() if _runs_out(path) <= now]
         with suppress(StoreError):
+            stale += [Receipt(path.name, str(path), now, now, ()) for path in self._files() if _runs_out(path) <= now]
             for receipt in stale:
                 self.drop(receipt)
         return len(stale)
 
     def strike(self, ids: Sequence[str]) -> None:
-        """Take facts out of all receipts, and remove a receipt that has no others."""
+        """Take facts out of all receipts, and remove a receipt that has no others. Where one cannot be read none is changed: nobody
+        knows whose words it keeps."""
         gone = frozenset(ids)
-        for kept in [*self._kept.values(), *map(_decoded, self._files())]:
+        for kept in [*self._kept.values(), *[_decoded(path, _REMOVE) for path in self._files()]]:
             left = replace(kept.receipt, ids=tuple(id for id in kept.receipt.ids if id not in gone))
             rows = receipt_rows.without(kept.taken.rows, gone)
             if not left.ids:
@@ -107,16 +105,25 @@ class Receipts:
 
     @property
     def is_empty(self) -> bool:
-        return not self._kept and not self._files()
+        """Whether there is none for sure: a folder that cannot be read may hold some."""
+        with suppress(StoreError):
+            return not self._kept and not self._files()
+        return False
 
     def _files(self) -> list[Path]:
-        return sorted(self._home.glob(f"*{ENDING}")) if self._home is not None else []
+        """The files of receipts; none where there is no folder."""
+        if self._home is None:
+            return []
+        with _errors(self._home), suppress(FileNotFoundError, NotADirectoryError):
+            return sorted(path for path in self._home.iterdir() if path.name.endswith(ENDING))
+        return []
 
     def _path(self, given: str) -> Path | None:
         if given.isalnum():
             return next((path for path in self._files() if path.name.startswith(f"{given}.")), None)
         path = path_of(given)
-        return path if path.is_file() else None
+        with _errors(path.parent):
+            return path if path.is_file() else None
 
 
 def _runs_out(path: Path) -> datetime:
@@ -156,20 +163,43 @@ def _bytes(value: Any) -> dict[str, str]:
     return {"base64": base64.b64encode(value).decode("ascii")}
 
 
-def _decoded(path: Path) -> Kept:
+_DAMAGE = (EOFError, gzip.BadGzipFile, zlib.error, ValueError, KeyError, TypeError, RecursionError)
+_NAME_ANOTHER = "Give the id or the path of a receipt that forget has made."
+_REMOVE = "Remove this file, then purge again: nobody can tell whose words it keeps."
+
+
+def _decoded(path: Path, way_out: str) -> Kept:
     with map_exceptions(
-        dict.fromkeys((EOFError, gzip.BadGzipFile, zlib.error, ValueError, KeyError, TypeError), InvalidInput),
+        {**dict.fromkeys(_DAMAGE, InvalidInput), OSError: StoreError},
         problem=f"{path} is not a receipt that can be read: {{error}}.",
-        way_out="Give the id or the path of a receipt that forget has made.",
+        way_out=way_out,
     ):
         said = json.loads(gzip.decompress(path.read_bytes()), object_hook=_revived)
         if not isinstance(said, dict) or said.get("is") != FORMAT or said.get("version", VERSION + 1) > VERSION:
             raise ValueError("it was not made by forget, or by a newer cofire")
-        made, expires = (datetime.fromisoformat(said[label]) for label in ("made", "expires"))
-        undone = datetime.fromisoformat(said["undone"]) if said.get("undone") else None
-        scopes = frozenset(said.get("scopes", ()))
-        receipt = Receipt(said["id"], str(path), made, expires, tuple(said["facts"]), scopes, undone)
-        return Kept(receipt, Taken(rows=said["rows"]))
+        if not receipt_rows.fit(said["rows"]):
+            raise ValueError("its rows are not as forget writes them")
+        return Kept(_receipt(said, path), Taken(rows=said["rows"]))
+
+
+def _receipt(said: dict[str, Any], path: Path) -> Receipt:
+    made, expires = _moment(said["made"]), _moment(said["expires"])
+    undone = _moment(said["undone"]) if said.get("undone") else None
+    (id,), facts, scopes = _texts([said["id"]]), _texts(said["facts"]), _texts(said.get("scopes", []))
+    return Receipt(id, str(path), made, expires, facts, frozenset(scopes), undone)
+
+
+def _moment(said: Any) -> datetime:
+    moment = datetime.fromisoformat(said)
+    if moment.tzinfo is None:
+        raise ValueError(f"{said} is of no time zone")
+    return moment
+
+
+def _texts(said: Any) -> tuple[str, ...]:
+    if not isinstance(said, list) or not all(isinstance(one, str) for one in said):
+        raise TypeError("ids and scopes are not text")
+    return tuple(said)
 
 
 def _revived(value: dict[str, Any]) -> Any:
@@ -181,6 +211,6 @@ def _errors(folder: Path) -> Iterator[None]:
     with map_exceptions(
         {OSError: StoreError},
         problem=f"The receipts in {folder} cannot be used: {{error}}.",
-        way_out="Check the folder and its permissions, or forget with purge, which writes none.",
+        way_out="Check the folder and its permissions.",
     ):
         yield

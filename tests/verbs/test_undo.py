@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
@@ -335,11 +336,70 @@ def test_where_a_receipt_cannot_be_read_nothing_is_purged_by_half(tmp_path: Path
             gzip.compress(b'{"is": "cofire receipt"}'),
         ):
             Path(broken.path).write_bytes(damaged)
-            with pytest.raises(InvalidInput, match="not a receipt that can be read"):
+            with pytest.raises(InvalidInput, match="not a receipt that can be read") as refused:
                 memory.forget(tea, purge=True)
+            assert broken.path in refused.value.problem
+            assert "Remove this file" in refused.value.way_out
             assert [fact.id for fact in memory.facts()] == [tea]
         Path(broken.path).unlink()
         assert memory.forget(tea, purge=True).ids == (tea,)
+
+
+def rewritten(path: str, **said: Any) -> None:
+    """Let a receipt say something else."""
+    held = json.loads(gzip.decompress(Path(path).read_bytes()))
+    Path(path).write_bytes(gzip.compress(json.dumps(held | said).encode()))
+
+
+ODD_ROWS: list[Any] = [5, [], {"facts": 5}, {"facts": [], "cited": []}, {"facts": [7], "cited": [], "models": {}}]
+ODD_ROWS += [{"facts": [], "cited": [{}], "models": {}}, {"facts": [], "cited": [], "models": {}, "LINKS": {"a": 1}}]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [*({"rows": rows} for rows in ODD_ROWS), {"facts": "abc"}, {"id": 5}, {"expires": "2026-09-01"}, {"scopes": [5]}],
+)
+def test_a_receipt_of_another_form_is_refused_and_hinders_no_other(
+    tmp_path: Path, clock: Clock, said: dict[str, Any]
+) -> None:
+    with Memory(tmp_path / "m.db", embedder=None, clock=clock) as memory:
+        tea, pot = memory.remember(["Tea at four.", "A pot at five."])
+        odd, gone = memory.forget(tea).receipt, memory.forget(pot)
+        assert odd is not None
+        rewritten(odd.path, **said)
+        assert memory.undo(gone).ids == (pot,)
+        with pytest.raises(InvalidInput, match="not a receipt that can be read"):
+            memory.undo(odd.path)
+        with pytest.raises(InvalidInput, match="Remove this file"):
+            memory.forget(pot, purge=True)
+
+
+def test_a_receipt_that_keeps_nothing_hinders_no_other(tmp_path: Path, clock: Clock) -> None:
+    with Memory(tmp_path / "m.db", embedder=None, clock=clock) as memory:
+        tea, pot = memory.remember(["Tea at four.", "A pot at five."])
+        bare, gone = memory.forget(tea).receipt, memory.forget(pot)
+        assert bare is not None
+        rewritten(bare.path, rows={})
+        assert memory.undo(bare).facts == ()
+        assert memory.undo(gone).ids == (pot,)
+        assert memory.forget(pot, purge=True).ids == (pot,)
+
+
+def test_nothing_is_purged_where_the_receipts_cannot_be_looked_through(tmp_path: Path, clock: Clock) -> None:
+    denied = patch.object(Path, "iterdir", side_effect=PermissionError(13, "Permission denied"))
+    with denied, Memory(tmp_path / "m.db", embedder=None, clock=clock) as memory:
+        tea = memory.remember("Tea at four.")
+        with pytest.raises(StoreError, match=r"m\.db\.receipts cannot be used"):
+            memory.forget(tea, purge=True)
+        with pytest.raises(StoreError, match=r"m\.db\.receipts cannot be used"):
+            memory.undo("01ABC")
+        assert memory.facts(tea)
+
+
+def test_a_receipt_that_may_not_be_looked_at_is_told(memory: Memory, tmp_path: Path) -> None:
+    denied = patch.object(Path, "is_file", side_effect=PermissionError(13, "Permission denied"))
+    with denied, pytest.raises(StoreError, match="Permission denied"):
+        memory.undo(tmp_path / "some.json.gz")
 
 
 @pytest.mark.parametrize("kind", ["reference", "sqlite"])
