@@ -70,15 +70,19 @@ class Fact:
         return f"{self.subject}. {self.text}"
 
     def observed_again(self, again: Fact, now: datetime) -> Self:
-        """The same fact told once more: reinforced, back from the archive, with what the new telling adds. What was known stays."""
+        """The same fact told once more: reinforced, back from the archive, with what the new telling adds. What was known stays, but
+        for an end or a beginning that the new telling leaves no time for."""
+        begins, ends = again.valid_from or self.valid_from, again.valid_until or _unless_past(self.valid_until, now)
+        if begins and ends and begins >= ends:
+            begins, ends = again.valid_from, again.valid_until
         return replace(
             self,
             tags=tuple(sorted({*self.tags, *again.tags})),
             category=self.category or again.category,
             source=self.source or again.source,
             metadata={**self.metadata, **again.metadata},
-            valid_from=again.valid_from or self.valid_from,
-            valid_until=again.valid_until or _unless_past(self.valid_until, now),
+            valid_from=begins,
+            valid_until=ends,
             expires=again.expires or _unless_past(self.expires, now),
             reinforced=self.reinforced + 1,
             reinforced_at=now,

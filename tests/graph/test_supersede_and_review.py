@@ -57,6 +57,41 @@ def test_superseding_is_taken_back(memory: Memory, clock: Clock) -> None:
         memory.unsupersede(old, new)
 
 
+def test_a_fact_ends_as_long_as_any_other_takes_its_place(memory: Memory, clock: Clock) -> None:
+    first, second, third = memory.remember([f"The VPN listens on port {port}." for port in (1194, 443, 51820)])
+    memory.supersede(first, second)
+    clock.now += timedelta(days=1)
+    ended = clock.now
+    memory.supersede(first, third)
+    clock.now += timedelta(days=1)
+    memory.unsupersede(first, second)
+    until = memory.facts(first)[0].valid_until
+    assert until is not None
+    assert abs(until - ended) < timedelta(minutes=1)
+    memory.unsupersede(first, third)
+    assert memory.facts(first)[0].valid_until is None
+
+
+def test_a_fact_that_was_told_again_since_is_held_by_no_older_successor(memory: Memory, clock: Clock) -> None:
+    first, second, third = memory.remember([f"The VPN listens on port {port}." for port in (1194, 443, 51820)])
+    memory.supersede(first, second)
+    clock.now += timedelta(days=1)
+    memory.remember("The VPN listens on port 1194.")
+    memory.supersede(first, third)
+    clock.now += timedelta(days=1)
+    memory.unsupersede(first, third)
+    assert memory.facts(first)[0].valid_until is None
+
+
+def test_what_is_superseded_before_it_holds_never_does_and_can_still_be_changed(memory: Memory, clock: Clock) -> None:
+    begins = clock.now + timedelta(days=5)
+    old, new = memory.remember([{"text": LIVES[0], "valid_from": begins}, LIVES[1]])
+    memory.supersede(old, new)
+    clock.now = begins + timedelta(days=1)
+    assert found(memory) == [new]
+    assert memory.update(old, tags=["dropped"]).tags == ("dropped",)
+
+
 def test_a_fact_supersedes_neither_itself_nor_one_of_another_scope(memory: Memory) -> None:
     a, b = memory.remember("one", scope="a"), memory.remember("two", scope="b")
     with pytest.raises(InvalidInput, match="itself"):
@@ -74,6 +109,14 @@ def test_facts_never_take_each_others_place_in_a_circle(memory: Memory, clock: C
     with pytest.raises(InvalidInput, match=f"{first} has itself been superseded by {second}"):
         memory.supersede(third, first)
     assert [hit.id for hit in memory.recall("Which port does the VPN listen on?")] == [third]
+
+
+def test_a_circle_is_refused_before_the_first_of_it_has_ended(memory: Memory, clock: Clock) -> None:
+    moves = clock.now + timedelta(days=30)
+    old, new = told(memory, clock, at=moves)
+    memory.supersede(old, new)
+    with pytest.raises(InvalidInput, match="has itself been superseded"):
+        memory.supersede(new, old)
 
 
 def test_a_fact_that_holds_again_takes_the_place_of_its_successor(memory: Memory, clock: Clock) -> None:

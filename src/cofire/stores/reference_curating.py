@@ -69,14 +69,14 @@ def write_curation(ground: Ground, change: Change) -> EdgeCounts:
     care, edges, facts = ground.care, ground.edges, ground.facts
     _archive(care, facts, change)
     curation = change.curation
+    for pair in curation.restored:
+        if pair in care.superseded:
+            _restore(care, facts, pair)
     for one in curation.superseded:
         if one.old in facts and one.new in facts:
             until = facts[one.old].valid_until
             care.superseded.setdefault((one.old, one.new), until)
             facts[one.old] = replace(facts[one.old], valid_until=min(one.until, until or one.until))
-    for pair in curation.restored:
-        if pair in care.superseded:
-            facts[pair[0]] = replace(facts[pair[0]], valid_until=care.superseded.pop(pair))
     for review in curation.reviews:
         _review(care, facts, review)
     aged = [one for fade in curation.fades for one in _fade(ground, fade, change.now)]
@@ -94,6 +94,15 @@ def _archive(care: Care, facts: dict[str, Fact], change: Change) -> None:
             care.because.pop(id, None)
             care.restored[id] = change.now
     care.because |= {id: why for id, why in change.curation.because.items() if id in facts and facts[id].archived}
+
+
+def _restore(care: Care, facts: dict[str, Fact], pair: tuple[str, str]) -> None:
+    """The older fact is valid as long as before any other took its place."""
+    kept = {one: end for one, end in care.superseded.items() if one[0] == pair[0]}
+    ends = [end for end in kept.values() if end is not None]
+    first = max(ends) if len(ends) == len(kept) else None
+    care.superseded |= dict.fromkeys(kept, first)
+    facts[pair[0]] = replace(facts[pair[0]], valid_until=care.superseded.pop(pair))
 
 
 def _review(care: Care, facts: Facts, review: Review) -> None:

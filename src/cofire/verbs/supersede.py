@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 
 from cofire.asks import Asking, Now, Write
 from cofire.curating import Curation, Review, Superseding
@@ -16,6 +17,7 @@ from cofire.verbs.listing import facts_by_id
 
 KIND = "supersedes"
 MANY = 1_000_000
+MOMENT = timedelta(microseconds=1)
 
 
 def supersede(old: str, new: str, settings: Settings, reviews: tuple[Review, ...] = ()) -> Asking[Edge]:
@@ -25,14 +27,15 @@ def supersede(old: str, new: str, settings: Settings, reviews: tuple[Review, ...
     """
     first, second = yield from _pair(old, new)
     now: datetime = yield Now()
-    if second.valid_until is not None and second.valid_until <= now:
-        yield from _refuse_a_circle(old, new)
-    edge = Edge(second.id, first.id, KIND, origin="user")
+    if second.valid_until is not None:
+        yield from _refuse_a_circle(first.id, second.id)
+    edge = Edge(second.id, first.id, KIND, origin="user", strengthened=now)
+    superseded = Superseding(first.id, second.id, _until(first, second, now))
     yield Write(
         Change(
             now=now,
             edges=(NewEdge(edge, "skip"),),
-            curation=Curation(superseded=(Superseding(old, new, _until(first, second, now)),), reviews=reviews),
+            curation=Curation(superseded=(superseded,), reviews=reviews),
             idle_minutes=settings[IDLE_MINUTES],
         )
     )
@@ -40,17 +43,27 @@ def supersede(old: str, new: str, settings: Settings, reviews: tuple[Review, ...
 
 
 def unsupersede(old: str, new: str, settings: Settings) -> Asking[None]:
-    """Take it back: the edge ends, and the older fact is valid as long as it was."""
-    yield from _pair(old, new)
-    held: list[Edge] = yield Edges(EdgeFilter(kinds=frozenset([KIND]), ids=frozenset([old])), MANY)
-    drawn = next((one for one in held if (one.source, one.target) == (new, old)), None)
-    if drawn is None:
+    """Take it back: the edge ends, and the older fact is valid as long as it was, or as others that took its place let it be."""
+    first, second = yield from _pair(old, new)
+    held: list[Edge] = yield Edges(EdgeFilter(kinds=frozenset([KIND]), ids=frozenset([first.id])), MANY)
+    drawn = {edge.source: edge for edge in held if edge.target == first.id}
+    edge = drawn.pop(second.id, None)
+    if edge is None:
         raise NotFound(
             f"{new} does not supersede {old}.", way_out="List what does with: cofire edges --kind supersedes"
         )
     now: datetime = yield Now()
-    restored = Curation(restored=((old, new),))
-    yield Write(Change(now=now, ended=(drawn,), curation=restored, idle_minutes=settings[IDLE_MINUTES]))
+    others = yield from _others(first, drawn, now)
+    curation = Curation(superseded=others, restored=((first.id, second.id),))
+    yield Write(Change(now=now, ended=(edge,), curation=curation, idle_minutes=settings[IDLE_MINUTES]))
+
+
+def _others(old: Fact, drawn: Mapping[str, Edge], now: datetime) -> Asking[tuple[Superseding, ...]]:
+    """What else takes the place of a fact, by edges from the newer ones; not what did before the fact was told again."""
+    since = {id: edge.strengthened or now for id, edge in drawn.items()}
+    kept = [id for id, moment in since.items() if old.reinforced_at is None or old.reinforced_at <= moment]
+    newer = yield from facts_by_id(kept)
+    return tuple(Superseding(old.id, fact.id, _until(old, fact, since[fact.id])) for fact in newer)
 
 
 def _pair(old: str, new: str) -> Asking[tuple[Fact, Fact]]:
@@ -78,5 +91,7 @@ def _refuse_a_circle(old: str, new: str) -> Asking[None]:
 
 
 def _until(old: Fact, new: Fact, now: datetime) -> datetime:
+    """When the older one ends. One that did not hold yet is left its first moment, since it has to end after it begins."""
     later = new.at is not None and (old.time is None or new.at > old.time)
-    return new.at if later and new.at is not None else now
+    until = new.at if later and new.at is not None else now
+    return until if old.valid_from is None or old.valid_from < until else old.valid_from + MOMENT

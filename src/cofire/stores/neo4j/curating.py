@@ -49,11 +49,11 @@ UNWIND $rows AS r MATCH (f:Fact {id: r.id}) WHERE f.archived SET f.archived_beca
 
 def _give_way(curation: Curation) -> Querying[None]:
     """Facts are superseded and restored, and pairs of them reviewed."""
+    if curation.restored:
+        yield Query(_RESTORE, {"rows": [{"old": old, "new": new} for old, new in curation.restored]})
     if curation.superseded:
         rows = [{"old": one.old, "new": one.new, "until": stamp(one.until)} for one in curation.superseded]
         yield Query(_SUPERSEDE, {"rows": rows})
-    if curation.restored:
-        yield Query(_RESTORE, {"rows": [{"old": old, "new": new} for old, new in curation.restored]})
     if curation.reviews:
         rows = [{"old": one.old, "new": one.new, "why": one.why, "state": one.state} for one in curation.reviews]
         yield Query(_REVIEW, {"rows": rows})
@@ -67,9 +67,16 @@ UNWIND $rows AS r CALL (r) {
   SET a.valid_until = CASE WHEN a.valid_until < r.until THEN a.valid_until ELSE r.until END
 }
 """
+# The older fact is valid as long as before any other took its place.
 _RESTORE = """
 UNWIND $rows AS r CALL (r) {
-  MATCH (a:Fact {id: r.old})-[s:SUPERSEDED]->(:Fact {id: r.new}) SET a.valid_until = s.valid_until DELETE s
+  MATCH (a:Fact {id: r.old})-[s:SUPERSEDED]->(:Fact {id: r.new})
+  MATCH (a)-[one:SUPERSEDED]->(:Fact)
+  WITH a, s, collect(one) AS every
+  WITH a, s, every, CASE WHEN all(one IN every WHERE one.valid_until IS NOT NULL) THEN
+    reduce(last = every[0].valid_until, one IN every | CASE WHEN one.valid_until > last THEN one.valid_until ELSE last END) END AS first
+  FOREACH (one IN every | SET one.valid_until = first)
+  SET a.valid_until = first DELETE s
 }
 """
 _REVIEW = """

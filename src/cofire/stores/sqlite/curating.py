@@ -35,10 +35,10 @@ def write_curation(connection: apsw.Connection, change: Change, version: int) ->
         _archive(connection, change, version)
     if curation == Curation():
         return EdgeCounts()
-    for one in curation.superseded:
-        _supersede(connection, one, version)
     for old, new in curation.restored:
         _restore(connection, old, new, version)
+    for one in curation.superseded:
+        _supersede(connection, one, version)
     _review(connection, curation.reviews)
     faded = [_fade(connection, fade, change.now, version) for fade in curation.fades]
     pruned = 0 if curation.prune is None else _prune(connection, curation.prune, change.now, version)
@@ -74,13 +74,19 @@ def _supersede(connection: apsw.Connection, one: Superseding, version: int) -> N
 
 
 def _restore(connection: apsw.Connection, old: str, new: str, version: int) -> None:
+    """The older fact is valid as long as before any other took its place."""
     row = connection.execute(
         "DELETE FROM superseded WHERE old = (SELECT key FROM facts WHERE id = ?) "
         "AND new = (SELECT key FROM facts WHERE id = ?) RETURNING old, valid_until",
         (old, new),
     ).fetchone()
-    if row is not None:
-        connection.execute("UPDATE facts SET valid_until = ?, version = ? WHERE key = ?", (row[1], version, row[0]))
+    if row is None:
+        return
+    key, *kept = row
+    kept += [end for (end,) in connection.execute("SELECT valid_until FROM superseded WHERE old = ?", (key,))]
+    first = None if None in kept else max(kept)
+    connection.execute("UPDATE superseded SET valid_until = ? WHERE old = ?", (first, key))
+    connection.execute("UPDATE facts SET valid_until = ?, version = ? WHERE key = ?", (first, version, key))
 
 
 def _review(connection: apsw.Connection, reviews: Sequence[Review]) -> None:
