@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
+from enum import StrEnum
 
 import pytest
 
@@ -246,6 +247,25 @@ def test_what_is_neither_text_nor_list_is_refused(memory: Memory, given: object)
 def test_a_list_of_what_is_no_fact_is_refused(memory: Memory, given: object) -> None:
     with pytest.raises(InvalidFact):
         memory.remember(given)
+
+
+def test_told_again_for_another_time_a_fact_holds_then_and_no_longer_before(memory: Memory, clock: Clock) -> None:
+    closed = memory.remember("The pool is closed.", valid_until=clock.now + timedelta(days=90))
+    memory.remember("The pool is closed.", valid_from=clock.now + timedelta(days=120))
+    assert stored(memory, closed).valid_until is None
+    memory.remember("The pool is closed.", valid_until=clock.now + timedelta(days=30))
+    assert stored(memory, closed).valid_from is None
+    assert memory.update(closed, tags=["pool"]).tags == ("pool",)
+
+
+def test_names_of_an_enumeration_are_plain_text(memory: Memory) -> None:
+    class Team(StrEnum):
+        DATA = "data"
+
+    id = memory.remember("Redis runs.", scope=Team.DATA, session=Team.DATA, speaker=Team.DATA)
+    assert [fact.id for fact in memory.facts(scope=Team.DATA, session=Team.DATA)] == [id]
+    assert memory.recall("Redis", scope=Team.DATA).ids == (id,)
+    assert type(stored(memory, id).scope) is str
 
 
 def test_a_fact_that_ran_out_lives_again_when_it_is_told_again_without_an_end(memory: Memory, clock: Clock) -> None:

@@ -151,6 +151,7 @@ def _text(given: object, settings: Settings) -> str:
 
 
 def _writable(text: str, label: str, error: type[InvalidInput]) -> str:
+    """The text if it can be written down, as a plain string: one of an enumeration is no text to every store."""
     if "\x00" in text:
         raise error(f"The {label} holds a NUL character.", way_out="Remove it; the input may not be text at all.")
     try:
@@ -160,7 +161,7 @@ def _writable(text: str, label: str, error: type[InvalidInput]) -> str:
             f"The {label} holds half of a character (a lone surrogate) at place {problem.start}.",
             way_out="Decode the input as UTF-8 again, or drop it with text.encode('utf-8', 'replace').decode().",
         ) from problem
-    return text
+    return str.__str__(text)
 
 
 def _tag(given: object, error: type[InvalidInput]) -> str:
