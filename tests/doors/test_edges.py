@@ -114,6 +114,18 @@ def test_no_edges_are_no_error(store: Store) -> None:
     assert call("edges", "--kind", "causes").out == "No edge passes these filters.\n"
 
 
+def test_edges_of_an_unknown_fact_are_code_3(ids: list[str]) -> None:
+    ran = call("edges", "--id", ids[0], "--id", "7")
+    assert (ran.code, ran.out) == (3, "")
+    assert ran.err.startswith("error: No fact has the id 7.")
+
+
+def test_an_empty_kind_is_told_how_to_say_one(ids: list[str]) -> None:
+    ran = call("connect", *ids, "--kind", " ")
+    assert ran.code == 2
+    assert "--kind is empty.\nSay what kind of edge it is, as in --kind supports" in ran.err
+
+
 def test_show_tells_of_links_and_their_direction(ids: list[str]) -> None:
     call("connect", *ids, "--kind", "causes", "--weight", "0.8")
     for id, arrow, other in ((ids[0], "→", MEI), (ids[1], "←", TEA)):

@@ -48,6 +48,17 @@ def test_an_unknown_id_is_told_and_the_others_are_drawn(ids: list[str]) -> None:
     assert TEA in ran.out
 
 
+@pytest.mark.parametrize(
+    ("unknown", "problem"),
+    [(("nobody",), "No fact has the id nobody."), (("nobody", "none"), "No fact has one of the ids nobody, none.")],
+)
+def test_ids_that_are_all_unknown_are_code_3(ids: list[str], unknown: tuple[str, ...], problem: str) -> None:
+    ran = call("explore", *unknown)
+    assert (ran.code, ran.out) == (3, "")
+    assert problem in ran.err
+    assert call("explore", *unknown, "--json").error["kind"] == "NotFound"
+
+
 def test_a_question_that_finds_nothing_says_why(store: Store) -> None:
     ran = call("explore", "--query", "tea")
     assert (ran.code, bool(ran.out.strip())) == (0, True)

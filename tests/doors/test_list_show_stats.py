@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
+import pytest
+
+from cofire import Memory
 from tests.doors.calling import Store, call
 
 
@@ -34,6 +39,36 @@ def test_list_shows_what_is_archived_when_told(store: Store) -> None:
 def test_list_of_a_store_that_is_archived_does_not_call_it_empty(store: Store) -> None:
     call("archive", *store.holds("Tea is at four."))
     assert call("list").out == "Of 1 fact none holds now. List those that are archived with: cofire list --archived\n"
+
+
+def test_list_says_how_to_see_what_has_expired(store: Store) -> None:
+    with Memory(store.path, embedder=None, clock=lambda: datetime(2020, 1, 1, tzinfo=UTC)) as memory:
+        memory.remember("Tea is at four.", expires="2020-02-01")
+    said = "Of 1 fact none holds now. List those that held at another time with: cofire list --as-of TIME\n"
+    assert call("list").out == said
+    assert "Tea is at four." in call("list", "--as-of", "2020-01-15").out
+
+
+def test_list_tells_both_ways_where_both_lead_to_facts(store: Store) -> None:
+    call("archive", *store.holds("Tea is at four."))
+    store.holds("Coffee is at ten.", expires="2020-01-01")
+    shown = call("list").out
+    assert "cofire list --archived" in shown
+    assert "cofire list --as-of TIME" in shown
+
+
+@pytest.mark.parametrize("unknown", ["nope", "01M7GRXZ72ER9HC7SM0EVVJFVW"])
+def test_list_before_an_unknown_fact_is_code_3(store: Store, unknown: str) -> None:
+    store.holds("Tea is at four.")
+    ran = call("list", "--before", unknown)
+    assert (ran.code, ran.out) == (3, "")
+    assert f"No fact has the id {unknown}." in ran.err
+
+
+def test_list_goes_on_before_a_fact_that_is_archived(store: Store) -> None:
+    tea, coffee = store.holds("Tea is at four.", "Coffee is at ten.")
+    call("archive", coffee)
+    assert [fact["id"] for fact in call("list", "--before", coffee, "--json").json["facts"]] == [tea]
 
 
 def test_list_goes_page_by_page(store: Store) -> None:

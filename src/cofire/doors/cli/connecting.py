@@ -11,6 +11,7 @@ from cofire import xray
 from cofire.doors.cli.calling import Call
 from cofire.doors.cli.graph_layout import show_edges, texts_of
 from cofire.doors.cli.screen import note, show, show_json
+from cofire.errors import InvalidInput
 from cofire.kinds import KINDS
 
 
@@ -61,6 +62,8 @@ def connect(*, source: Source, target: Target, kind: KindOption, said: Said, cal
 
     cofire connect 01M7GTR8NZ28NDTYH9XYE8CX47 01M7GTR8NZ28NDTYH9XYE8CX48 --kind supports --weight 0.8
     """
+    if not kind.strip():
+        raise InvalidInput("--kind is empty.", way_out="Say what kind of edge it is, as in --kind supports")
     with call.shelf() as memory:
         edge = memory.connect(source, target, kind=kind, **said.keywords)
         texts = texts_of(memory, [edge.source, edge.target])
@@ -103,6 +106,7 @@ def list_edges(*, which: Which, limit: LimitOption = 20, call: Call) -> None:
     Links through names are not stored as edges; see them with cofire show ID.
     """
     with call.shelf() as memory:
+        memory.facts(which.ids or [])
         found = memory.edges(limit=limit, **which.keywords)
         if call.as_json:
             return show_json({"edges": [xray.edge_json(edge) for edge in found]})

@@ -14,6 +14,7 @@ from cofire.doors.cli.calling import Call
 from cofire.doors.cli.graph_layout import texts_of
 from cofire.doors.cli.layout import clipped
 from cofire.doors.cli.screen import out, show, show_json, styled, warn
+from cofire.errors import NotFound
 from cofire.spreads import Exploration, Hop, SeedExploration
 
 SHORT = 60
@@ -71,11 +72,20 @@ def explore(*, ids: Ids = None, manner: Manner, call: Call) -> None:
     """
     with call.memory() if manner.query is not None else call.shelf() as memory:
         found = memory.explore(ids or None, **manner.keywords)
+        _refuse_unknown(found)
         texts = texts_of(memory, found.ids)
     if call.as_json:
         return show_json(exploration_json(found, texts))
     _show(found, texts)
     return None
+
+
+def _refuse_unknown(found: Exploration) -> None:
+    """One unknown fact among others is told beside them; where there is no other, there is no answer."""
+    if found.seeds and all(seed.status == "seed_not_found" for seed in found.seeds):
+        ids = [seed.seed for seed in found.seeds]
+        named = f"the id {ids[0]}" if len(ids) == 1 else f"one of the ids {', '.join(ids)}"
+        raise NotFound(f"No fact has {named}.", way_out="List the ids with: cofire list")
 
 
 def exploration_json(found: Exploration, texts: Mapping[str, str]) -> dict[str, Any]:

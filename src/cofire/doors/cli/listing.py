@@ -33,8 +33,10 @@ def list_facts(
 ) -> None:
     """List facts, newest first, of every scope unless told."""
     with call.shelf() as memory:
+        if before is not None:
+            memory.facts([before])
         found = memory.facts(limit=limit, before=before, pinned=pinned, archived=archived, **filters.keywords)
-        held = memory.stats().size.facts if not found else len(found)
+        held = {} if found else stats_json(memory)
     if call.as_json:
         return show_json({"facts": facts_json(found)})
     for fact in found:
@@ -97,9 +99,16 @@ def _in_words(held: dict[str, Any]) -> dict[str, str]:
     return pairs | ({"advice": held["advice"]} if held["advice"] else {})
 
 
-def _emptiness(call: Call, *, asked: bool, held: int) -> str:
+def _emptiness(call: Call, *, asked: bool, held: dict[str, Any]) -> str:
     if asked:
         return "No fact passes these filters."
-    if held:
-        return f"Of {counted(held, 'fact')} none holds now. List those that are archived with: cofire list --archived"
+    if held["facts"]:
+        return " ".join([f"Of {counted(held['facts'], 'fact')} none holds now.", *_ways_to_others(held)])
     return f'The store {call.place} is empty. Begin with: cofire remember "Ana leads the Berlin office."'
+
+
+def _ways_to_others(held: dict[str, Any]) -> list[str]:
+    """How to see facts that do not hold now: those put aside, and those whose time is over or has not come."""
+    archived = ["List those that are archived with: cofire list --archived"] if held["archived"] else []
+    timely = ["List those that held at another time with: cofire list --as-of TIME"]
+    return archived + (timely if held["facts"] > held["archived"] else [])
