@@ -103,7 +103,7 @@ def test_why_marks_the_stage_where_a_fact_was_lost(ids: list[str]) -> None:
     shown = seen("why", QUESTION, ids[0], "--tag", "x", COLUMNS="100")
     assert shown.startswith("✗ filtered\n")
     assert "● stored ─ ● recall on ─ ✗ filters ─ ○ evidence ─" in shown
-    assert "✓ without tags  → place 1" in shown
+    assert "✓ without --tag  → place 1" in shown
 
 
 def test_a_narrow_terminal_names_only_the_stage_that_matters(ids: list[str]) -> None:

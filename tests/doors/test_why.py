@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from cofire.doors.cli.explaining import typed
+from cofire.reasons import Remedy
 from tests.doors.calling import Store, call
 
 QUESTION = "Which mode for PgBouncer sessions?"
@@ -28,13 +30,34 @@ def test_why_tells_the_reasons_of_a_fact_that_came_back(ids: list[str]) -> None:
 def test_why_tells_the_stage_and_the_remedies_of_a_fact_that_did_not(ids: list[str]) -> None:
     ran = call("why", QUESTION, ids[1], "-k", "1")
     assert ran.out.startswith("beyond_k: It is at place 2 of ")
-    assert "remedy: k=2 (then at place 2)" in ran.out
+    assert "remedy: -k 2 (then at place 2)" in ran.out
     assert ids[1] in [hit["id"] for hit in call("recall", QUESTION, "-k", "2", "--json").json["hits"]]
 
 
 def test_why_takes_the_options_of_recall(ids: list[str]) -> None:
     told = call("why", QUESTION, ids[0], "--tag", "x", "--set", "recall.k=3", "--json").json
     assert (told["stage"], [one["filter"] for one in told["refusals"]]) == ("filtered", ["tags"])
+
+
+def test_remedies_are_told_as_one_types_them(store: Store) -> None:
+    [id] = store.holds("PgBouncer sessions should be set to transaction mode for serverless.", scope="other team")
+    told = call("why", QUESTION, id).out
+    assert "remedy: --scope default --scope 'other team' (then at place 1)" in told
+    assert call("why", QUESTION, id, "--json").json["remedies"][0]["asked"] == {"scope": ["default", "other team"]}
+
+
+@pytest.mark.parametrize(
+    ("remedy", "said"),
+    [
+        (Remedy("", 1, {"as_of": "2026-05-08T00:00:00+00:00"}), "--as-of 2026-05-08T00:00:00+00:00"),
+        (Remedy("", 1, {"settings": {"graph_assist.enabled": False}}), "--set graph_assist.enabled=false"),
+        (Remedy("", 1, {"community": None, "session": None}), "without --community, without --session"),
+        (Remedy("", 1, query="Which pool?"), "ask: Which pool?"),
+        (Remedy("k=3, connect a b --kind x", 1, {"k": 3}, link=("a", "b")), "-k 3, cofire connect a b --kind x"),
+    ],
+)
+def test_each_kind_of_change_has_its_option(remedy: Remedy, said: str) -> None:
+    assert typed(remedy) == said
 
 
 def test_an_unknown_id_is_an_answer(ids: list[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -58,6 +59,7 @@ def communities(*, scope: Scopes = None, limit: LimitOption = 20, call: Call) ->
     """
     with call.shelf() as memory:
         found = memory.communities(scope=scope or None, limit=limit)
+        scopes = memory.stats().size.scopes
     if call.as_json:
         return show_json({"communities": [community_json(one) for one in found]})
     for one in found:
@@ -66,7 +68,14 @@ def communities(*, scope: Scopes = None, limit: LimitOption = 20, call: Call) ->
         for fact in one.facts:
             show(styled(shortened(fact.text)), indent=7)
     if not found:
-        return show("There are no communities yet. Find them with: cofire dream")
+        return show(_emptiness(scope or [], scopes))
     if len(found) == limit:
         note(f"There may be more: cofire communities --limit {limit * 10}")
     return None
+
+
+def _emptiness(asked: Sequence[str], scopes: Mapping[str, int]) -> str:
+    named = " or ".join(asked)
+    if asked and not set(asked) & scopes.keys():
+        return f"No fact has the scope {named}. See the communities of every scope with: cofire communities"
+    return f"There are no communities {f'of {named} ' if asked else ''}yet. Find them with: cofire dream"
