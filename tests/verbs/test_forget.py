@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from cofire.errors import InvalidInput, NotFound
@@ -129,3 +131,12 @@ def test_an_id_outside_the_scope_named_is_not_forgotten(memory: Memory) -> None:
 def test_an_id_that_is_no_text_is_refused(memory: Memory, clock: Clock) -> None:
     with pytest.raises(InvalidInput):
         memory.forget(7)
+
+
+def test_forgetting_goes_on_where_the_calendar_ends(memory: Memory, clock: Clock) -> None:
+    id = memory.remember("Tea at four.")
+    clock.now = datetime(9999, 12, 20, tzinfo=UTC)
+    gone = memory.forget(id)
+    assert gone.receipt is not None
+    assert gone.receipt.expires == datetime.max.replace(tzinfo=UTC)
+    assert memory.undo(gone).ids == (id,)

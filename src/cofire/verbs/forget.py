@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from cofire.asks import Asking, Mint, Now, Scan, Write
 from cofire.errors import CofireError, InvalidInput
@@ -65,7 +65,8 @@ def _receipt(doomed: list[Fact], goes: Taken, now: datetime, settings: Settings)
     if not settings[UNDO_DAYS]:
         return None
     (id,) = yield Mint(now, 1)
-    ends = now + timedelta(days=settings[UNDO_DAYS])
+    lasts = min(timedelta(days=settings[UNDO_DAYS]), datetime.max.replace(tzinfo=UTC) - now)
+    ends = now.astimezone(UTC) + lasts
     scopes = frozenset(fact.scope for fact in doomed)
     kept: Receipt = yield KeepReceipt(Receipt(id, "", now, ends, tuple(fact.id for fact in doomed), scopes), goes)
     return kept
