@@ -155,6 +155,14 @@ def test_a_backup_overwrites_nothing(tmp_path: Path) -> None:
     assert (tmp_path / "copy.db").read_text(encoding="utf-8") == "precious"
 
 
+@pytest.mark.parametrize("name", ["a\x00b", "a\ud800", "x" * 300])
+def test_a_backup_to_what_cannot_be_a_file_is_refused(tmp_path: Path, name: str) -> None:
+    with Memory(tmp_path / "team.db", embedder=None) as memory:
+        with pytest.raises((InvalidInput, StoreNotOpened), match="Give the path of a new file"):
+            memory.backup(tmp_path / name)
+        assert memory.check() == []
+
+
 def test_a_sound_memory_has_nothing_to_complain_of(memory: Memory) -> None:
     memory.remember(["one", "two"], session="s")
     assert memory.check() == []

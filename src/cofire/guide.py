@@ -215,8 +215,9 @@ def guide(verb: str | None = None) -> str:
     """
     if verb is None:
         return "\n".join(f"{page.verb}: {page.what}" for page in _PAGES)
-    if verb not in PAGES:
-        near = get_close_matches(verb, PAGES, n=1)
+    page = PAGES.get(str(verb))
+    if page is None:
+        near = get_close_matches(str(verb), PAGES, n=1)
         hint = f"Did you mean {near[0]}? " if near else ""
         raise InvalidInput(f"There is no page on {verb!r}.", way_out=f"{hint}There are {', '.join(PAGES)}.")
-    return PAGES[verb].text()
+    return page.text()

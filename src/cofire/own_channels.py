@@ -57,6 +57,8 @@ class Listening:
 
 def register(world: World, channel: OwnChannel) -> None:
     """Make a channel known to a world, under a name that nobody has."""
+    if not isinstance(channel, OwnChannel):
+        raise InvalidInput(f"A channel cannot be {channel!r}.", way_out="Give an OwnChannel.")
     name = str(channel.name).strip()
     if not name or name != channel.name:
         raise InvalidInput(f"A channel cannot be called {channel.name!r}.", way_out="Give it a plain name.")
@@ -101,9 +103,14 @@ def _in_time(channel: OwnChannel, answer: Future[Any]) -> Any:
 
 def checked(name: str, scores: Any) -> dict[str, float]:
     """Scores as they may be used: from 0 to 1, by id."""
-    if not isinstance(scores, Mapping) or not all(_is_number(score) and 0 <= score <= 1 for score in scores.values()):
+    if not isinstance(scores, Mapping) or not all(_is_score(id, score) for id, score in scores.items()):
         raise InvalidInput(
             f"The channel {name} gave something other than ids with scores from 0 to 1.",
             way_out="Return a dictionary of ids and scores.",
         )
     return {str(id): float(score) for id, score in scores.items() if score > 0}
+
+
+def _is_score(id: object, score: Any) -> bool:
+    """A score of something that may be an id: no store can look for a NUL or for half of a character."""
+    return str(id).isprintable() and _is_number(score) and 0 <= score <= 1

@@ -247,6 +247,10 @@ ALIASES = MappingProxyType({knob.alias: knob.name for knob in KNOBS.values() if 
 
 def knob(name: str) -> Knob[Any]:
     """The knob of this name or alias; a near miss is suggested when there is none."""
+    if not isinstance(name, str):
+        raise UnknownSetting(
+            f"There is no setting {name!r}.", way_out="Give its name; see all with: cofire config list"
+        )
     found = KNOBS.get(ALIASES.get(name, name))
     if found is not None:
         return found

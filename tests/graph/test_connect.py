@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from cofire import Edge, Memory
@@ -53,6 +55,12 @@ def test_unknown_ids_kinds_and_modes_are_refused(memory: Memory) -> None:
         memory.connect(a, b, kind="supports", mode="always")
     with pytest.raises(NotFound):
         memory.neighbours("nobody")
+
+
+@pytest.mark.parametrize("ids", [[None], 5, ["\x00"], "\ud800"])
+def test_edges_of_what_cannot_be_an_id_are_refused(memory: Memory, ids: Any) -> None:
+    with pytest.raises(InvalidInput, match="id"):
+        memory.edges(ids=ids)
 
 
 def test_facts_of_different_scopes_are_not_connected(memory: Memory) -> None:

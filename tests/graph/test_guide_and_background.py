@@ -6,6 +6,7 @@ import logging
 import time
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,6 +36,12 @@ def test_without_a_verb_the_guide_has_a_line_on_each(memory: Memory) -> None:
 def test_an_unknown_verb_gets_a_suggestion(memory: Memory) -> None:
     with pytest.raises(InvalidInput, match="Did you mean dream"):
         memory.guide("dreem")
+
+
+@pytest.mark.parametrize("verb", [5, [], "\ud800"])
+def test_what_is_no_verb_has_no_page(memory: Memory, verb: Any) -> None:
+    with pytest.raises(InvalidInput, match="There is no page on"):
+        memory.guide(verb)
 
 
 class Inbox:

@@ -248,7 +248,9 @@ def test_one_that_hangs_does_not_hold_up_the_end_of_the_program() -> None:
     assert ran.stdout == "True\n"
 
 
-@pytest.mark.parametrize("answer", [{"a": 1.5}, {"a": -0.1}, {"a": "much"}, {"a": float("nan")}, ["a"], None])
+@pytest.mark.parametrize(
+    "answer", [{"a": 1.5}, {"\x00": 1.0}, {"\ud800": 1.0}, {"a": -0.1}, {"a": "much"}, {"a": float("nan")}, ["a"], None]
+)
 def test_an_answer_that_cannot_be_used_is_a_failure(wordy: Memory, answer: Any) -> None:
     wordy.remember(TEA)
     wordy.register(OwnChannel("mine", saying(answer)))
@@ -269,6 +271,12 @@ def test_one_that_raises_is_a_failure_with_its_message(wordy: Memory) -> None:
 def test_a_name_that_is_taken_or_blank_is_refused(wordy: Memory, name: str) -> None:
     with pytest.raises(InvalidInput):
         wordy.register(OwnChannel(name, saying({})))
+
+
+@pytest.mark.parametrize("given", [None, "mine", saying({})])
+def test_only_a_channel_is_registered(wordy: Memory, given: Any) -> None:
+    with pytest.raises(InvalidInput, match="Give an OwnChannel"):
+        wordy.register(given)
 
 
 def test_a_name_is_given_once(wordy: Memory) -> None:

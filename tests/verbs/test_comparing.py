@@ -71,13 +71,15 @@ def test_a_configuration_is_a_preset_or_settings(given: Any, meant: dict[str, ob
     assert configuration(given) == meant
 
 
-@pytest.mark.parametrize("given", ["no-such-preset", "recall.k=many", "{", '{"recall.kk": 1}', "=3"])
-def test_a_configuration_that_cannot_be_used_is_refused(given: str) -> None:
+@pytest.mark.parametrize(
+    "given", ["no-such-preset", "recall.k=many", "{", '{"recall.kk": 1}', "=3", 5, ["balanced"], {5: 1}]
+)
+def test_a_configuration_that_cannot_be_used_is_refused(given: Any) -> None:
     with pytest.raises((InvalidInput, InvalidSetting)):
         configuration(given)
 
 
-@pytest.mark.parametrize("questions", [[], "When is tea?"])
+@pytest.mark.parametrize("questions", [[], "When is tea?", None, 5])
 def test_questions_are_a_list(told: Memory, questions: Any) -> None:
     with pytest.raises(InvalidInput, match="Give a list"):
         told.compare(questions, b="balanced")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,6 +61,14 @@ def test_what_is_not_allowed_is_not_kept(memory: Memory) -> None:
     with pytest.raises(UnknownSetting):
         memory.reset("recall.kk")
     assert memory.settings()[K] == K.default
+
+
+@pytest.mark.parametrize("name", [None, 5, []])
+def test_a_setting_is_called_by_its_name(memory: Memory, name: Any) -> None:
+    with pytest.raises(UnknownSetting, match="Give its name"):
+        memory.configure(name, 1)
+    with pytest.raises(UnknownSetting, match="Give its name"):
+        memory.reset(name)
 
 
 def test_settings_can_be_walked(memory: Memory) -> None:

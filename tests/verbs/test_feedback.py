@@ -156,6 +156,8 @@ def test_unknown_ids_are_refused(memory: Memory) -> None:
         memory.feedback("nothing", helped=found.ids)
     with pytest.raises(InvalidInput, match="Feedback is about a recall"):
         memory.feedback(7, helped=found.ids)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="Feedback is about a recall"):
+        memory.feedback("\ud800", helped=found.ids)
     with pytest.raises(NotFound):
         memory.use("nobody")
 

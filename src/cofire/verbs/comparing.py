@@ -56,6 +56,8 @@ def configuration(given: Given) -> dict[str, object]:
     """
     if isinstance(given, Mapping):
         named = given
+    elif not isinstance(given, str | None):
+        raise _neither(given)
     elif given is None or not given.strip():
         return {}
     elif given.strip() in PRESETS:
@@ -80,8 +82,8 @@ def told(settings: Settings) -> Configuration:
     return {name: settings[KNOBS[name]] for name in sorted(settings.origins) if not name.startswith(_BESIDE)}
 
 
-def _questions(given: Iterable[str]) -> list[str]:
-    asked = [] if isinstance(given, str) else list(given)
+def _questions(given: object) -> list[str]:
+    asked = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else []
     if not asked:
         raise InvalidQuestion("There is no question to compare by.", way_out="Give a list of questions.")
     return asked
@@ -100,11 +102,15 @@ def _from_json(text: str) -> Mapping[str, Any]:
 def _from_pairs(text: str) -> dict[str, str]:
     pairs = [part.partition("=") for part in text.split(",")]
     if not all(name.strip() and equals for name, equals, _ in pairs):
-        raise InvalidInput(
-            f"{text!r} is neither a preset nor settings.",
-            way_out=f"Give NAME=VALUE, separated by commas, or one of {', '.join(PRESETS)}.",
-        )
+        raise _neither(text)
     return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _neither(given: object) -> InvalidInput:
+    return InvalidInput(
+        f"{given!r} is neither a preset nor settings.",
+        way_out=f"Give NAME=VALUE, separated by commas, or one of {', '.join(PRESETS)}.",
+    )
 
 
 def _mean(values: list[float]) -> float:

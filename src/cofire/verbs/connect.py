@@ -20,7 +20,7 @@ from cofire.settings import Settings
 from cofire.stores.base import EdgeFilter
 from cofire.verbs import accepting
 from cofire.verbs.asking import Names
-from cofire.verbs.listing import fact_by_id, facts_by_id
+from cofire.verbs.listing import checked_ids, fact_by_id, facts_by_id
 
 MANY = 1_000_000
 MODES = ("reinforce", "update", "skip", "error")
@@ -81,7 +81,7 @@ def edges(
     wanted = EdgeFilter(
         scopes=accepting.scopes(scope, InvalidQuestion),
         kinds=accepting.names(kind, "kind", InvalidQuestion),
-        ids=None if ids is None else frozenset([ids] if isinstance(ids, str) else ids),
+        ids=None if ids is None else frozenset(checked_ids(ids)),
         origin=accepting.name(origin, "origin", InvalidQuestion),
     )
     found: list[Edge] = yield Edges(wanted, accepting.count(limit, "limit", low=1, high=100_000_000))

@@ -80,11 +80,11 @@ def _lesson(way: Way, step: float) -> Lesson:
     return Lesson(way.source, way.target, way.kind, step)
 
 
-def _shown(found: Recollection | str, now: datetime) -> Asking[Shown]:
+def _shown(found: object, now: datetime) -> Asking[Shown]:
     """What was shown: as the recollection has it, or as the log does."""
     if isinstance(found, Recollection):
         return Shown(found.id, now, None, found.ids, ways_to(found.hits))
-    if not isinstance(found, str):
+    if not isinstance(found, str) or not found.isprintable():
         raise InvalidInput("Feedback is about a recall.", way_out="Give what recall returned, or its id.")
     shown: Shown | None = yield ShownBy(found)
     if shown is None:
