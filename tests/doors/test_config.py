@@ -126,6 +126,27 @@ def test_what_cannot_be_set_is_refused(arguments: tuple[str, ...], problem: str,
     assert not (tmp_path / "config.toml").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "way_out"),
+    [
+        ("bogus", "There are: bundled, none, openai:MODEL"),
+        ("bundle", "Did you mean bundled?"),
+        ("ollama", "Write it as ollama:MODEL"),
+        ("none:x", "Write it as none."),
+    ],
+)
+def test_name_that_is_no_embedder_is_not_kept(name: str, way_out: str, tmp_path: Path) -> None:
+    ran = call("config", "set", "embedder.name", name)
+    assert ran.code == 2
+    assert way_out in ran.err
+    assert not (tmp_path / "config.toml").exists()
+
+
+@pytest.mark.parametrize("name", ["bundled", "none", "ollama:nomic-embed-text", "openai:m@http://127.0.0.1:9/v1"])
+def test_every_form_of_an_embedder_is_kept(name: str) -> None:
+    assert f"embedder.name = {name} is kept" in call("config", "set", "embedder.name", name).out
+
+
 def test_unreadable_settings_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text("this is = not toml =", encoding="utf-8")
     ran = call("list")
@@ -140,10 +161,9 @@ def test_bad_value_in_the_file_can_be_mended_by_set(tmp_path: Path) -> None:
     assert call("list").code == 0
 
 
-def test_settings_can_be_changed_while_the_embedder_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_can_be_changed_while_the_embedder_is_broken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("COFIRE_EMBEDDER_NAME")
-    call("remember", "x y", "--store", ":memory:")
-    call("config", "set", "embedder.name", "no-such-embedder")
+    (tmp_path / "config.toml").write_text('[embedder]\nname = "no-such-embedder"\n', encoding="utf-8")
     assert call("recall", "tea").code != 0
     assert call("config", "set", "embedder.name", "none").code == 0
     assert call("recall", "tea").code == 0

@@ -16,6 +16,7 @@ from cofire.errors import InvalidSetting
 
 FORMS = {
     "bundled": "bundled",
+    "none": "none",
     "openai": "openai:MODEL or openai:MODEL@http://host:port/v1",
     "ollama": "ollama:MODEL or ollama:MODEL@http://host:port",
     "sentence-transformers": "sentence-transformers:MODEL",
@@ -34,11 +35,13 @@ def embedder_for(name: str) -> Embedder:
         raise _unknown(name, kind)
     if kind == "bundled" and model is None:
         return Bundled()
-    if not model or kind == "bundled" or (url and kind not in _SERVED):
+    if not model or kind in _PLAIN or (url and kind not in _SERVED):
         raise InvalidSetting(f"“{name}” does not describe an embedder.", way_out=f"Write it as {FORMS[kind]}.")
     return _SERVED[kind](model, url) if kind in _SERVED else _LOCAL[kind](model)
 
 
+# These take no model; whoever opens a memory without vectors asks for no embedder.
+_PLAIN = ("bundled", "none")
 _SERVED: dict[str, Callable[[str, str | None], Embedder]] = {
     "openai": lambda model, url: OpenAICompatible(model, base_url=url) if url else OpenAICompatible(model),
     "ollama": lambda model, url: Ollama(model, host=url),

@@ -7,11 +7,14 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+import cofire
 from cofire import configuration
 from cofire.doors.cli.calling import Call, begin_group, spread
 from cofire.doors.cli.screen import show, show_json, styled, warn
 from cofire.presets import PRESETS
-from cofire.settings import KNOBS, PRESET, Knob, Settings, knob
+from cofire.settings import EMBEDDER, KNOBS, PRESET, Knob, Settings, knob
+
+IN_MEMORY = ":memory:"
 
 app = typer.Typer(name="config")
 app.callback(invoke_without_command=True, help="See and change the settings.")(begin_group)
@@ -152,8 +155,15 @@ def shown(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def _refuse_unknown_embedder(name: str) -> None:
+    """A memory that is to be embedded anew knows the name, and asks no model before the first text."""
+    cofire.Memory(IN_MEMORY, embedder=name, reembedding=True).close()
+
+
 def _keep(call: Call, chosen: Knob[Any], value: str, *, in_store: bool) -> None:
     understood: object
+    if chosen is EMBEDDER:
+        _refuse_unknown_embedder(value)
     if in_store or chosen.kept:
         with call.shelf() as memory:
             understood = memory.configure(chosen.name, value)
