@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,10 +12,12 @@ from cofire.curate_asks import Reviews, Rivals
 from cofire.curate_settings import REVIEW
 from cofire.curating import Curation, Review
 from cofire.errors import NotFound
+from cofire.graph_asks import Edges
 from cofire.model import Change, Edge, Fact, Record
 from cofire.reading.disagreeing import disagreement
 from cofire.settings import Settings
-from cofire.verbs.supersede import supersede
+from cofire.stores.base import EdgeFilter
+from cofire.verbs.supersede import KIND, MANY, supersede
 
 RECORD = "review"
 PAGE = 2_000
@@ -32,15 +34,37 @@ class Proposal:
 
 
 def review(everything: bool) -> Asking[list[Proposal]]:
-    """What waits for a decision; with `everything` also what was decided."""
+    """What waits for a decision, with the reason that holds now; with `everything` also what was decided.
+
+    A pair that was settled another way waits no more: by now one of the two is archived or has ended, one takes the place of the
+    other, or they say nothing against each other.
+    """
+    now: datetime = yield Now()
     found: list[Review] = yield Reviews(open_only=not everything)
     facts: list[Fact | None] = yield Read(sorted({id for one in found for id in (one.old, one.new)}))
     known = {fact.id: fact for fact in facts if fact is not None}
+    replaced = yield from _replaced(known)
     return [
-        Proposal(known[one.old], known[one.new], one.why, one.state)
+        Proposal(known[one.old], known[one.new], why, one.state)
         for one in found
-        if one.old in known and one.new in known
+        if one.old in known and one.new in known and (why := _standing(one, known, replaced, now))
     ]
+
+
+def _replaced(known: Mapping[str, Fact]) -> Asking[set[frozenset[str]]]:
+    """The pairs of which one takes the place of the other, be it later than now."""
+    ending = frozenset(id for id, fact in known.items() if fact.valid_until is not None)
+    if not ending:
+        return set()
+    held: list[Edge] = yield Edges(EdgeFilter(kinds=frozenset([KIND]), ids=ending), MANY)
+    return {frozenset((edge.source, edge.target)) for edge in held if edge.target in ending}
+
+
+def _standing(one: Review, known: Mapping[str, Fact], replaced: Set[frozenset[str]], now: datetime) -> str | None:
+    """Why a pair is told: as it was when it was decided, or as it is now; None where it is settled."""
+    if one.state != "open":
+        return one.why
+    return None if frozenset((one.old, one.new)) in replaced else _why(known[one.old], known[one.new], now)
 
 
 def accept(old: str, new: str, settings: Settings) -> Asking[Edge]:
@@ -63,8 +87,9 @@ def propose(dry_run: bool, settings: Settings) -> Asking[int]:
         return 0
     now: datetime = yield Now()
     record: Record | None = yield Recorded(RECORD)
-    since = datetime.fromisoformat(json.loads(record.value)["at"]) if record else None
-    pairs: list[tuple[str, str]] = yield Rivals(since)
+    since = datetime.fromisoformat(json.loads(record.value)["at"]) if record else now
+    # A last time that is still to come was told by a clock that went ahead: how far it looked, nobody knows.
+    pairs: list[tuple[str, str]] = yield Rivals(since if since < now else None)
     known: list[Review] = yield Reviews(open_only=False)
     seen = {(one.old, one.new) for one in known}
     found = yield from _disagreeing([pair for pair in pairs if pair not in seen], now)
@@ -87,9 +112,13 @@ def _disagreeing(pairs: Sequence[tuple[str, str]], now: datetime) -> Asking[list
 
 
 def _why(old: Fact | None, new: Fact | None, now: datetime) -> str | None:
-    if old is None or new is None or (old.valid_until is not None and old.valid_until <= now):
+    if old is None or new is None or _is_over(old, now) or _is_over(new, now):
         return None
     return disagreement(old.reading, new.reading)
+
+
+def _is_over(fact: Fact, now: datetime) -> bool:
+    return fact.archived or any(end is not None and end <= now for end in (fact.valid_until, fact.expires))
 
 
 def _proposed(old: str, new: str) -> Asking[Review]:
