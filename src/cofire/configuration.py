@@ -19,6 +19,8 @@ FILE_VARIABLE = "COFIRE_CONFIG"
 STORE_VARIABLE = "COFIRE_STORE"
 HERE = "given here"
 
+_WAY_OUT = f"Mend or move the file, or point {FILE_VARIABLE} at another one."
+
 
 def file_path() -> Path:
     """The user's settings file: COFIRE_CONFIG, or config.toml in the user's configuration folder."""
@@ -38,8 +40,7 @@ def from_environment(environment: Mapping[str, str]) -> dict[str, object]:
 
 def from_file(path: Path) -> dict[str, object]:
     """The settings of a TOML file, tables flattened to dotted names; a file that is not there sets nothing."""
-    with _file_errors(path):
-        return dict(_flat(tomllib.loads(path.read_text(encoding="utf-8")))) if path.exists() else {}
+    return dict(_flat(_read(path)[1]))
 
 
 def gather(*, record: bytes | None, call: Mapping[str, object]) -> Settings:
@@ -102,8 +103,20 @@ def commented_file() -> str:
 
 
 def _document(path: Path) -> tomlkit.TOMLDocument:
+    text, _ = _read(path)
     with _file_errors(path):
-        return tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
+        return tomlkit.parse(text)
+
+
+def _read(path: Path) -> tuple[str, dict[str, Any]]:
+    """The text of the file and what it says; one parser tells of mistakes, wherever they are met."""
+    with _file_errors(path):
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+    try:
+        return text, tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        why = str(error).replace("at end of document", f"at its end, line {len(text.rstrip().splitlines())}")
+        raise InvalidSetting(f"The settings file {path} cannot be used: {why}.", way_out=_WAY_OUT) from error
 
 
 def _table_for(document: tomlkit.TOMLDocument, chosen: Knob[Any]) -> tuple[Any, str]:
@@ -137,11 +150,10 @@ def _flat(table: Mapping[str, Any], above: str = "") -> list[tuple[str, object]]
 def _file_errors(path: Path) -> Any:
     return map_exceptions(
         {
-            tomllib.TOMLDecodeError: InvalidSetting,
             TOMLKitError: InvalidSetting,
             UnicodeDecodeError: InvalidSetting,
             OSError: StoreNotOpened,
         },
         problem=f"The settings file {path} cannot be used: {{error}}.",
-        way_out=f"Mend or move the file, or point {FILE_VARIABLE} at another one.",
+        way_out=_WAY_OUT,
     )

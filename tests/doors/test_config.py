@@ -154,6 +154,15 @@ def test_unreadable_settings_file_is_named(tmp_path: Path) -> None:
     assert str(tmp_path / "config.toml") in ran.err
 
 
+@pytest.mark.parametrize("words", ["config set recall.k 3", "config reset recall.k", "config list", "list"])
+def test_broken_settings_file_is_told_alike_with_its_line(words: str, tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("[recall]\nk = 3\nbad = [", encoding="utf-8")
+    ran = call(*words.split())
+    assert ran.code == 2
+    said = f"error: The settings file {tmp_path / 'config.toml'} cannot be used: Invalid value (at its end, line 3).\n"
+    assert ran.err.startswith(said)
+
+
 def test_bad_value_in_the_file_can_be_mended_by_set(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text("[keyword]\nk1 = 99\n", encoding="utf-8")
     assert call("list").code == 2

@@ -74,3 +74,14 @@ def test_file_that_is_no_store_is_a_problem_and_the_rest_is_still_looked_at(tmp_
 def test_bad_settings_are_a_problem(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text("[keyword]\nk1 = 99\n", encoding="utf-8")
     assert findings()["settings"]["state"] == "problem"
+
+
+def test_broken_settings_file_is_one_problem_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("[keyword]\nbad = [\n", encoding="utf-8")
+    found = findings()
+    assert [about for about, one in found.items() if one["state"] == "problem"] == ["settings"]
+    assert found["settings"]["says"].count(f"The settings file {tmp_path / 'config.toml'} cannot be used") == 1
+    assert "line 2" in found["settings"]["says"]
+    assert "Then run cofire doctor again" in found["settings"]["way_out"]
+    assert found.keys() == {"Python", "cofire", "settings", "disk"}
+    assert call("doctor").code == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,10 +58,14 @@ def examine(call: Call) -> Iterator[Finding]:
     """All findings, each made only when the one before is."""
     yield Finding("Python", OK, f"{platform.python_version()} on {platform.system()} {platform.machine()}")
     yield Finding("cofire", OK, cofire.__version__)
-    yield from _guarded("settings", _settings)
-    yield from _guarded("SQLite", _sqlite)
-    yield from _guarded("store", lambda: _store(call))
-    yield from _guarded("embedder", _embedder)
+    settings = list(_guarded("settings", _settings))
+    if all(finding.state != PROBLEM for finding in settings):
+        yield from settings
+        yield from _guarded("SQLite", _sqlite)
+        yield from _guarded("store", lambda: _store(call))
+        yield from _guarded("embedder", _embedder)
+    else:
+        yield from (_then_again(finding) for finding in settings)
     yield from _guarded("disk", lambda: _disk(call))
 
 
@@ -74,9 +78,15 @@ def _guarded(about: str, look: Callable[[], Iterator[Finding]]) -> Iterator[Find
 
 
 def _settings() -> Iterator[Finding]:
-    path = configuration.file_path()
+    path, held = configuration.file_path(), configuration.gather(record=None, call={})
     yield Finding("settings file", OK, str(path) if path.exists() else f"{path} (not there, which is fine)")
-    yield Finding("settings", OK, _layers(configuration.gather(record=None, call={})))
+    yield Finding("settings", OK, _layers(held))
+
+
+def _then_again(finding: Finding) -> Finding:
+    """Without settings nothing can be opened, so that to look further would find the same again."""
+    more = "Then run cofire doctor again: the store and the embedder could not be looked at."
+    return replace(finding, way_out=f"{finding.way_out} {more}")
 
 
 def _layers(settings: Settings) -> str:
