@@ -151,6 +151,15 @@ def test_edge_to_a_fact_that_is_gone_too_is_told(memory: Memory) -> None:
     ]
 
 
+def test_edge_that_had_ended_is_not_missed(memory: Memory) -> None:
+    a, b = memory.remember(["Redis listens on port 1.", "Redis listens on port 2."])
+    memory.supersede(a, b)
+    memory.unsupersede(a, b)
+    gone = memory.forget(a)
+    memory.forget(b)
+    assert memory.undo(gone).skipped == ()
+
+
 def test_fact_that_was_told_again_is_left_as_it_is_now(memory: Memory) -> None:
     gone = memory.forget(memory.remember("Tea at four.", tags=["old"]))
     new = memory.remember("Tea at four.", tags=["new"])
@@ -383,6 +392,15 @@ def test_a_receipt_that_keeps_nothing_hinders_no_other(tmp_path: Path, clock: Cl
         assert memory.undo(bare).facts == ()
         assert memory.undo(gone).ids == (pot,)
         assert memory.forget(pot, purge=True).ids == (pot,)
+
+
+def test_a_receipt_of_a_store_of_another_kind_is_refused(tmp_path: Path, clock: Clock) -> None:
+    with Memory(tmp_path / "m.db", embedder=None, clock=clock) as memory:
+        receipt = memory.forget(memory.remember("Tea at four.")).receipt
+        assert receipt is not None
+        rewritten(receipt.path, rows={"facts": [], "cited": [], "models": {"stored": None, "incoming": None}})
+        with pytest.raises(InvalidInput, match="a store of another kind"):
+            memory.undo(receipt)
 
 
 def test_nothing_is_purged_where_the_receipts_cannot_be_looked_through(tmp_path: Path, clock: Clock) -> None:

@@ -14,6 +14,7 @@ import apsw
 import numpy as np
 
 from cofire.embedders.base import StoredModel
+from cofire.errors import InvalidInput
 from cofire.revising import PutBack, Radius, Skipped, Taken, other_model
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD
 from cofire.stores.index.terms import Held, unpacked
@@ -53,19 +54,21 @@ def taken(connection: apsw.Connection, ids: Sequence[str]) -> Taken:
 
 def put_back(connection: apsw.Connection, rows: Any, version: int) -> PutBack:
     """Put rows back where all that they refer to is there. `rows` are as `taken` told them."""
-    tables = {table.name: table for table in _tables(connection)}
+    tables, models = {table.name: table for table in _tables(connection)}, kept_models(connection)
+    if rows[MODELS].keys() != models.keys():
+        raise InvalidInput("This was forgotten by a store of another kind.", way_out="Undo it there.")
     rows = _in_our_tables(rows)
     facts, skipped = _put_facts(connection, tables[FACTS], rows[FACTS], version)
     there, back = _there(connection, rows), set(facts)
     edges = 0
-    foreign = [name for name, model in kept_models(connection).items() if rows[MODELS][name] != model]
+    foreign = [name for name, model in models.items() if rows[MODELS][name] != model]
     for table, row in _hanging(tables, rows, back):
         if table.name in foreign:
             skipped += [other_model(row["fact"])] if table.name == "vectors" else []
             continue
         edges += _put_row(connection, table, row, there, version) and table.name in EDGES and row["ended"] is None
         lost = [row[column] for column in table.of_facts if row[column] not in there]
-        if lost and table.name in EDGES:
+        if lost and table.name in EDGES and row["ended"] is None:
             skipped.append(Skipped("edge", _called(row), f"the fact {lost[0]} is gone"))
     for one in rows[CITED] if back else ():
         if one["fact"] in there and not citing.put_back(connection, there[one["fact"]], one, version):
