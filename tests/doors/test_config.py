@@ -40,6 +40,12 @@ def test_list_can_leave_out_the_defaults(monkeypatch: pytest.MonkeyPatch) -> Non
     assert call("config", "list", "--changed").out == "Every setting is at its default.\n"
 
 
+def test_value_that_is_the_default_is_not_changed_wherever_it_stands() -> None:
+    call("config", "preset", "default")
+    call("config", "set", "keyword.k1", "0.8", "--in-store")
+    assert [one["name"] for one in call("config", "list", "--changed", "--json").json["settings"]] == ["embedder.name"]
+
+
 def test_looking_at_settings_makes_no_store(store: Store) -> None:
     call("config", "list")
     call("config", "get", "keyword.k1")

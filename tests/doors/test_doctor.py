@@ -41,6 +41,11 @@ def test_settings_that_are_changed_are_named(monkeypatch: pytest.MonkeyPatch) ->
     assert findings()["settings"]["says"] == "keyword.k1 from the file; embedder.name from the environment"
 
 
+def test_settings_at_their_default_are_not_named_as_changed() -> None:
+    call("config", "preset", "default")
+    assert findings()["settings"]["says"] == "embedder.name from the environment"
+
+
 def test_embedder_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COFIRE_EMBEDDER_NAME", "bundled")
     assert "bundled works" in findings()["embedder"]["says"]

@@ -127,6 +127,13 @@ def test_json_lines_carry_their_own_fields(store: Store, tmp_path: Path) -> None
     assert {fact.text: fact.speaker for fact in store.facts()} == {"Tea is at four.": "Mei", "Just a text.": "Ana"}
 
 
+def test_lines_that_say_the_same_are_counted_as_one_fact(store: Store, tmp_path: Path) -> None:
+    file = lines(tmp_path / "notes.txt", "Tea is at four.", "Coffee is at ten.", "Tea is at four.")
+    assert call("remember", "--file", file).out == "Remembered 2 facts from 3 lines.\n"
+    again = lines(tmp_path / "notes.jsonl", '"Tea is at four."', '"Tea is at four."', "{")
+    assert "The 1 fact before it is kept." in call("remember", "--file", again).err
+
+
 def test_tags_and_metadata_given_beside_are_added_to_those_of_a_line(store: Store, tmp_path: Path) -> None:
     own = {"text": "Tea is at four.", "tags": ["habit"], "metadata": {"page": 3}}
     file = lines(tmp_path / "notes.jsonl", own, {"text": "Coffee is at ten.", "tags": "drink"}, '"Just a text."')

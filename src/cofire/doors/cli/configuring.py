@@ -54,7 +54,7 @@ Default = Annotated[
 def list_settings(*, changed: OnlyChanged = False, call: Call) -> None:
     """List every setting: its value, where that comes from, its default and what it does."""
     settings = in_force(call)
-    chosen = [one for one, _ in settings if not changed or settings.layer_of(one) != "default"]
+    chosen = [one for one, value in settings if not changed or value != one.default]
     if call.as_json:
         return show_json({"settings": [setting_json(one, settings) for one in chosen], **_places(call)})
     for one in chosen:

@@ -91,8 +91,9 @@ def _then_again(finding: Finding) -> Finding:
 
 def _layers(settings: Settings) -> str:
     """Which settings are not at their default, by the layer that sets them."""
-    changed = {layer: [one.name for one, _ in settings if settings.layer_of(one) == layer] for layer in LAYERS[1:]}
-    said = [f"{', '.join(names)} from the {layer}" for layer, names in changed.items() if names]
+    changed = [one for one, value in settings if value != one.default]
+    by_layer = {layer: [one.name for one in changed if settings.layer_of(one) == layer] for layer in LAYERS[1:]}
+    said = [f"{', '.join(names)} from the {layer}" for layer, names in by_layer.items() if names]
     return "; ".join(said) or "all at their defaults"
 
 

@@ -119,7 +119,7 @@ def _remember_texts(call: Call, about: About, texts: list[str]) -> None:
         return show_json({"ids": ids})
     for id in ids:
         show(id)
-    note(f"Remembered {counted(len(ids), 'fact')}.")
+    note(_in_words(ids, "text"))
 
 
 def _remember_file(call: Call, about: About, lines: list[Line]) -> None:
@@ -127,33 +127,45 @@ def _remember_file(call: Call, about: About, lines: list[Line]) -> None:
         ids = _remember_lines(memory, lines, about.keywords)
     if call.as_json:
         return show_json({"ids": ids})
-    show(f"Remembered {counted(len(ids), 'fact')}.")
+    show(_in_words(ids, "line"))
+
+
+def _in_words(ids: list[str], given: str) -> str:
+    """How many facts came of it; said twice they are one.
+
+    >>> _in_words(["a", "b"], "line"), _in_words(["a", "b", "a"], "line")
+    ('Remembered 2 facts.', 'Remembered 2 facts from 3 lines.')
+    """
+    facts = len(set(ids))
+    return f"Remembered {counted(facts, 'fact')}{f' from {counted(len(ids), given)}' if facts < len(ids) else ''}."
 
 
 def _remember_lines(memory: cofire.Memory, lines: list[Line], common: dict[str, Any]) -> list[str]:
     size, ids = memory.settings()[BATCH], list[str]()
     with bar("remembering", len(lines)) as advance:
         for start in range(0, len(lines), size):
-            ids += _remember_batch(memory, lines[start : start + size], common, kept=len(ids))
+            ids += _remember_batch(memory, lines[start : start + size], common, before=ids)
             advance(Done(len(ids), len(lines)))
     return ids
 
 
-def _remember_batch(memory: cofire.Memory, batch: list[Line], common: dict[str, Any], *, kept: int) -> list[str]:
+def _remember_batch(
+    memory: cofire.Memory, batch: list[Line], common: dict[str, Any], *, before: list[str]
+) -> list[str]:
     """All lines at once or, where one of them cannot be used, those before it, and then the complaint about it."""
     try:
         return memory.remember([_joined(line.given(), common) for line in batch], **common)
     except InvalidInput:
-        return _one_by_one(memory, batch, common, kept=kept)
+        return _one_by_one(memory, batch, common, before=before)
 
 
-def _one_by_one(memory: cofire.Memory, batch: list[Line], common: dict[str, Any], *, kept: int) -> list[str]:
+def _one_by_one(memory: cofire.Memory, batch: list[Line], common: dict[str, Any], *, before: list[str]) -> list[str]:
     ids: list[str] = []
     for line in batch:
         try:
             ids.append(memory.remember(_joined(line.given(), common), **common))
         except InvalidInput as error:
-            raise _at_line(line, error, kept + len(ids)) from error
+            raise _at_line(line, error, len({*before, *ids})) from error
     return ids
 
 
