@@ -166,6 +166,12 @@ def test_show_limits_links(store: Store) -> None:
     assert call("show", ids[0], "--limit", "0").code == 2
 
 
+def test_show_says_when_there_may_be_more_links(store: Store) -> None:
+    ids = store.holds("Tea is at four.", "Coffee is at ten.", "Milk is at noon.", session="day")
+    assert "1 link, the strongest; there may be more: --limit 10\n" in call("show", ids[0], "--limit", "1").out
+    assert "2 links\n" in call("show", ids[0]).out
+
+
 def test_texts_of_other_facts_cannot_steer_the_terminal(store: Store) -> None:
     ids = store.holds("tea\x1b[2J", "milk\x07")
     for shown in (

@@ -61,6 +61,14 @@ def test_fact_is_changed_and_shows_its_history(store: Store, id: str) -> None:
     assert (past["text"], past["tags"]) == ("Tea is at four.", ["a"])
 
 
+def test_history_says_what_was_changed(store: Store, id: str) -> None:
+    call("update", id, "--expires", "2099-01-01")
+    call("update", id, "--expires", "2099-02-01", "--tag", "b")
+    call("update", id, "Tea is at five.")
+    told = [line.partition(": ")[2] for line in call("show", id).out.splitlines() if "until 2" in line]
+    assert told == ["no expires", "tags a · expires 2099-01-01T00:00:00+00:00", "Tea is at four."]
+
+
 def test_values_are_cleared_by_name(store: Store, id: str) -> None:
     assert call("update", id, "--clear", "tags", "--json").json["fact"]["tags"] == []
     assert call("update", id, "--clear", "scope").code == 2

@@ -46,7 +46,7 @@ def show_listed(fact: Fact, *, console: Console | None = None) -> None:
 def show_whole(fact: Fact, besides: Mapping[str, str]) -> None:
     """Everything about a fact, and what else is to be said of it."""
     show(styled(fact.text, "bold"))
-    known = {label: _plain(value) for label, value in xray.fact_json(fact).items() if value not in _NOTHING}
+    known = {label: plain(value) for label, value in xray.fact_json(fact).items() if value not in _NOTHING}
     told = {label.replace("_", " "): value for label, value in known.items() if label != "text"}
     show_pairs({**told, **besides}, indent=2)
 
@@ -105,7 +105,12 @@ def _day(moment: datetime | None) -> str | None:
     return moment.date().isoformat() if moment else None
 
 
-def _plain(value: Any) -> str:
+def plain(value: Any) -> str:
+    """A value in words, without the marks of a program.
+
+    >>> plain(["db", "prod"]), plain({"page": 3})
+    ('db, prod', 'page=3')
+    """
     if isinstance(value, list):
         return ", ".join(str(one) for one in value)
     if isinstance(value, dict):

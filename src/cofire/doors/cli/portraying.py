@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Protocol
 
 import typer
@@ -10,8 +10,9 @@ import typer
 from cofire import xray
 from cofire.doors.cli.calling import Call
 from cofire.doors.cli.graph_layout import other_end, show_links, texts_of
-from cofire.doors.cli.layout import counted, show_whole
-from cofire.doors.cli.screen import note, show, show_json, styled
+from cofire.doors.cli.layout import counted, plain, show_whole
+from cofire.doors.cli.screen import show, show_json, styled
+from cofire.doors.cli.updating import CLEARABLE
 from cofire.learned import Use
 from cofire.model import Fact, Importance, Link, Past
 
@@ -50,9 +51,7 @@ def show_facts(*, ids: Ids, limit: LimitOption = 20, call: Call) -> None:
     for place, portrait in enumerate(portraits):
         if place:
             show()
-        _show_portrait(portrait, texts)
-        if len(portrait.links) == limit:
-            note(f"There may be more links: cofire show {portrait.fact.id} --limit {limit * 10}")
+        _show_portrait(portrait, texts, limit)
     return None
 
 
@@ -81,10 +80,11 @@ def use_json(use: Use) -> dict[str, Any]:
     return {"helped": use.helped, "hurt": use.hurt, "success": use.success}
 
 
-def _show_portrait(portrait: Portrait, texts: dict[str, str]) -> None:
+def _show_portrait(portrait: Portrait, texts: dict[str, str], limit: int) -> None:
     show_whole(portrait.fact, _standing(portrait))
     if portrait.links:
-        show(styled(counted(len(portrait.links), "link"), "bold"))
+        more = f", the strongest; there may be more: --limit {limit * 10}" if len(portrait.links) == limit else ""
+        show(styled(f"{counted(len(portrait.links), 'link')}{more}", "bold"))
         show_links(portrait.links, portrait.fact.id, texts)
 
 
@@ -95,6 +95,25 @@ def _standing(portrait: Portrait) -> dict[str, str]:
     described = {"described": "\n".join(portrait.descriptions)} if portrait.descriptions else {}
     use = portrait.use
     fared = {"fared": f"helped {use.helped:,}×, hurt {use.hurt:,}×"} if use.helped or use.hurt else {}
-    said = "\n".join(f"until {past.until:%Y-%m-%d %H:%M}: {past.fact.text}" for past in portrait.history)
+    said = "\n".join(_history(portrait))
     archived = {"archived because": portrait.archived_because} if portrait.archived_because else {}
     return described | {"importance": importance} | fared | ({"history": said} if said else {}) | archived
+
+
+def _history(portrait: Portrait) -> Iterator[str]:
+    later = [*(past.fact for past in portrait.history), portrait.fact][1:]
+    for past, fact in zip(portrait.history, later, strict=True):
+        yield f"until {past.until:%Y-%m-%d %H:%M}: {what_was(past.fact, fact)}"
+
+
+def what_was(before: Fact, after: Fact) -> str:
+    """What a fact said that it said no more after a change.
+
+    >>> what_was(Fact("Tea at four.", tags=("tea",)), Fact("Tea at five.", tags=("tea",), category="habit"))
+    'Tea at four. · no category'
+    """
+    was, now = xray.fact_json(before), xray.fact_json(after)
+    changed = {label.replace("_", " "): was[label] for label in CLEARABLE if was[label] != now[label]}
+    values = [f"{label} {plain(value)}" if value else f"no {label}" for label, value in changed.items()]
+    text = [before.text] if before.text != after.text or not values else []
+    return " · ".join([*text, *values])
