@@ -91,6 +91,30 @@ def test_a_file_that_was_named_may_have_any_name(tmp_path: Path) -> None:
     assert texts(write(tmp_path, ".notes", "Tea is hot.")) == ["Tea is hot."]
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("page.html", "<p>Tea is hot.</p>"),
+        ("page.HTM", "<p>Tea is hot.</p>"),
+        ("tea.xml", "<tea>hot</tea>"),
+        ("tea.pdf", b"%PDF-1.7\n\0"),
+        ("page", "\n<!DOCTYPE html>\n<p>Tea is hot.</p>"),
+        ("page", b"\xef\xbb\xbf<html><p>Tea is hot.</p></html>"),
+        ("page.txt", "<html><p>Tea is hot.</p></html>"),
+        ("letter", r"{\rtf1\ansi Tea is hot.}"),
+    ],
+)
+def test_markup_is_refused_with_what_to_do(tmp_path: Path, name: str, content: str | bytes) -> None:
+    path = write(tmp_path, name, content)
+    with pytest.raises(InvalidInput, match="marks would be stored as text") as error:
+        gathered(path)
+    assert "Convert it to Markdown or plain text first" in error.value.way_out
+
+
+def test_markdown_may_begin_with_a_tag(tmp_path: Path) -> None:
+    assert texts(write(tmp_path, "a.md", "<details>\n\nTea is hot.\n"))[-1] == "Tea is hot."
+
+
 def test_the_mark_of_utf_8_and_line_ends_of_windows_leave_no_trace(tmp_path: Path) -> None:
     path = write(tmp_path, "a.md", b"\xef\xbb\xbf# Tea\r\n\r\nHot\r\nand sweet.")
     (fact,) = facts(path)

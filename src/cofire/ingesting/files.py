@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,10 +16,13 @@ TEXT = (".txt", ".text", ".rst")
 JSON = (".json",)
 JSON_LINES = (".jsonl", ".ndjson")
 READ = (*MARKDOWN, *TEXT, *JSON, *JSON_LINES)
+MARKUP = (".html", ".htm", ".xhtml", ".xml", ".svg", ".rtf", ".pdf")
 
 LARGEST = 100_000_000  # bytes of one file, which is read at once
 
 _DEPENDENCIES = {"node_modules", "__pycache__", "site-packages"}
+_OPENINGS = (b"<!doctype", b"<html", b"<?xml", b"{\\rtf", b"%pdf-")
+_LOOKED_AT = 1_000
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _MEGABYTE = 1_000_000
 
@@ -32,8 +36,21 @@ def walk(root: Path) -> Iterator[Path | Skipped]:
 
 
 def text_of(path: Path, *, largest: int) -> str:
-    """A file's text with plain line ends. What is no text, or too much of it, is refused."""
+    """A file's text with plain line ends. What is no text, too much of it, or more marks than text is refused."""
     raw = _bytes(path, largest)
+    if path.suffix.lower() in MARKUP or _is_marked_up(raw):
+        raise InvalidInput(
+            "This is HTML, XML, RTF or PDF, whose marks would be stored as text.",
+            way_out="Convert it to Markdown or plain text first, for instance with pandoc or pdftotext.",
+        )
+    return _decoded(raw)
+
+
+def _is_marked_up(raw: bytes) -> bool:
+    return raw[:_LOOKED_AT].removeprefix(BOM_UTF8).lstrip().lower().startswith(_OPENINGS)
+
+
+def _decoded(raw: bytes) -> str:
     if raw.startswith(_UTF_16):
         raise InvalidInput("This is text in UTF-16.", way_out="Save it as UTF-8.")
     if b"\0" in raw:
