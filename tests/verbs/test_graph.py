@@ -63,6 +63,17 @@ def test_above_the_limit_communities_stand_for_facts_and_their_links_are_summed(
     assert {line.source, line.target} == {cluster.id for cluster in drawn.clusters}
 
 
+@pytest.mark.parametrize("dreamt", [True, False])
+@pytest.mark.parametrize("archived", [1, 8])
+def test_clusters_stand_for_archived_facts_too(wordy: Memory, dreamt: bool, archived: int) -> None:
+    ids = wordy.remember([f"PgBouncer pool {number} runs in transaction mode." for number in range(8)])
+    if dreamt:
+        wordy.dream()
+    wordy.archive(ids[:archived])
+    drawn = wordy.graph(limit=3)
+    assert len(wordy.graph().nodes) == drawn.total == sum(cluster.size for cluster in drawn.clusters) == 8
+
+
 def test_a_community_is_drawn_alone_whatever_the_limit(wordy: Memory) -> None:
     pool, reach, tea = wordy.remember([POOL, REACH, TEA])
     wordy.dream()

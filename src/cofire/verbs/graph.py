@@ -57,11 +57,10 @@ def graph(ids: str | Iterable[str] | None, frame: Frame) -> Asking[Picture]:
         return (yield from _around(checked_ids(ids), frame))
     size: StoreSize = yield Size()
     asked = frame.scopes
-    scopes = [name for name in size.scopes if asked is None or name in asked]
-    total = sum(size.scopes[name] for name in scopes)
-    if total > frame.limit and frame.community is None:
-        return (yield from _clustered(scopes, total))
-    return (yield from _whole(scopes, frame))
+    scopes = {name: facts for name, facts in size.scopes.items() if asked is None or name in asked}
+    if sum(scopes.values()) > frame.limit and frame.community is None:
+        return (yield from _clustered(scopes))
+    return (yield from _whole(list(scopes), frame))
 
 
 def _whole(scopes: Sequence[str], frame: Frame) -> Asking[Picture]:
@@ -159,18 +158,19 @@ def _picture(facts: Sequence[Fact], lines: Iterable[Line], total: int) -> Asking
     return Picture(nodes, tuple(drawn), (), total)
 
 
-def _clustered(scopes: Sequence[str], total: int) -> Asking[Picture]:
+def _clustered(scopes: Mapping[str, int]) -> Asking[Picture]:
+    """Communities instead of facts. The archived ones, which no network has, are counted among those of no community."""
     named: list[Community] = yield from communities(tuple(scopes), MOST_CLUSTERS)
     clusters, lines = list[Cluster](), list[Line]()
-    for scope in scopes:
+    for scope, facts in scopes.items():
         inside = [one for one in named if one.scope == scope]
         network: Network = yield TheNetwork(scope)
         rated: Mapping[str, Importance] = yield Rated(network.ids)
         places = _places(network, rated, inside)
-        own = _clusters(scope, inside, places)
+        own = _clusters(scope, inside, places, max(0, facts - len(network.ids)))
         clusters += [cluster for cluster in own if cluster.size]
         lines += between(network, places, [cluster.id for cluster in own])
-    return Picture((), tuple(lines), tuple(clusters), total)
+    return Picture((), tuple(lines), tuple(clusters), sum(cluster.size for cluster in clusters))
 
 
 def _places(network: Network, rated: Mapping[str, Importance], named: Sequence[Community]) -> NDArray[np.int64]:
@@ -180,10 +180,10 @@ def _places(network: Network, rated: Mapping[str, Importance], named: Sequence[C
     return np.array([row.get(rated[id].community, last) if id in rated else last for id in network.ids], np.int64)
 
 
-def _clusters(scope: str, named: Sequence[Community], places: NDArray[np.int64]) -> list[Cluster]:
+def _clusters(scope: str, named: Sequence[Community], places: NDArray[np.int64], archived: int) -> list[Cluster]:
     sizes = np.bincount(places, minlength=len(named) + 1).tolist()
     shown = [Cluster(scope, one.number, one.name, size) for one, size in zip(named, sizes, strict=False)]
-    return [*shown, Cluster(scope, None, "", sizes[-1])]
+    return [*shown, Cluster(scope, None, "", sizes[-1] + archived)]
 
 
 def between(network: Network, places: NDArray[np.int64], names: Sequence[str]) -> list[Line]:
