@@ -213,11 +213,16 @@ def guide(verb: str | None = None) -> str:
     >>> guide("dream").splitlines()[0]
     'dream'
     """
+    return looked_up(PAGES, verb)
+
+
+def looked_up(pages: Mapping[str, Page], verb: str | None) -> str:
+    """Of some pages the one of a verb, or one line a verb."""
     if verb is None:
-        return "\n".join(f"{page.verb}: {page.what}" for page in _PAGES)
-    page = PAGES.get(str(verb))
+        return "\n".join(f"{page.verb}: {page.what}" for page in pages.values())
+    page = pages.get(str(verb))
     if page is None:
-        near = get_close_matches(str(verb), PAGES, n=1)
+        near = get_close_matches(str(verb), pages, n=1)
         hint = f"Did you mean {near[0]}? " if near else ""
-        raise InvalidInput(f"There is no page on {verb!r}.", way_out=f"{hint}There are {', '.join(PAGES)}.")
+        raise InvalidInput(f"There is no page on {verb!r}.", way_out=f"{hint}There are {', '.join(pages)}.")
     return page.text()

@@ -43,6 +43,8 @@ def test_other_names_and_kinds_are_understood(tool: str, given: dict[str, Any], 
     [
         ("recall", {"query": "Who?", "question": "When?"}, r"two different things as query"),
         ("recall", {"query": "Who?", "budgett": 3}, r"Did you mean budget\?"),
+        ("recall", {"query": "Who?", "colour": "red"}, r"It takes query, .*as_of.*session"),
+        ("remember", {"text": "Tea.", "colour": "red"}, r"It takes text, .*speaker, session"),
         ("recall", {"query": ["Who?", "When?"]}, r"Give text"),
         ("recall", {"query": "Who?", "k": "many"}, r"Give a whole number"),
         ("recall", {"query": "Who?", "k": 2.5}, r"Give a whole number"),

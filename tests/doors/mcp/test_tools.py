@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from mcp import Client, MCPError
 
+from cofire.doors.mcp.guiding import PAGES
+from cofire.doors.mcp.tools import TOOLS
+from cofire.guide import PAGES as VERBS
 from tests.doors.calling import Store, call
 from tests.doors.mcp.talking import complaint, here, told, values, words
 
@@ -58,6 +62,20 @@ def test_silence_is_an_answer_with_a_reason(client: Client) -> None:
         assert not result.is_error
         assert result.structured_content["known"] is False
         assert result.structured_content["reason"] in words(result)
+
+    told(story, client)
+
+
+def test_what_does_not_fit_the_budget_is_known_all_the_same(client: Client, store: Store) -> None:
+    store.holds(POOL)
+
+    async def story(client: Client) -> None:
+        result = await client.call_tool("recall", {"query": "How does PgBouncer run?", "budget": 1})
+        assert words(result).startswith("Something is known, but does not fit: The budget is too small")
+        assert (result.structured_content["known"], result.structured_content["facts"]) == (True, [])
+        unknown = await client.call_tool("recall", {"query": "Who leads the Berlin office?", "budget": 1})
+        assert words(unknown).startswith("Nothing is known")
+        assert unknown.structured_content["known"] is False
 
     told(story, client)
 
@@ -150,6 +168,24 @@ def test_guide_has_a_page_and_names_the_nearest(client: Client) -> None:
         assert "Did you mean dream?" in await complaint(client, "guide", verb="dreem")
 
     told(story, client)
+
+
+def test_guide_tells_of_no_tool_that_is_not_there(client: Client) -> None:
+    async def story(client: Client) -> None:
+        lines = (await values(client, "guide"))["text"].splitlines()
+        assert [line.partition(":")[0] for line in lines] == [name for name in TOOLS if name != "guide"]
+        assert "There is no page on 'supersede'" in await complaint(client, "guide", verb="supersede")
+        assert "confirm=true" in (await values(client, "guide", verb="forget"))["text"]
+
+    told(story, client)
+
+
+@pytest.mark.parametrize("name", list(PAGES))
+def test_a_page_names_only_what_the_tool_takes_and_tools_that_are_there(name: str) -> None:
+    page = PAGES[name]
+    assert set(re.findall(r"(\w+)=", page.text())) <= TOOLS[name].takes.keys()
+    assert not set(re.findall(r"\b\w+\b(?!=)", page.next)) & (VERBS.keys() - TOOLS.keys() - {"facts"})
+    assert len(page.text()) < 800
 
 
 def test_errors_carry_the_way_out(client: Client) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 from cofire.doors.mcp import forgetting, remembering
 from cofire.doors.mcp.desk import Answer, Desk
+from cofire.doors.mcp.guiding import guide
 from cofire.errors import InvalidInput
 from cofire.fencing import fenced
-from cofire.guide import guide
 from cofire.model import Fact
 from cofire.recollection import Hit, Recollection
 from cofire.settings import recall_settings
@@ -33,9 +33,18 @@ async def recall(desk: Desk, said: Said) -> Answer:
         "facts": [hit_values(hit) for hit in found.hits],
         "reason": found.reason,
     }
+    if _holds_back(found):
+        more = "Something is known, but does not fit"
+        return Answer(f"{more}: {found.reason} Ask with a larger one.", {**structured, "known": True})
     if not found.known:
         return Answer(f"Nothing is known: {found.reason}", structured)
     return Answer(f"{found.text()}\n{_ids_line(found)}", {**structured, "note": NOTE})
+
+
+def _holds_back(found: Recollection) -> bool:
+    """Whether memory has something to say, and no room to say it."""
+    judged, ranked = found.judgement, found.ranking
+    return not found.hits and judged is not None and judged.known and ranked is not None and bool(ranked.ids)
 
 
 def hit_values(hit: Hit) -> dict[str, Any]:

@@ -43,10 +43,9 @@ def _name(tool: Tool, spelled: str) -> str:
     for name, parameter in tool.takes.items():
         if plain in parameter.also:
             return name
-    listed = [name for name, parameter in tool.takes.items() if parameter.listed]
     near = get_close_matches(plain, tool.takes, n=1)
     hint = f"Did you mean {near[0]}? " if near else ""
-    takes = f"It takes {', '.join(listed)}." if listed else "It takes nothing."
+    takes = f"It takes {', '.join(tool.takes) or 'nothing'}."
     raise InvalidInput(f"{tool.name} takes no {spelled!r}.", way_out=f"{hint}{takes}")
 
 

@@ -9,9 +9,9 @@ from types import MappingProxyType
 
 from cofire.doors.mcp.answering import counts
 from cofire.doors.mcp.desk import Desk
+from cofire.doors.mcp.guiding import guide
 from cofire.errors import NotFound
 from cofire.fencing import fenced
-from cofire.guide import guide
 from cofire.xray import fact_json, link_json
 
 LINKS = 20
@@ -21,10 +21,10 @@ _FACT, _GUIDE, _STATS = "cofire://fact/", "cofire://guide", "cofire://stats"
 
 # What can be read as it stands, and what needs a name put in.
 ADDRESSES: Mapping[str, str] = MappingProxyType(
-    {_GUIDE: "A line on every verb.", _STATS: "How much memory holds, and what would do it good."}
+    {_GUIDE: "A line on every tool.", _STATS: "How much memory holds, and what would do it good."}
 )
 TEMPLATES: Mapping[str, str] = MappingProxyType(
-    {f"{_FACT}{{id}}": "A fact with its links.", f"{_GUIDE}/{{verb}}": "When and how to use a verb."}
+    {f"{_FACT}{{id}}": "A fact with its links.", f"{_GUIDE}/{{verb}}": "When and how to use a tool."}
 )
 
 

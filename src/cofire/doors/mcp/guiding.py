@@ -1,0 +1,52 @@
+"""The guide behind this door: pages on the tools that are here, with what they take and what comes next here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from cofire import guide as whole
+from cofire.doors.mcp.tools import TOOLS
+from cofire.guide import Page, looked_up
+
+# Where a tool is not quite what the verb of its name is.
+_HERE: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "recall": {
+            "what": "Finds the facts that answer a question, or says that nothing is known.",
+            "when": "Before answering from memory; narrow it by tags, session, speaker, category, since, until, or as_of a time.",
+            "next": "feedback on what helped, why about a fact that is missing.",
+        },
+        "why": {
+            "when": "When a fact that you expect is missing, or one that you do not expect is there. Give query and k as to recall.",
+            "next": "recall as the first remedy says, where it can be told so.",
+        },
+        "feedback": {
+            "when": "After an answer that used recalled facts. Give the id of the recall; name only facts that came back.",
+            "next": "recall related questions.",
+        },
+        "connect": {"next": "explore, to see it in its place."},
+        "forget": {
+            "what": "Removes facts by ids, tags or session, with all that hangs on them. Its receipt keeps them apart.",
+            "when": "When something must not be known any more. The first call only shows what would go; confirm=true removes it.",
+            "next": "forget with undo=the receipt brings them back, while it lasts.",
+        },
+        "explore": {"next": "connect what is missing."},
+        "dream": {"next": "explore, to see what was linked."},
+        "stats": {"when": "To see whether a dream is due.", "next": "dream, if facts are waiting."},
+    }
+)
+
+PAGES: Mapping[str, Page] = MappingProxyType(
+    {name: replace(whole.PAGES[name], **_HERE.get(name, {})) for name in TOOLS if name in whole.PAGES}
+)
+
+
+def guide(verb: str | None = None) -> str:
+    """The page of a tool, or one line a tool.
+
+    >>> guide("connect").splitlines()[-1]
+    '  next: explore, to see it in its place.'
+    """
+    return looked_up(PAGES, verb)
