@@ -9,14 +9,14 @@ from itertools import islice
 from os import PathLike
 from typing import ClassVar, TypeVar, cast
 
-from cofire.asks import Asking, Emit, Recognise, World
+from cofire.asks import Asking, Emit, World
 from cofire.ingesting.files import LARGEST
 from cofire.ingesting.gathering import Messages, gather
 from cofire.ingesting.harvest import Found, Opened, Skipped
 from cofire.model import Fact
 from cofire.settings import BATCH, Settings
 from cofire.verbs import accepting
-from cofire.verbs.remember import Common, Progress, remember_all
+from cofire.verbs.remember import Common, Progress, remember_new
 
 T = TypeVar("T")
 
@@ -61,9 +61,9 @@ def ingest(given: Messages | str | PathLike[str], keywords: Keywords, settings: 
     )
     ids, files, skipped, fresh = list[str](), list[str](), Counter[tuple[str, str]](), 0
     while batch := (yield Gather(found, settings[BATCH])):
-        stored, new = yield from _remember([one for one in batch if isinstance(one, Fact)], settings)
+        stored, new = yield from _unheard(remember_new([one for one in batch if isinstance(one, Fact)], settings))
         ids += stored
-        fresh += new
+        fresh += len(new)
         files += [one.name for one in batch if isinstance(one, Opened)]
         skipped.update((one.where, one.reason) for one in batch if isinstance(one, Skipped))
         yield Emit(Progress("ingest", len(ids), None))
@@ -74,17 +74,6 @@ def _about(keywords: Keywords, settings: Settings) -> Fact:
     """The keywords as a fact that has no text yet, checked before anything is read."""
     said = {label: value for label, value in keywords.items() if value is not None and label != "system"}
     return accepting.fact({**said, "text": "-"}, settings)
-
-
-def _remember(facts: list[Fact], settings: Settings) -> Asking[tuple[list[str], int]]:
-    """The ids of facts, and how many of them are new. Known ones are not told again: reading a file twice is no reinforcement."""
-    if not facts:
-        return [], 0
-    ids: dict[bytes, str] = dict((yield Recognise([fact.hash for fact in facts])))
-    fresh = {fact.hash: fact for fact in facts if fact.hash not in ids}
-    made = yield from _unheard(remember_all(list(fresh.values()), {}, settings))
-    ids.update(zip(fresh, made, strict=True))
-    return [ids[fact.hash] for fact in facts], len(fresh)
 
 
 def _unheard(verb: Asking[T]) -> Asking[T]:

@@ -80,6 +80,16 @@ def remember_all(given: Iterable[Given], common: Common, settings: Settings) -> 
         return (yield from _in_batches(given, common, settings))
 
 
+def remember_new(facts: Sequence[Fact], settings: Settings) -> Asking[tuple[list[str], frozenset[str]]]:
+    """The ids of facts in their order, and those that are new. Known ones are not told again: reading a file twice is no
+    reinforcement."""
+    ids: dict[bytes, str] = dict((yield Recognise([fact.hash for fact in facts])))
+    fresh = {fact.hash: fact for fact in facts if fact.hash not in ids}
+    made = yield from remember_all(list(fresh.values()), {}, settings)
+    ids.update(zip(fresh, made, strict=True))
+    return [ids[fact.hash] for fact in facts], frozenset(made)
+
+
 def _in_batches(given: Iterable[Given], common: Common, settings: Settings) -> Asking[list[str]]:
     total = len(given) if isinstance(given, Sequence) else None
     left, ids, sizes = iter(given), list[str](), dict[str, ScopeSize]()
