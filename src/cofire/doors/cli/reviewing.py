@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
+from cofire import xray
 from cofire.doors.cli.calling import Call, begin_group, spread
 from cofire.doors.cli.layout import show_listed
 from cofire.doors.cli.screen import show, show_json
@@ -77,7 +77,7 @@ def supersede(*, old: Old, new: New, undo: Undo = False, call: Call) -> None:
             return _told(call, old, new, undone=True)
         edge = memory.supersede(old, new)
     if call.as_json:
-        return show_json(asdict(edge))
+        return show_json(xray.edge_json(edge))
     _told(call, old, new, undone=False)
 
 
