@@ -23,7 +23,8 @@ def read(name: str, text: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", CLIENTS)
-def test_configuration_starts_cofire(name: str) -> None:
+def test_configuration_starts_cofire(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COFIRE_STORE")
     printed = read(name, call("mcp", "--config", name).out)
     server = printed[SERVERS.get(name, "mcpServers")]["cofire"]
     assert [server["command"], *server["args"]] == ["uvx", "--from", "cofire[mcp]", "cofire", "mcp"]
@@ -45,6 +46,18 @@ def test_configuration_has_the_options_that_were_given(tmp_path: Path) -> None:
     options = ("--store", str(tmp_path / "team.db"), "--scope", "team", "--compat")
     told = call("mcp", "--config", "cursor", *options, "--json").json
     assert told["configuration"]["mcpServers"]["cofire"]["args"] == [*LAUNCH[1:], *options]
+
+
+def test_configuration_has_the_store_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COFIRE_STORE", "tutorial.db")
+    told = call("mcp", "--config", "cursor", "--json").json
+    assert told["configuration"]["mcpServers"]["cofire"]["args"][-2:] == ["--store", str(tmp_path / "tutorial.db")]
+
+
+def test_configuration_holds_no_password() -> None:
+    told = call("mcp", "--config", "cursor", "--store", "neo4j://ana:secret@localhost:7687", "--json").json
+    assert told["configuration"]["mcpServers"]["cofire"]["args"][-1] == "neo4j://localhost:7687"
 
 
 def test_the_address_of_a_store_is_kept_as_it_is() -> None:

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
+from cofire.configuration import STORE_VARIABLE
 from cofire.doors.cli.calling import Call, refuse_empty
 from cofire.doors.cli.layout import counted
 from cofire.doors.cli.screen import err, note, show, show_json, warn
@@ -23,7 +24,7 @@ from cofire.doors.mcp.places import TOKEN_VARIABLE, Place
 from cofire.doors.mcp.toolsets import OWN
 from cofire.errors import InvalidInput
 from cofire.model import DEFAULT_SCOPE
-from cofire.places import at_home
+from cofire.places import at_home, without_password
 
 # Loaded only to serve: it needs a package that cofire does without.
 SERVING = "cofire.doors.mcp.serving"
@@ -72,9 +73,14 @@ class Manner:
         return Place(self.host, self.port, tuple(self.allow_host or ()), os.environ.get(TOKEN_VARIABLE) or None)
 
 
+def _chosen(call: Call) -> str | None:
+    """The store that was said here, by an option or in the environment, which a client does not see."""
+    return call.store or os.environ.get(STORE_VARIABLE)
+
+
 def _whole(store: str) -> str:
-    """A path that leads to the same file from every folder; an address is one already."""
-    return store if "://" in store else str(at_home(store).absolute())
+    """A path that leads to the same file from every folder; an address is one already, and its password no part of it."""
+    return without_password(store) if "://" in store else str(at_home(store).absolute())
 
 
 ConfigOption = Annotated[
@@ -99,7 +105,7 @@ def serve_mcp(*, manner: Manner, config: ConfigOption = None, file: ImportOption
     cofire mcp --config claude-code
     """
     if config is not None:
-        return _show_configuration(clients.written(config, manner.options(call.store)), call)
+        return _show_configuration(clients.written(config, manner.options(_chosen(call))), call)
     if file is not None:
         return _import(file, manner, call)
     _refuse_without_package()
