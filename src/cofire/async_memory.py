@@ -37,12 +37,13 @@ from cofire.verbs.connect import Drawn, Portrait, connect, edges, neighbours, po
 from cofire.verbs.curate import Curated, curate, why_archived
 from cofire.verbs.dream import Dreamed, dream
 from cofire.verbs.explore import Exploring, explore
-from cofire.verbs.exporting import Exported, Loaded, export, load
+from cofire.verbs.exporting import Exported, export
 from cofire.verbs.feedback import Ids, Learned, feedback, use
 from cofire.verbs.forget import Forgotten, Manner, forget
 from cofire.verbs.graph import Frame, graph
 from cofire.verbs.ingest import Ingested, Keywords, ingest
 from cofire.verbs.listing import Page, Stats, facts, stats
+from cofire.verbs.loading import Loaded, load
 from cofire.verbs.pin import archive, pin
 from cofire.verbs.reembed import reembed
 from cofire.verbs.remember import Common, Given, Progress, remember

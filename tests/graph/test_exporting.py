@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -12,7 +12,7 @@ import pytest
 
 from cofire import Memory
 from cofire.errors import InvalidFact, InvalidInput, StoreNotOpened
-from tests.conftest import Opening
+from tests.conftest import Clock, Opening
 
 AT = datetime(2025, 5, 8, 13, 56, tzinfo=UTC)
 
@@ -99,6 +99,57 @@ def test_loading_twice_stores_nothing_twice(full: Memory, tmp_path: Path) -> Non
     full.load(tmp_path / "all.jsonl")
     assert len(full.facts()) == 3
     assert drawn(full) == edges
+
+
+def test_an_older_export_leaves_what_happened_since(memory: Memory, clock: Clock, tmp_path: Path) -> None:
+    old, new, dull = memory.remember(["Ana lives in Porto.", "Ana lives in Lisbon.", "Rain is wet."])
+    memory.connect(old, new, kind="likes", weight=0.2)
+    memory.export(tmp_path / "old.jsonl")
+    clock.now += timedelta(days=1)
+    memory.supersede(old, new)
+    memory.archive(dull)
+    memory.connect(old, new, kind="likes", weight=0.9, mode="update")
+    before = memory.facts([old, new, dull]), memory.edges()
+    assert memory.load(tmp_path / "old.jsonl").new == 0
+    assert (memory.facts([old, new, dull]), memory.edges()) == before
+
+
+def test_what_was_superseded_can_be_taken_back_where_it_is_loaded(memory: Memory, clock: Clock, tmp_path: Path) -> None:
+    begins = clock.now + timedelta(days=5)
+    old, new = memory.remember([{"text": "Ana lives in Porto.", "valid_from": begins}, "Ana lives in Lisbon."])
+    memory.supersede(old, new)
+    until = memory.facts(old)[0].valid_until
+    memory.export(tmp_path / "all.jsonl")
+    other = Memory(":memory:", embedder=None, clock=clock)
+    for _ in range(2):
+        other.load(tmp_path / "all.jsonl")
+        held = {
+            fact.text: fact for fact in other.facts([id for edge in other.edges() for id in (edge.source, edge.target)])
+        }
+        assert held["Ana lives in Porto."].valid_until == until
+    other.unsupersede(held["Ana lives in Porto."].id, held["Ana lives in Lisbon."].id)
+    [back] = other.facts(held["Ana lives in Porto."].id)
+    assert (back.valid_from, back.valid_until) == (begins, None)
+
+
+def test_an_export_never_takes_the_place_of_a_store(tmp_path: Path) -> None:
+    with Memory(tmp_path / "own.db", embedder=None) as memory:
+        memory.remember("Tea is green.")
+        for place in (tmp_path / "own.db", tmp_path / "link.db"):
+            (tmp_path / "link.db").unlink(missing_ok=True)
+            (tmp_path / "link.db").symlink_to(tmp_path / "own.db")
+            with pytest.raises(InvalidInput, match="is a store"):
+                memory.export(place)
+    with Memory(tmp_path / "own.db", embedder=None) as memory:
+        assert [fact.text for fact in memory.facts()] == ["Tea is green."]
+
+
+@pytest.mark.parametrize("path", ["\x00", "a\ud800"])
+def test_a_path_that_no_file_can_have_is_refused(memory: Memory, path: str) -> None:
+    with pytest.raises(InvalidInput, match="cannot be used"):
+        memory.export(path)
+    with pytest.raises(InvalidInput, match="cannot be used"):
+        memory.load(path)
 
 
 def test_a_filter_exports_a_part_with_the_edges_inside_it(full: Memory, tmp_path: Path) -> None:

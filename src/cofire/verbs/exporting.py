@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from html import escape
 from pathlib import Path
-from typing import Any, TextIO, TypeVar
+from typing import Any, TextIO
 
-from cofire.asks import Asking, Emit, Now, Recognise, Scan, Size, Write
+from cofire.asks import Asking, Emit, Now, Scan, Size
 from cofire.errors import InvalidInput, StoreNotOpened, map_exceptions
 from cofire.graph_asks import Edges, Rated
-from cofire.graph_settings import IDLE_MINUTES
-from cofire.model import Change, Edge, Fact, Importance, NewEdge
-from cofire.settings import Settings
+from cofire.model import Edge, Fact, Importance
 from cofire.stores.base import EdgeFilter, StoreSize
-from cofire.verbs import accepting
 from cofire.verbs.asking import Filters, where
-from cofire.verbs.remember import Progress, remember_all
+from cofire.verbs.remember import Progress
 from cofire.xray import edge_json, fact_json
-
-T = TypeVar("T")
-Line = Mapping[str, Any]
 
 FORMAT = "cofire"
 VERSION = 1
 PAGE = 1_000
 MANY = 100_000_000
+# How a file of SQLite begins.
+STORE = b"SQLite format 3"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,25 +37,28 @@ class Exported:
     edges: int
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """What was read back: facts by their new ids, and edges; and how many of the facts memory did not know."""
-
-    facts: int
-    edges: int
-    new: int
-
-
 def export(path: str, filters: Filters) -> Asking[Exported]:
     """Write facts and their edges to a file: GraphML if its name ends so, else JSONL. The file appears when it is whole."""
     target = Path(path)
+    _refuse_a_store(target)
     writer = _graphml if target.suffix.lower() == ".graphml" else _jsonl
     facts = yield from _all_facts(filters)
     edges = yield from _edges_among({fact.id for fact in facts})
     rated: Mapping[str, Importance] = yield Rated([fact.id for fact in facts])
-    with _file_errors(target), _whole(target) as out:
+    with file_errors(target), _whole(target) as out:
         out.writelines(writer(facts, edges, rated))
     return Exported(str(target), len(facts), len(edges))
+
+
+def _refuse_a_store(target: Path) -> None:
+    """An older export may be overwritten, a memory never, be it this one or another."""
+    with file_errors(target):
+        if not target.is_file():
+            return
+        with target.open("rb") as known:
+            begins = known.read(len(STORE))
+    if begins == STORE:
+        raise InvalidInput(f"{target} is a store, which an export would destroy.", way_out="Name another file.")
 
 
 @contextmanager
@@ -75,43 +73,6 @@ def _whole(target: Path) -> Iterator[TextIO]:
         with suppress(OSError):
             unfinished.unlink()
         raise
-
-
-def load(path: str, settings: Settings) -> Asking[Loaded]:
-    """Read a JSONL export. Facts that are known already keep their ids; edges follow the facts to their new ids.
-
-    Every line is looked at before anything is kept.
-    """
-    lines = _read_lines(Path(path))
-    facts = {number: line for number, line in lines.items() if line["is"] == "fact"}
-    given = _accepted(partial(_fact, settings=settings), facts, path)
-    drawn = _accepted(_edge, {number: line for number, line in lines.items() if line["is"] == "edge"}, path)
-    known: Mapping[bytes, str] = yield Recognise([fact.hash for fact in given])
-    held = yield from remember_all(given, {}, settings)
-    told = list(zip(facts.values(), held, strict=True))
-    ids = {line["id"]: id for line, id in told if isinstance(line.get("id"), str)}
-    edges = [replace(edge, source=ids[edge.source], target=ids[edge.target]) for edge in drawn if _known(edge, ids)]
-    now: datetime = yield Now()
-    kept = tuple(NewEdge(edge, "update", own=True) for edge in edges)
-    pins, archive = _marked(told, "pinned"), _marked(told, "archived")
-    yield Write(Change(now=now, edges=kept, pins=pins, archive=archive, idle_minutes=settings[IDLE_MINUTES]))
-    return Loaded(len(set(held)), len(kept), len({fact.hash for fact in given} - known.keys()))
-
-
-def _accepted(read: Callable[[Line], T], lines: Mapping[int, Line], path: str) -> list[T]:
-    """What each of these lines gives; one that makes no sense is named."""
-    found = list[T]()
-    for number, line in lines.items():
-        try:
-            found.append(read(line))
-        except InvalidInput as error:
-            way_out = f"{error.way_out} Nothing was loaded."
-            raise type(error)(f"Line {number} of {path}: {error.problem}", way_out=way_out) from error
-    return found
-
-
-def _known(edge: Edge, ids: Mapping[str, str]) -> bool:
-    return edge.source in ids and edge.target in ids
 
 
 def _all_facts(filters: Filters) -> Asking[list[Fact]]:
@@ -203,72 +164,9 @@ def _line(values: Mapping[str, object]) -> str:
     return json.dumps(values, ensure_ascii=False) + "\n"
 
 
-def _read_lines(path: Path) -> dict[int, dict[str, Any]]:
-    """What each line says, by its number."""
-    with _file_errors(path):
-        raw = path.read_bytes()
-    # Not splitlines(), which also parts at the line separators that a text may hold.
-    told = enumerate(_decoded(raw, path).split("\n"), start=1)
-    lines = {number: _parsed(line, number, path) for number, line in told if line.strip()}
-    head = next(iter(lines.values()), {})
-    if head.get("is") != "export" or head.get("format") != FORMAT or head.get("version", VERSION + 1) > VERSION:
-        raise InvalidInput(
-            f"{path} is not an export that this cofire can read.", way_out="Make one with: cofire export FILE"
-        )
-    return lines
-
-
-def _decoded(raw: bytes, path: Path) -> str:
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InvalidInput(
-            f"The file {path} is not text in UTF-8: byte {error.start + 1} is 0x{raw[error.start]:02x}.",
-            way_out="Convert it to UTF-8 first, for instance with iconv.",
-        ) from error
-
-
-def _parsed(line: str, number: int, path: Path) -> dict[str, Any]:
-    try:
-        values = json.loads(line)
-    except ValueError as error:
-        raise InvalidInput(
-            f"Line {number} of {path} is not JSON: {error}.", way_out="Mend the line, or export anew."
-        ) from error
-    if not isinstance(values, dict) or values.get("is") not in {"export", "fact", "edge"}:
-        raise InvalidInput(f"Line {number} of {path} is no fact and no edge.", way_out="Mend the line, or export anew.")
-    return values
-
-
-def _fact(line: Line, *, settings: Settings) -> Fact:
-    return accepting.fact({label: line[label] for label in accepting.GIVEN if line.get(label) is not None}, settings)
-
-
-def _marked(told: Iterable[tuple[Mapping[str, Any], str]], mark: str) -> dict[str, bool]:
-    return {id: True for line, id in told if line.get(mark) is True}
-
-
-def _edge(line: Line) -> Edge:
-    """An edge between the facts of the file. One that leads out of it is left aside later."""
-    kind = accepting.name(line.get("kind"), "kind", InvalidInput)
-    if kind is None:
-        raise InvalidInput("The edge has no kind.", way_out="Mend the line, or export anew.")
-    return Edge(
-        str(line.get("source")),
-        str(line.get("target")),
-        kind,
-        accepting.share(line.get("weight"), "weight"),
-        accepting.share(line.get("confidence"), "confidence"),
-        accepting.tags(line.get("tags"), InvalidInput),
-        accepting.name(line.get("origin"), "origin", InvalidInput) or "",
-        co_access_count=accepting.count(line.get("co_access_count") or 0, "co_access_count", low=0, high=MANY),
-        strengthened=accepting.moment(line.get("strengthened"), "strengthened", InvalidInput),
-    )
-
-
-def _file_errors(path: Path) -> Any:
+def file_errors(path: Path) -> Any:
     return map_exceptions(
-        {OSError: StoreNotOpened},
+        {OSError: StoreNotOpened, ValueError: InvalidInput},
         problem=f"The file {path} cannot be used: {{error}}.",
         way_out="Check the path and its permissions.",
     )

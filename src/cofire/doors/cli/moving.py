@@ -68,12 +68,13 @@ def _exported(file: Path, filters: Filters, call: Call) -> Any:
 def load(*, file: ExportFile, call: Call) -> None:
     """Read facts and edges that cofire export wrote.
 
-    What is known already is recognised and not stored twice.
+    What is known already is recognised, not stored twice, and left as it is by now.
     """
     with _readable(file) as path, call.memory() as memory, bar("importing") as advance:
         done = memory.load(path, progress=advance)
     if call.as_json:
-        return show_json({"path": str(file), "facts": done.facts, "edges": done.edges, "store": call.place})
+        said = {"path": str(file), "facts": done.facts, "edges": done.edges, "new": done.new}
+        return show_json({**said, "store": call.place})
     new = f"{counted(done.new, 'fact')} {'is' if done.new == 1 else 'are'} new"
     return show(f"Read {_said(done)} from {incoming.origin(file)}; {new}.")
 
