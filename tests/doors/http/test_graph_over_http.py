@@ -19,6 +19,13 @@ def test_an_edge_is_made_and_listed(served: Served) -> None:
     assert served.api.get("/edges", params={"kind": "causes"}).json() == {"edges": []}
 
 
+def test_edges_are_listed_by_what_made_them(served: Served) -> None:
+    said = {"source": served.ids[0], "target": served.ids[2], "kind": "supports"}
+    made = served.api.post("/edges", json=said).json()
+    assert served.api.get("/edges", params={"origin": "user"}).json() == {"edges": [made]}
+    assert made not in served.api.get("/edges", params={"origin": "dream"}).json()["edges"]
+
+
 def test_an_edge_that_is_there_can_be_refused(served: Served) -> None:
     said = {"source": served.ids[0], "target": served.ids[2], "kind": "supports", "mode": "error"}
     assert served.api.post("/edges", json=said).status_code == 200
@@ -117,6 +124,14 @@ def test_a_stream_that_fails_ends_with_the_error(tmp_path: Path) -> None:
 def test_a_newer_fact_supersedes_an_older(served: Served) -> None:
     edge = served.api.post("/supersede", json={"old": served.ids[0], "new": served.ids[1]}).json()
     assert (edge["source"], edge["target"], edge["kind"]) == (served.ids[1], served.ids[0], "supersedes")
+
+
+def test_a_supersede_is_taken_back(served: Served) -> None:
+    pair = {"old": served.ids[0], "new": served.ids[1]}
+    served.api.post("/supersede", json=pair)
+    assert served.api.post("/unsupersede", json=pair).json() == {**pair, "state": "undone"}
+    assert served.api.get(f"/facts/{served.ids[0]}").json()["fact"]["valid_until"] is None
+    assert served.api.post("/unsupersede", json=pair).status_code == 404
 
 
 @pytest.mark.parametrize("decision", ["accept", "dismiss"])

@@ -247,11 +247,12 @@ class FactsAsked(Asked):
 
 
 class EdgesAsked(Asked):
-    """Which stored edges to list, the strongest first."""
+    """Which stored edges to list, the strongest first. `origin` is what made them, as user, similarity or dream."""
 
     ids: SomeIds = []
     kind: SomeNames = []
     scope: SomeNames = []
+    origin: Name | None = None
     limit: Annotated[int, Field(ge=1, le=100_000)] = 1_000
 
 

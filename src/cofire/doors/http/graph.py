@@ -24,7 +24,8 @@ ALL_THAT_WAITS, IN_EARNEST = given.Dream(), given.Curate()
 @routes.get("/edges", response_model=answers.Edges)
 async def edges(asked: Annotated[given.EdgesAsked, Query()], memory: TheMemory) -> JSONResponse:
     """Stored edges, the strongest first."""
-    found = await memory.edges(scope=asked.scope or None, kind=asked.kind, ids=asked.ids or None, limit=asked.limit)
+    wanted = asked.model_dump(include={"kind", "origin", "limit"})
+    found = await memory.edges(scope=asked.scope or None, ids=asked.ids or None, **wanted)
     return answer({"edges": [xray.edge_json(edge) for edge in found]})
 
 
@@ -74,6 +75,13 @@ async def curate(request: Request, memory: TheMemory, said: given.Curate = IN_EA
 async def supersede(said: given.Pair, memory: TheMemory) -> JSONResponse:
     """Let a newer fact take the place of an older one."""
     return answer(xray.edge_json(await memory.supersede(said.old, said.new)))
+
+
+@routes.post("/unsupersede", response_model=answers.Decided)
+async def unsupersede(said: given.Pair, memory: TheMemory) -> JSONResponse:
+    """Take a supersede back: the older fact is valid as long as it was."""
+    await memory.unsupersede(said.old, said.new)
+    return answer({"old": said.old, "new": said.new, "state": "undone"})
 
 
 @routes.get("/review", response_model=answers.Reviews)
