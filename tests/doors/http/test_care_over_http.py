@@ -11,7 +11,7 @@ import cofire
 from cofire.doors.http.refusals import STATUSES, refusal_of
 from cofire.errors import CofireError
 from cofire.guide import PAGES
-from cofire.settings import KNOBS
+from cofire.settings import EMBEDDER, KNOBS
 from tests.doors.http.conftest import Served
 from tests.doors.http.serving import client, error, running
 
@@ -70,6 +70,37 @@ def test_a_setting_is_kept_in_the_store_until_it_is_taken_out(served: Served) ->
 def test_a_setting_that_cannot_be_is_refused(served: Served, name: str, value: object, status: int) -> None:
     answer = served.api.put(f"/settings/{name}", json={"value": value})
     assert (answer.status_code, name.removesuffix("k") in error(answer)["problem"]) == (status, True)
+
+
+def test_a_preset_with_another_embedder_waits_for_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(EMBEDDER.variable)
+    with running(tmp_path / "memory.db") as url, client(url) as api:
+        refused = api.put("/settings/preset", json={"value": "words-only"})
+        assert (refused.status_code, "embedder.name" in error(refused)["problem"]) == (400, True)
+        assert "cofire config preset words-only --in-store" in error(refused)["way_out"]
+        assert api.put("/settings/preset", json={"value": "balanced"}).json()["value"] == "balanced"
+        assert api.delete("/settings/preset").json()["value"] == "default"
+
+
+def test_a_preset_without_embedder_is_not_left_while_the_server_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(EMBEDDER.variable)
+    path = tmp_path / "memory.db"
+    with cofire.Memory(path, embedder=None) as memory:
+        memory.configure("preset", "words-only")
+    with running(path) as url, client(url) as api:
+        assert api.put("/settings/preset", json={"value": "words-only"}).status_code == 200
+        for left in (api.put("/settings/preset", json={"value": "default"}), api.delete("/settings/preset")):
+            assert (left.status_code, "embedder.name" in error(left)["problem"]) == (400, True)
+        assert api.get("/stats").json()["mode"] == "words only (no embedder)"
+
+
+def test_what_cannot_be_set_from_outside_cannot_be_taken_out_either(served: Served) -> None:
+    refused = served.api.delete("/settings/embedder.name")
+    assert (refused.status_code, "reset embedder.name --in-store" in error(refused)["way_out"]) == (400, True)
 
 
 def test_a_store_that_fails_is_never_an_empty_answer(tmp_path: Path) -> None:

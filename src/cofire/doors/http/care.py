@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Path, Query
 from starlette.responses import JSONResponse
@@ -17,7 +17,7 @@ from cofire.doors.http.shapes import full_setting_json
 from cofire.doors.http.words import is_of_kind, settable
 from cofire.errors import InvalidSetting, NotFound
 from cofire.guide import PAGES
-from cofire.settings import knob
+from cofire.settings import EMBEDDER, PRESET, Knob, knob
 
 routes = router("care")
 open_routes = router("care")
@@ -68,14 +68,12 @@ async def settings(memory: TheMemory) -> JSONResponse:
 @routes.put("/settings/{name}", response_model=answers.Setting)
 async def configure(name: SettingName, said: given.Value, memory: TheMemory) -> JSONResponse:
     """Keep a setting in the store, for everybody who opens it."""
-    chosen = knob(name)
-    if chosen not in settable():
-        raise InvalidSetting(
-            f"{chosen.name} cannot be changed from outside: it may name files, folders or programs.",
-            way_out=f"Change it where the server runs, with: cofire config set {chosen.name} VALUE",
-        )
+    chosen = _from_outside(name, "set {} VALUE")
     if not is_of_kind(said.value, chosen):
         raise InvalidSetting(f"{chosen.name} cannot be {said.value!r}.", way_out=f"It must be {chosen.allowed}.")
+    held = await memory.settings()
+    if chosen is PRESET and held.over({PRESET.name: said.value})[EMBEDDER] != held[EMBEDDER]:
+        raise _other_embedder(f"preset {said.value} --in-store")
     await memory.configure(chosen.name, said.value)
     return await _setting(chosen.name, memory)
 
@@ -83,8 +81,31 @@ async def configure(name: SettingName, said: given.Value, memory: TheMemory) -> 
 @routes.delete("/settings/{name}", response_model=answers.Setting)
 async def reset(name: SettingName, memory: TheMemory) -> JSONResponse:
     """Take a setting out of the store, so that the layer below holds again."""
-    await memory.reset(knob(name).name)
-    return await _setting(name, memory)
+    chosen = _from_outside(name, "reset {} --in-store")
+    held = await memory.settings()
+    if chosen is PRESET and (held.layer_of(PRESET), held.layer_of(EMBEDDER)) == ("store", "preset"):
+        raise _other_embedder(f"reset {PRESET.name} --in-store")
+    await memory.reset(chosen.name)
+    return await _setting(chosen.name, memory)
+
+
+def _from_outside(name: str, command: str) -> Knob[Any]:
+    """A setting that may be changed from outside."""
+    chosen = knob(name)
+    if chosen not in settable():
+        raise InvalidSetting(
+            f"{chosen.name} cannot be changed from outside: it may name files, folders or programs.",
+            way_out=f"Change it where the server runs, with: cofire config {command.format(chosen.name)}",
+        )
+    return chosen
+
+
+def _other_embedder(command: str) -> InvalidSetting:
+    """A preset that names another embedder would be kept, and not hold: the server has opened its own."""
+    return InvalidSetting(
+        f"With this change of preset {EMBEDDER.name} changes, which is read when the server starts.",
+        way_out=f"Stop the server, run cofire config {command}, and start it again.",
+    )
 
 
 async def _setting(name: str, memory: AsyncMemory) -> JSONResponse:
