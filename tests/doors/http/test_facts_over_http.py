@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cofire.doors.http.serving import MOST_BYTES
 from tests.doors.http.conftest import TEXTS, Served
 from tests.doors.http.serving import error
 
@@ -20,6 +21,22 @@ def test_several_facts_are_remembered_in_their_order(served: Served) -> None:
     ids = served.api.post("/facts", json={"facts": [{"text": "Tea."}, {"text": TEXTS[0]}]}).json()["ids"]
     assert ids[1] == served.ids[0]
     assert served.api.get(f"/facts/{ids[0]}").json()["fact"]["text"] == "Tea."
+
+
+def test_the_longest_text_is_what_the_setting_says(served: Served) -> None:
+    long = {"text": "tea " * 37_500}
+    refused = served.api.post("/facts", json=long)
+    assert (refused.status_code, "remember.max_characters" in error(refused)["way_out"]) == (400, True)
+    served.api.put("/settings/remember.max_characters", json={"value": 200_000})
+    [id] = served.api.post("/facts", json=long).json()["ids"]
+    assert len(served.api.get(f"/facts/{id}").json()["fact"]["text"]) == 150_000
+    changed = served.api.patch(f"/facts/{served.ids[0]}", json={"text": "milk " * 30_000})
+    assert changed.status_code == 200
+
+
+def test_no_setting_lets_a_body_grow_beyond_the_walls(served: Served) -> None:
+    served.api.put("/settings/remember.max_characters", json={"value": 10_000_000})
+    assert served.api.post("/facts", json={"text": "x" * MOST_BYTES}).status_code == 413
 
 
 def test_a_page_tells_how_to_get_the_next(served: Served) -> None:

@@ -9,12 +9,12 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from cofire.presets import MODES, PRESETS, STRATEGIES
-from cofire.settings import KNOBS, MAX_CHARACTERS, Knob
+from cofire.settings import KNOBS, Knob
 
 # Something besides spaces, and no NUL: what memory asks of every text.
 SAID = r"^[^\x00]*[^\x00-\x20\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000][^\x00]*$"
 ULID = r"^[0-9A-HJKMNP-TV-Z]{26}$"
-LONGEST_TEXT, LONGEST_QUESTION, LONGEST_NAME = MAX_CHARACTERS.default, 10_000, 1_000
+LONGEST_QUESTION, LONGEST_NAME = 10_000, 1_000
 MOST_NAMES = 100
 JSON_KINDS = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
@@ -82,7 +82,8 @@ def _enum(names: Iterable[str]) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "enum": list(names)})
 
 
-Text = Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT, pattern=SAID)]
+# How long a fact's text may be is a setting, which the verb reads; the walls bound every body.
+Text = Annotated[str, Field(min_length=1, pattern=SAID)]
 QuestionText = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION, pattern=SAID)]
 Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, pattern=SAID)]
 Id = Annotated[str, Field(pattern=ULID)]
