@@ -159,7 +159,7 @@ def test_a_body_that_is_not_json_is_refused(url: str, kind: str) -> None:
 def test_a_body_out_of_shape_is_refused(url: str, body: bytes) -> None:
     answer = ask(url, "POST", "/facts", content=body, headers={"Content-Type": "application/json"})
     assert answer.status_code in {400, 422}
-    assert error(answer)["kind"] == "InvalidInput"
+    assert error(answer)["kind"].startswith("Invalid")
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from starlette.responses import JSONResponse
 from cofire import AsyncMemory, Fact, xray
 from cofire.doors.cli.listing import facts_json
 from cofire.doors.http import answers, given
-from cofire.doors.http.routing import TheMemory, answer, router
+from cofire.doors.http.routing import WITHOUT_BODY, TheMemory, answer, router
 from cofire.doors.http.shapes import gone_json, texts_of, whole_fact_json
-from cofire.doors.http.words import Id
+from cofire.doors.http.words import IdInPath
 from cofire.doors.shapes import restored_json
 from cofire.errors import InvalidInput
 
@@ -47,7 +47,7 @@ async def list_facts(asked: Annotated[given.FactsAsked, Query()], memory: TheMem
 
 
 @routes.get("/facts/{id}", response_model=answers.Portrait)
-async def show_fact(id: Id, asked: Annotated[given.LinksAsked, Query()], memory: TheMemory) -> JSONResponse:
+async def show_fact(id: IdInPath, asked: Annotated[given.LinksAsked, Query()], memory: TheMemory) -> JSONResponse:
     """A fact with its links, descriptions, importance, use and history."""
     portrait = await memory.portrait(id, limit=asked.limit)
     texts = await texts_of(memory, [end for link in portrait.links for end in (link.source, link.target)])
@@ -55,32 +55,32 @@ async def show_fact(id: Id, asked: Annotated[given.LinksAsked, Query()], memory:
 
 
 @routes.patch("/facts/{id}", response_model=answers.OneFact)
-async def update(id: Id, said: given.Changes, memory: TheMemory) -> JSONResponse:
+async def update(id: IdInPath, said: given.Changes, memory: TheMemory) -> JSONResponse:
     """Change a fact. Its id stays, and what it said before becomes its history."""
     changed = await memory.update(id, **said.model_dump(exclude_unset=True))
     return answer({"fact": xray.fact_json(changed)})
 
 
-@routes.post("/facts/{id}/pin", response_model=answers.Facts)
-async def pin(id: Id, memory: TheMemory) -> JSONResponse:
+@routes.post("/facts/{id}/pin", response_model=answers.Facts, dependencies=WITHOUT_BODY)
+async def pin(id: IdInPath, memory: TheMemory) -> JSONResponse:
     """Let a fact never fade. Answers with the fact, or nothing if it was pinned already."""
     return answer(_facts(await memory.pin(id)))
 
 
-@routes.post("/facts/{id}/unpin", response_model=answers.Facts)
-async def unpin(id: Id, memory: TheMemory) -> JSONResponse:
+@routes.post("/facts/{id}/unpin", response_model=answers.Facts, dependencies=WITHOUT_BODY)
+async def unpin(id: IdInPath, memory: TheMemory) -> JSONResponse:
     """Let a fact fade again."""
     return answer(_facts(await memory.unpin(id)))
 
 
-@routes.post("/facts/{id}/archive", response_model=answers.Facts)
-async def archive(id: Id, memory: TheMemory) -> JSONResponse:
+@routes.post("/facts/{id}/archive", response_model=answers.Facts, dependencies=WITHOUT_BODY)
+async def archive(id: IdInPath, memory: TheMemory) -> JSONResponse:
     """Put a fact out of recall without losing it."""
     return answer(_facts(await memory.archive(id)))
 
 
-@routes.post("/facts/{id}/restore", response_model=answers.Facts)
-async def restore(id: Id, memory: TheMemory) -> JSONResponse:
+@routes.post("/facts/{id}/restore", response_model=answers.Facts, dependencies=WITHOUT_BODY)
+async def restore(id: IdInPath, memory: TheMemory) -> JSONResponse:
     """Bring an archived fact back into recall."""
     return answer(_facts(await memory.restore(id)))
 

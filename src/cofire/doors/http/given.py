@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import BaseModel, ConfigDict, Field, WrapValidator, model_validator
 
 from cofire.doors.http.words import (
     Budget,
     Community,
     Count,
     Depth,
+    EdgeMode,
     Id,
     Ids,
+    IdsWithCommas,
     Mode,
     Moment,
     Name,
@@ -20,6 +22,8 @@ from cofire.doors.http.words import (
     Overrides,
     Preset,
     QuestionText,
+    SettingValue,
+    ShadowKind,
     Share,
     SomeIds,
     SomeNames,
@@ -29,18 +33,6 @@ from cofire.doors.http.words import (
 )
 
 MOST_AT_ONCE = 1_000
-
-
-def _which(label: str) -> Discriminator:
-    """Of two shapes of a body, that which has a field; so that an error speaks of one shape and not of both."""
-    return Discriminator(lambda given: label if _has(given, label) else "else")
-
-
-def _has(given: Any, label: str) -> bool:
-    return label in given if isinstance(given, dict) else hasattr(given, label)
-
-
-EDGE_MODES = r"^(reinforce|update|skip|error)$"
 
 
 class Said(BaseModel):
@@ -57,6 +49,16 @@ class Asked(BaseModel):
     """What stands in an address after the question mark, where everything is text at first."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+def _with(label: str, shape: type[Said], *, otherwise: type[Said]) -> WrapValidator:
+    """Of two shapes of a body, that which has a field; so that an error speaks of one shape and not of both."""
+
+    def read(given: object, _: object) -> Said:
+        has = isinstance(given, dict) and label in given
+        return (shape if has else otherwise).model_validate(given)
+
+    return WrapValidator(read)
 
 
 class NewFact(Said):
@@ -83,11 +85,13 @@ class NewFacts(Said):
     facts: Annotated[list[NewFact], Field(min_length=1, max_length=MOST_AT_ONCE)]
 
 
-Facts = Annotated[Annotated[NewFacts, Tag("facts")] | Annotated[NewFact, Tag("else")], _which("facts")]
+Facts = Annotated[NewFacts | NewFact, _with("facts", NewFacts, otherwise=NewFact)]
 
 
 class Changes(Said):
-    """What a fact says from now on. What is left out stays, null takes a value away."""
+    """What a fact says from now on, in at least one field. What is left out stays, null takes a value away."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
 
     text: Text = ""
     tags: Tags | None = None
@@ -98,6 +102,12 @@ class Changes(Said):
     valid_from: Moment | None = None
     valid_until: Moment | None = None
     expires: Moment | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError(f"nothing says what to change; give some of {', '.join(type(self).model_fields)}")
+        return self
 
 
 class Filter(Said):
@@ -148,7 +158,7 @@ class FromQuery(Said):
     scope: Names | None = None
 
 
-Start = Annotated[Annotated[FromIds, Tag("ids")] | Annotated[FromQuery, Tag("else")], _which("ids")]
+Start = Annotated[FromIds | FromQuery, _with("ids", FromIds, otherwise=FromQuery)]
 
 
 class NewEdge(Said):
@@ -160,7 +170,7 @@ class NewEdge(Said):
     weight: Share | None = None
     confidence: Share | None = None
     tags: Tags | None = None
-    mode: Annotated[str, Field(pattern=EDGE_MODES)] | None = None
+    mode: EdgeMode | None = None
 
 
 class Feedback(Said):
@@ -185,7 +195,7 @@ class ForgetMatching(Said):
     dry_run: bool = False
 
 
-Doomed = Annotated[Annotated[ForgetIds, Tag("ids")] | Annotated[ForgetMatching, Tag("else")], _which("ids")]
+Doomed = Annotated[ForgetIds | ForgetMatching, _with("ids", ForgetIds, otherwise=ForgetMatching)]
 
 
 class Undo(Said):
@@ -216,7 +226,7 @@ class Curate(Said):
 class Value(Said):
     """What a setting shall be."""
 
-    value: bool | int | float | str
+    value: SettingValue
 
 
 class FactsAsked(Asked):
@@ -268,9 +278,7 @@ class GraphAsked(Asked):
 class AroundAsked(Asked):
     """Facts to draw with what lies around them, separated by commas or repeated."""
 
-    ids: Annotated[
-        list[Annotated[str, Field(pattern=r"^[0-9A-HJKMNP-TV-Z]{26}(,[0-9A-HJKMNP-TV-Z]{26})*$")]], Field(min_length=1)
-    ]
+    ids: Annotated[list[IdsWithCommas], Field(min_length=1)]
     depth: Depth = 1
     kinds: SomeNames = []
     limit: Annotated[int, Field(ge=1, le=10_000)] = 1_000
@@ -302,4 +310,4 @@ class LinksAsked(Asked):
 class ShadowAsked(Asked):
     """Only shadow recalls of this kind."""
 
-    kind: Annotated[str, Field(pattern=r"^(recall|assist)$")] | None = None
+    kind: ShadowKind | None = None

@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Match
 
+from cofire.doors.http import wording
 from cofire.errors import (
     ChannelTimedOut,
     CofireError,
@@ -35,11 +36,6 @@ STATUSES: Mapping[type[CofireError], int] = {
     CofireError: 500,
 }
 KINDS = {404: "NotFound", 405: "MethodNotAllowed", 413: "TooLarge"}
-IN_WORDS = {
-    "string_pattern_mismatch": "this is no text that can be used here",
-    "extra_forbidden": "there is no such field",
-    "missing": "this field is needed",
-}
 SHAPES = "The shapes are described in /api/v1/openapi.json."
 
 
@@ -75,22 +71,24 @@ async def _cofire_error(_: Request, error: Exception) -> Response:
 
 async def _wrong_shape(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    wrong = "; ".join(dict.fromkeys(_said(one) for one in error.errors()))
+    return _out_of_shape("; ".join(dict.fromkeys(wording.said(one) for one in error.errors())))
+
+
+def _out_of_shape(wrong: str) -> Response:
     return Refusal(422, "InvalidInput", f"{wrong}.", SHAPES).response()
-
-
-def _said(wrong: Mapping[str, Any]) -> str:
-    """Where it is wrong and what is, without what was given: that may be anything."""
-    place = ".".join(str(part) for part in wrong["loc"])
-    return f"{place}: {IN_WORDS.get(wrong['type'], wrong['msg'])}"
 
 
 async def _no_such_way(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    unread = wording.unread(error.__cause__)
+    if unread is not None:
+        return _out_of_shape(unread)
     kind = KINDS.get(error.status_code, "InvalidInput")
     problem = f"{request.method} {request.url.path}: {error.detail}."
-    allowed = {"allow": ", ".join(_methods(request))} if error.status_code == 405 else {}
-    return Refusal(error.status_code, kind, problem, SHAPES, allowed).response()
+    if error.status_code != 405:
+        return Refusal(error.status_code, kind, problem, SHAPES).response()
+    methods = ", ".join(_methods(request))
+    return Refusal(405, kind, problem, f"This address takes {methods}.", {"allow": methods}).response()
 
 
 def _methods(request: Request) -> list[str]:

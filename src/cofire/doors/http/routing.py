@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
+from fastapi.exceptions import RequestValidationError
 from starlette.responses import JSONResponse
 
 from cofire import AsyncMemory
@@ -17,6 +18,7 @@ REFUSED = {
     401: "The token is missing or wrong.",
     403: "The Host or the Origin is foreign.",
     404: "No such fact, recall, receipt, setting or verb.",
+    405: "The address has no such method; Allow names those it has.",
     409: "Somebody else wrote in between.",
     413: "The body is too long.",
     415: "The body is not JSON.",
@@ -42,6 +44,13 @@ async def _memory(request: Request) -> AsyncMemory:
     return memory
 
 
+async def _no_body(request: Request) -> None:
+    """What takes no fields refuses any, as other routes refuse those they do not know. An empty object is as good as none."""
+    if b"".join((await request.body()).split()) not in (b"", b"{}"):
+        raise RequestValidationError([{"type": "no_body", "loc": ("body",), "msg": "there are no fields to give here"}])
+
+
+WITHOUT_BODY = [Depends(_no_body)]
 TheMemory = Annotated[AsyncMemory, Depends(_memory)]
 
 

@@ -2,26 +2,78 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, TypeAdapter, WithJsonSchema, WrapValidator
 
+from cofire.errors import NotFound
 from cofire.presets import MODES, PRESETS, STRATEGIES
 from cofire.settings import KNOBS, Knob
 
 # Something besides spaces, and no NUL: what memory asks of every text.
-SAID = r"^[^\x00]*[^\x00-\x20\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000][^\x00]*$"
-ULID = r"^[0-9A-HJKMNP-TV-Z]{26}$"
+SEEN = r"[^\x00-\x20\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
+SAID = rf"^[^\x00]*{SEEN}[^\x00]*$"
+ULID = r"[0-9A-HJKMNP-TV-Z]{26}"
+IDS_LOOK = "an id has 26 digits and capital letters, as in 01M7GRXZ72ER9HC7SM0EVVJFVW"
 LONGEST_QUESTION, LONGEST_NAME = 10_000, 1_000
 MOST_NAMES = 100
+EDGE_MODES = ("reinforce", "update", "skip", "error")
+SHADOW_KINDS = ("recall", "assist")
 JSON_KINDS = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
 
 def _whole(given: Any) -> Any:
     """JSON knows one kind of number: 3.0 is 3."""
     return int(given) if isinstance(given, float) and given.is_integer() else given
+
+
+def _said(given: str) -> str:
+    """Refuse what says nothing, and what is no text at all."""
+    if "\x00" in given:
+        raise ValueError("it holds a NUL character, which no text has")
+    if not re.search(SEEN, given):
+        raise ValueError("it is blank; give some text")
+    return given
+
+
+def _id(given: str) -> str:
+    """Refuse what cannot be an id."""
+    if not re.fullmatch(ULID, given):
+        raise ValueError(IDS_LOOK)
+    return given
+
+
+def _id_in_path(given: str) -> str:
+    """No fact has an id that cannot be one."""
+    if not re.fullmatch(ULID, given):
+        raise NotFound(f"There is no such fact: {IDS_LOOK}.", way_out="List the ids with GET /api/v1/facts.")
+    return given
+
+
+def _ids(given: str) -> str:
+    """Refuse what is not ids with commas between them."""
+    for one in given.split(","):
+        _id(one)
+    return given
+
+
+def _one_or_several(given: object, _: object) -> Any:
+    """A name or a list of them, so that an error speaks of what was given and not of both."""
+    if isinstance(given, str):
+        return ONE_NAME.validate_python(given, strict=True)
+    if isinstance(given, list):
+        return SEVERAL_NAMES.validate_python(given, strict=True)
+    raise ValueError("give text, or a list of texts")
+
+
+def _value(given: object) -> object:
+    """What a setting of any kind may be."""
+    if not isinstance(given, bool | int | float | str):
+        raise ValueError("give true or false, a number or text")
+    return given
 
 
 def _moment(given: str) -> str:
@@ -56,7 +108,7 @@ def _overrides(given: dict[str, Any]) -> dict[str, Any]:
     known = {one.name: one for one in settable()}
     for name, value in given.items():
         if name not in known:
-            raise ValueError(f"there is no setting {name} that may be given here")
+            raise ValueError(f"there is no setting {name!r} that may be given here")
         if not is_of_kind(value, known[name]):
             raise ValueError(f"{name} must be {known[name].allowed}")
     return given
@@ -82,12 +134,22 @@ def _enum(names: Iterable[str]) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "enum": list(names)})
 
 
+def _shown(pattern: str, **bounds: int) -> Any:
+    """A pattern for OpenAPI alone: the check behind it says better what is wrong."""
+    return Field(json_schema_extra={"pattern": pattern, **bounds})
+
+
 # How long a fact's text may be is a setting, which the verb reads; the walls bound every body.
-Text = Annotated[str, Field(min_length=1, pattern=SAID)]
-QuestionText = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION, pattern=SAID)]
-Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, pattern=SAID)]
-Id = Annotated[str, Field(pattern=ULID)]
-Names = Name | Annotated[list[Name], Field(min_length=1, max_length=MOST_NAMES)]
+Text = Annotated[str, AfterValidator(_said), _shown(SAID, minLength=1)]
+QuestionText = Annotated[str, Field(max_length=LONGEST_QUESTION), AfterValidator(_said), _shown(SAID, minLength=1)]
+Name = Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(_said), _shown(SAID, minLength=1)]
+Id = Annotated[str, AfterValidator(_id), _shown(f"^{ULID}$")]
+IdInPath = Annotated[str, AfterValidator(_id_in_path), _shown(f"^{ULID}$")]
+IdsWithCommas = Annotated[str, AfterValidator(_ids), _shown(f"^{ULID}(,{ULID})*$")]
+SeveralNames = Annotated[list[Name], Field(min_length=1, max_length=MOST_NAMES)]
+ONE_NAME: TypeAdapter[str] = TypeAdapter(Name)
+SEVERAL_NAMES: TypeAdapter[list[str]] = TypeAdapter(SeveralNames)
+Names = Annotated[Name | SeveralNames, WrapValidator(_one_or_several)]
 Tags = Annotated[list[Name], Field(max_length=MOST_NAMES)]
 Ids = Annotated[list[Id], Field(min_length=1, max_length=1_000)]
 # In an address a list is a name that is repeated; an empty one is the same as none.
@@ -103,7 +165,13 @@ Community = Annotated[int, Field(ge=0, le=2**53 - 1), BeforeValidator(_whole)]
 Budget = Annotated[int, Field(ge=1, le=10_000_000), BeforeValidator(_whole)]
 Depth = Annotated[int, Field(ge=1, le=10), BeforeValidator(_whole)]
 Share = Annotated[float, Field(ge=0, le=1)]
+SettingValue = Annotated[
+    bool | int | float | str,
+    PlainValidator(_value, json_schema_input_type=bool | int | float | str),
+]
 Mode = Annotated[str, AfterValidator(one_of(MODES)), _enum(MODES)]
+EdgeMode = Annotated[str, AfterValidator(one_of(EDGE_MODES)), _enum(EDGE_MODES)]
+ShadowKind = Annotated[str, AfterValidator(one_of(SHADOW_KINDS)), _enum(SHADOW_KINDS)]
 Strategy = Annotated[str, AfterValidator(one_of(STRATEGIES)), _enum(STRATEGIES)]
 Preset = Annotated[str, AfterValidator(one_of(PRESETS)), _enum(PRESETS)]
 Overrides = Annotated[
