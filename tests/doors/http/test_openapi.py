@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from cofire import AsyncMemory
+from cofire.doors.http import app
 from cofire.doors.http.app import described
 from cofire.doors.http.routing import REFUSED
+from scripts.house import ROOT
 from tests.doors.http.conftest import Served
 from tests.doors.http.serving import TOKEN
 
+ROUTES = Path(app.__file__).parent
+PAGE = ROOT / "docs" / "how-to" / "serve-over-http.md"
 SETTINGS = Path(__file__).with_name("schemathesis.toml")
 SCHEMATHESIS = "import sys; from schemathesis.cli import schemathesis; sys.exit(schemathesis())"
 
@@ -37,6 +43,16 @@ def test_every_operation_says_what_it_does_and_how_it_may_be_refused() -> None:
         for method, one in ways.items():
             assert one["description"], f"{method} {path}"
             assert set(one["responses"]) == {"200", *map(str, REFUSED)}, f"{method} {path}"
+
+
+def test_the_page_names_every_verb_without_a_route() -> None:
+    """A verb has a route if a route calls it, or bears its name."""
+    verbs = {name for name, one in vars(AsyncMemory).items() if callable(one) and not name.startswith("_")}
+    code = "".join(path.read_text(encoding="utf-8") for path in ROUTES.glob("*.py"))
+    paths = {path.split("/")[3] for path in described(guarded=True).openapi()["paths"]}
+    without = verbs - paths - set(re.findall(r"memory\.(\w+)\(", code)) - {"close"}
+    told = PAGE.read_text(encoding="utf-8").partition("## What has no route")[2].partition("\n## ")[0]
+    assert verbs & set(re.findall(r"`(\w+)`", told)) == without
 
 
 def test_every_operation_but_health_asks_for_the_token() -> None:
