@@ -274,11 +274,11 @@ class AsyncMemory:
     @spelled_out
     async def export(self, path: Path, *, progress: Listen = None, **filters: Unpack[Filters]) -> Exported:
         """Write facts and edges to JSONL, or to GraphML if the name of the file ends so."""
-        return await self._run(lambda settings: export(str(path), filters), progress)
+        return await self._run(lambda settings: export(path, filters), progress)
 
     async def load(self, path: Path, *, progress: Listen = None) -> Loaded:
         """Read a JSONL export; what is known already is recognised."""
-        return await self._run(lambda settings: load(str(path), settings), progress)
+        return await self._run(lambda settings: load(path, settings), progress)
 
     async def stats(self) -> Stats:
         """What memory holds and how it works just now."""
@@ -340,7 +340,7 @@ class AsyncMemory:
 
     async def backup(self, path: Path) -> None:
         """Copy the live store to a new file."""
-        return await self._run(lambda settings: backup(str(path)))
+        return await self._run(lambda settings: backup(path))
 
     async def check(self) -> list[str]:
         """What is wrong with the store, in words; empty when all is well."""

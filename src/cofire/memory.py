@@ -272,11 +272,11 @@ class Memory:
     @spelled_out
     def export(self, path: Path, *, progress: Listen = None, **filters: Unpack[Filters]) -> Exported:
         """Write facts and edges to JSONL, or to GraphML if the name of the file ends so."""
-        return self._run(lambda settings: export(str(path), filters), progress)
+        return self._run(lambda settings: export(path, filters), progress)
 
     def load(self, path: Path, *, progress: Listen = None) -> Loaded:
         """Read a JSONL export; what is known already is recognised."""
-        return self._run(lambda settings: load(str(path), settings), progress)
+        return self._run(lambda settings: load(path, settings), progress)
 
     def stats(self) -> Stats:
         """What memory holds and how it works just now."""
@@ -338,7 +338,7 @@ class Memory:
 
     def backup(self, path: Path) -> None:
         """Copy the live store to a new file."""
-        return self._run(lambda settings: backup(str(path)))
+        return self._run(lambda settings: backup(path))
 
     def check(self) -> list[str]:
         """What is wrong with the store, in words; empty when all is well."""

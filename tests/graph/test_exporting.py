@@ -152,6 +152,13 @@ def test_a_path_that_no_file_can_have_is_refused(memory: Memory, path: str) -> N
         memory.load(path)
 
 
+@pytest.mark.parametrize("path", [None, 5, "", b"bytes"])
+def test_what_is_no_path_is_refused(memory: Memory, path: Any) -> None:
+    for verb in (memory.export, memory.load, memory.backup):
+        with pytest.raises(InvalidInput, match="A file cannot be at"):
+            verb(path)
+
+
 def test_a_filter_exports_a_part_with_the_edges_inside_it(full: Memory, tmp_path: Path) -> None:
     assert full.export(tmp_path / "part.jsonl", scope="other").facts == 1
     assert "Elsewhere" in (tmp_path / "part.jsonl").read_text(encoding="utf-8")

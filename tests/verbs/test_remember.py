@@ -266,6 +266,8 @@ def test_names_of_an_enumeration_are_plain_text(memory: Memory) -> None:
     assert [fact.id for fact in memory.facts(scope=Team.DATA, session=Team.DATA)] == [id]
     assert memory.recall("Redis", scope=Team.DATA).ids == (id,)
     assert type(stored(memory, id).scope) is str
+    own = type("Own", (str,), {})(id)
+    assert (memory.portrait(own).fact.id, memory.neighbours(own), memory.use(own).helped) == (id, [], 0)
 
 
 def test_a_fact_that_ran_out_lives_again_when_it_is_told_again_without_an_end(memory: Memory, clock: Clock) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from datetime import UTC, date, datetime, time
+from os import PathLike
 from typing import Any
 
 from cofire.errors import InvalidFact, InvalidInput, InvalidQuestion
@@ -86,6 +87,14 @@ def name(given: object, label: str, error: type[InvalidInput]) -> str | None:
     if len(given) > _LONGEST_NAME:
         raise error(f"{label} has {len(given):,} characters.", way_out=f"Keep it to {_LONGEST_NAME:,}.")
     return _writable(given, label, error)
+
+
+def path(given: object) -> str:
+    """Where a file is, from text or a path."""
+    found = given.__fspath__() if isinstance(given, PathLike) else given
+    if not isinstance(found, str) or not found:
+        raise InvalidInput(f"A file cannot be at {given!r}.", way_out="Give its path as text or as a Path.")
+    return found
 
 
 def moment(given: object, label: str, error: type[InvalidInput]) -> datetime | None:

@@ -90,22 +90,22 @@ def edges(
 
 def neighbours(id: str, limit: int) -> Asking[list[Link]]:
     """All that a fact is linked with, of every kind, with what each link goes through."""
-    yield from fact_by_id(id)
-    found: list[Link] = yield Links(id, accepting.count(limit, "limit", low=1, high=1_000_000))
+    fact = yield from fact_by_id(id)
+    found: list[Link] = yield Links(fact.id, accepting.count(limit, "limit", low=1, high=1_000_000))
     return found
 
 
 def portrait(id: str, limit: int) -> Asking[Portrait]:
     """A fact with its links, descriptions and importance, how it fared, what it said before, and why curation archived it."""
     fact = yield from fact_by_id(id)
-    links = yield from neighbours(id, limit)
-    descriptions: list[str] = yield Described(id)
-    rated: dict[str, Importance] = yield Rated([id])
-    fared: dict[str, Use] = yield Uses([id])
-    past: list[Past] = yield HistoryOf(id)
-    reasons: Mapping[str, str] = yield WhyArchived([id])
-    parts = (tuple(links), tuple(descriptions), rated.get(id), fared.get(id, Use()), tuple(past))
-    return Portrait(fact, *parts, reasons.get(id))
+    links = yield from neighbours(fact.id, limit)
+    descriptions: list[str] = yield Described(fact.id)
+    rated: dict[str, Importance] = yield Rated([fact.id])
+    fared: dict[str, Use] = yield Uses([fact.id])
+    past: list[Past] = yield HistoryOf(fact.id)
+    reasons: Mapping[str, str] = yield WhyArchived([fact.id])
+    parts = (tuple(links), tuple(descriptions), rated.get(fact.id), fared.get(fact.id, Use()), tuple(past))
+    return Portrait(fact, *parts, reasons.get(fact.id))
 
 
 def oriented(edge: Edge) -> Edge:

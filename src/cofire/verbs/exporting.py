@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from html import escape
+from os import PathLike
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -16,6 +17,7 @@ from cofire.errors import InvalidInput, StoreNotOpened, map_exceptions
 from cofire.graph_asks import Edges, Rated
 from cofire.model import Edge, Fact, Importance
 from cofire.stores.base import EdgeFilter, StoreSize
+from cofire.verbs import accepting
 from cofire.verbs.asking import Filters, where
 from cofire.verbs.remember import Progress
 from cofire.xray import edge_json, fact_json
@@ -37,9 +39,9 @@ class Exported:
     edges: int
 
 
-def export(path: str, filters: Filters) -> Asking[Exported]:
+def export(path: str | PathLike[str], filters: Filters) -> Asking[Exported]:
     """Write facts and their edges to a file: GraphML if its name ends so, else JSONL. The file appears when it is whole."""
-    target = Path(path)
+    target = Path(accepting.path(path))
     _refuse_a_store(target)
     writer = _graphml if target.suffix.lower() == ".graphml" else _jsonl
     facts = yield from _all_facts(filters)

@@ -51,9 +51,9 @@ def feedback(found: Recollection | str, helped: Ids, hurt: Ids, settings: Settin
 
 def use(id: str) -> Asking[Use]:
     """How often a fact helped and hurt."""
-    yield from fact_by_id(id)
-    found: dict[str, Use] = yield Uses([id])
-    return found.get(id, Use())
+    fact = yield from fact_by_id(id)
+    found: dict[str, Use] = yield Uses([fact.id])
+    return found.get(fact.id, Use())
 
 
 def lessons_of(ways: Mapping[str, Sequence[Way]], helped: Sequence[str], hurt: Sequence[str]) -> list[Lesson]:

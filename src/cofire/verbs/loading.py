@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -37,16 +38,17 @@ class Loaded:
     new: int
 
 
-def load(path: str, settings: Settings) -> Asking[Loaded]:
+def load(path: str | PathLike[str], settings: Settings) -> Asking[Loaded]:
     """Read a JSONL export. Facts that are known already keep their ids; edges follow the facts to their new ids.
 
     Every line is looked at before anything is kept. What happened to known facts and edges since the export stays so.
     """
-    lines = _read_lines(Path(path))
+    file = Path(accepting.path(path))
+    lines = _read_lines(file)
     facts = {number: line for number, line in lines.items() if line["is"] == "fact"}
-    drawn = _accepted(_edge, {number: line for number, line in lines.items() if line["is"] == "edge"}, path)
+    drawn = _accepted(_edge, {number: line for number, line in lines.items() if line["is"] == "edge"}, file)
     superseded = {edge.target for edge in drawn if edge.kind == SUPERSEDES}
-    given = _accepted(partial(_fact, settings=settings, superseded=superseded), facts, path)
+    given = _accepted(partial(_fact, settings=settings, superseded=superseded), facts, file)
     held, new = yield from remember_new(given, settings)
     told = dict(zip(held, facts.values(), strict=True))
     ids = {line["id"]: id for id, line in zip(held, facts.values(), strict=True) if isinstance(line.get("id"), str)}
@@ -78,7 +80,7 @@ def _mode(edge: Edge, new: Collection[str]) -> str:
     return "update" if edge.source in new or edge.target in new else "skip"
 
 
-def _accepted(read: Callable[[Line], T], lines: Lines, path: str) -> list[T]:
+def _accepted(read: Callable[[Line], T], lines: Lines, path: Path) -> list[T]:
     """What each of these lines gives; one that makes no sense is named."""
     found = list[T]()
     for number, line in lines.items():
