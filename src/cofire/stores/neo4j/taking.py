@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from cofire.embedders.base import StoredModel
+from cofire.errors import InvalidInput
 from cofire.revising import PutBack, Radius, Skipped, Taken, other_model
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD
 from cofire.stores.index.terms import Held, unpacked
@@ -107,10 +108,12 @@ def put_back(taken: Taken) -> Querying[PutBack]:
     rows = taken.rows
     if not rows:
         return PutBack()
+    models = yield from kept_models()
+    if rows[MODELS].keys() != models.keys():
+        raise InvalidInput("This was forgotten by a store of another kind.", way_out="Undo it there.")
     skipped = yield from _hindered(rows[FACTS])
     hindered = {one.id for one in skipped}
     back = [row for row in rows[FACTS] if row["id"] not in hindered]
-    models = yield from kept_models()
     foreign = [part for part, model in models.items() if rows[MODELS][part] != model]
     skipped += [other_model(row["id"]) for row in back if "stored" in foreign and "stored" in row]
     yield from _create([_without(row, foreign) for row in back])
