@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from cofire import Memory
+from cofire.errors import InvalidInput
 from cofire.stores.neo4j.store import Neo4jStore
 from tests.conftest import Clock, HashedWords
 from tests.neo4j_server import IN_TURN, empty_store
@@ -55,6 +57,14 @@ def test_undo_leaves_the_server_as_it_was(memory: Memory, store: Neo4jStore, neo
     assert receipt is not None
     memory.undo(receipt.id)
     assert lasting(neo4j_url) == before
+
+
+def test_a_receipt_of_a_file_is_refused(memory: Memory, store: Neo4jStore, tmp_path: Path) -> None:
+    with Memory(tmp_path / "m.db", embedder=None, clock=Clock()) as file:
+        receipt = file.forget(file.remember("Tea at four.")).receipt
+    assert receipt is not None
+    with pytest.raises(InvalidInput, match="a store of another kind"):
+        memory.undo(receipt.path)
 
 
 def lasting(url: str) -> list[str]:
