@@ -61,6 +61,15 @@ def test_an_export_comes_back_the_same(full: Memory, tmp_path: Path) -> None:
     assert drawn(other) == drawn(full)
 
 
+def test_edges_are_as_old_where_they_are_loaded(memory: Memory, clock: Clock, tmp_path: Path) -> None:
+    first = Memory(":memory:", embedder=None, clock=clock)
+    first.remember(["We met in Porto.", "Then we went home."], session="s")
+    first.export(tmp_path / "all.jsonl")
+    clock.now += timedelta(days=400)
+    memory.load(tmp_path / "all.jsonl")
+    assert [edge.strengthened for edge in memory.edges()] == [edge.strengthened for edge in first.edges()]
+
+
 @pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1e", "\r", "\n"])
 def test_a_text_of_several_lines_comes_back_the_same(open_memory: Opening, tmp_path: Path, separator: str) -> None:
     text = f"One line{separator}and another."

@@ -256,7 +256,8 @@ def _meet(web: Web, new: NewEdge, now: datetime) -> str:
     if new.mode == "error":
         raise InvalidInput(f"{key[0]} and {key[1]} are connected by {key[2]} already.", way_out="Use another mode.")
     more = new.edge.co_access_count > known.co_access_count
-    if new.mode == "skip" or (new.mode == "update" and known == new.edge and not more):
+    timed = new.edge.strengthened not in (None, known.strengthened)
+    if new.mode == "skip" or (new.mode == "update" and known == new.edge and not more and not timed):
         return "same"
     sure = known.confidence
     again = replace(known, confidence=None if sure is None else min(1.0, sure + CONFIDENCE_STEP))

@@ -176,7 +176,8 @@ def _meet(at: Ground, new: NewEdge, known: Stored, now: datetime) -> str:
         )
     said = _fresh(edge, now)
     more = edge.co_access_count > known.co_access_count
-    if new.mode == "skip" or (new.mode == "update" and said.said == known.said and not more):
+    timed = said.seen not in (None, known.seen)
+    if new.mode == "skip" or (new.mode == "update" and said.said == known.said and not more and not timed):
         return "same"
     at.put(_key(edge), _again(known, edge, _surer(known) if new.mode == "reinforce" else said, now))
     return "changed"

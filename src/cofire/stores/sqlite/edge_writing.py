@@ -92,7 +92,7 @@ def _write_edge(connection: apsw.Connection, new: NewEdge, place: Place, version
     connection.execute(_INSERT[table], _row(new, place, version, now))
     if connection.changes():
         return "new"
-    known = connection.execute(_KNOWN.format(table), (*place, new.edge.kind)).get
+    known = connection.execute(_KNOWN.format(table, _SEEN[table]), (*place, new.edge.kind)).get
     if known[0] is not None:
         _update(connection, new, known[1], _values(new.edge), version=version, now=now)
         return "new"
@@ -101,7 +101,7 @@ def _write_edge(connection: apsw.Connection, new: NewEdge, place: Place, version
 
 def _meet(connection: apsw.Connection, known: Any, new: NewEdge, version: int, now: datetime) -> str:
     """The edge is there already: do what its mode says."""
-    key, weight, confidence, tags, origin, count = known
+    key, weight, confidence, tags, origin, count, seen = known
     if new.mode == "error":
         raise InvalidInput(
             f"{new.edge.source} and {new.edge.target} are connected by {new.edge.kind} already.",
@@ -114,7 +114,8 @@ def _meet(connection: apsw.Connection, known: Any, new: NewEdge, version: int, n
     else:
         values = _values(new.edge)
     more = new.edge.co_access_count > count
-    if values == (weight, confidence, tags, origin) and new.mode != "reinforce" and not more:
+    timed = stamp_or_none(new.edge.strengthened) not in (None, seen)
+    if values == (weight, confidence, tags, origin) and new.mode != "reinforce" and not more and not timed:
         return "same"
     _update(connection, new, key, values, version=version, now=now)
     return "changed"
@@ -133,7 +134,7 @@ def _values(edge: Edge) -> tuple[float | None, float | None, str | None, str]:
 
 
 _KNOWN = """
-SELECT ended, key, weight, confidence, tags, origin, co_access_count FROM {} WHERE source = ? AND target = ? AND kind = ?
+SELECT ended, key, weight, confidence, tags, origin, co_access_count, {1} FROM {0} WHERE source = ? AND target = ? AND kind = ?
 """
 _SEEN = {"graph_edges": "observed", "association_edges": "strengthened"}
 _INSERT = {
