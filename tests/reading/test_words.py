@@ -64,6 +64,7 @@ def test_query_syntax_is_read_as_text(syntax: str) -> None:
         ("ﬁn", "fin"),
         ("user’s", "user's"),
         ("Ångström", "Angstrom"),
+        ("Søren Kjær", "Soren Kjaer"),
     ],
 )
 def test_accents_and_forms_are_folded(accented: str, plain: str) -> None:
@@ -87,6 +88,27 @@ def test_letters_and_pairs_of_an_unspaced_text() -> None:
 
 def test_a_mixed_chunk_is_read_in_its_scripts() -> None:
     assert words("Python入門") == ["python", "入", "門", "入門"]
+
+
+@pytest.mark.parametrize("word", ["owns", "owned", "owning", "others", "mostly", "willing"])
+def test_a_word_that_merely_comes_from_a_stop_word_is_none(word: str) -> None:
+    assert words(f"Priya {word} the ledger")[1:-1] == [word]
+
+
+@pytest.mark.parametrize("name", ["MuSiQue", "ClickHouse", "PagerDuty", "OpenTelemetry", "LedgerRepository", "iPhone"])
+def test_an_identifier_is_found_by_who_types_it_small(name: str) -> None:
+    assert set(words(name.lower())) < set(words(name))
+    assert set(words(name.lower())) < set(words(f"{name}-ES"))
+
+
+@pytest.mark.parametrize("acronym", ["PR", "JWT", "API", "URL"])
+def test_the_plural_of_an_acronym_is_the_acronym(acronym: str) -> None:
+    assert words(f"{acronym}s") == words(acronym) == [acronym.lower()]
+
+
+def test_a_large_number_is_one_with_and_without_commas() -> None:
+    assert words("2,400 of 1,234,567 rows") == words("2400 of 1234567 rows")
+    assert words("rooms 1,2,3") == ["room", "1", "2", "3"]
 
 
 def test_stop_words_are_left_out() -> None:

@@ -16,11 +16,6 @@ Forms = tuple[tuple[str, float], ...]
 
 _TERM = re.compile(r"(?<!\w)v?\d+(?:\.\d+)+|[^\W_]+(?:'[^\W_]+)*(?:\+\+|#)?|(?<!\w)\.(?:NET|net)\b")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-# Letters that are no letter with an accent, and so are left alone by folding.
-_LETTERS = str.maketrans(
-    dict(zip("øØłŁđĐðÐıħĦ", "oOlLdDdDihH", strict=True))
-    | {"ß": "ss", "ẞ": "Ss", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "þ": "th", "Þ": "Th"}
-)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://(?:www\.)?|www\.")
 _WHOLE = frozenset(("path", "url", "email", "flag"))
 _ARTICLES = frozenset(("the", "a", "an"))
@@ -43,7 +38,7 @@ def terms(text: str) -> list[str]:
     >>> terms("J. R. R. Tolkien's C++ and Müller-Lüdenscheidt's APIs on v1.7.2 in the U.S.")
     ['jrr', 'tolkien', 'c++', 'and', 'muller', 'ludenscheidt', 'api', 'on', '1.7.2', 'in', 'the', 'us']
     """
-    plain = text if text.isascii() else fold(text.translate(_LETTERS))
+    plain = fold(text)
     if "&" in plain:
         plain = plain.replace("&", " and ")
     return _with_initials_closed([term for token in _TERM.findall(plain) for term in _token_terms(token)])

@@ -29,21 +29,31 @@ _WORTH_KEEPING = 64
 _PLAIN = re.compile(r"[A-Za-z]?[a-z]+")
 _JOINT = re.compile(r"[._\-/:@]+")
 _ORDINARY_COMPOUND = re.compile(r"[A-Za-z]?[a-z]+(?:-[A-Za-z]?[a-z]+)+")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# Not within the plural of an acronym (APIs).
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])(?![A-Z]s(?![a-z]))")
+_ACRONYMS = re.compile(r"[A-Z]{2,}s")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f]+"
+)
+
+
+# Letters that are no letter with an accent, and so are left alone by taking accents away.
+_LETTERS = str.maketrans(
+    dict(zip("øØłŁđĐðÐıħĦ", "oOlLdDdDihH", strict=True))
+    | {"ß": "ss", "ẞ": "Ss", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "þ": "th", "Þ": "Th"}
 )
 
 
 def fold(text: str) -> str:
     """Without accents, full-width forms and curly apostrophes: what a hurried typist would write.
 
-    >>> fold("Café Ｚürich’s")
-    "Cafe Zurich's"
+    >>> fold("Café Ｚürich’s Søren")
+    "Cafe Zurich's Soren"
     """
     if text.isascii():
         return text
-    plain = unicodedata.normalize("NFKD", text)
+    plain = unicodedata.normalize("NFKD", text.translate(_LETTERS))
     kept = "".join(letter for letter in plain if not "\u0300" <= letter <= "\u036f")
     return unicodedata.normalize("NFC", kept).replace("’", "'")
 
@@ -57,8 +67,11 @@ def words(text: str) -> list[str]:
     ['user', 'max_connections', 'max', 'connect', 'were', '200']
     >>> words("東京タワ")
     ['東', '京', 'タ', 'ワ', '東京', '京タ', 'タワ']
+    >>> words("MuSiQue owns 2,400 PRs")
+    ['musiqu', 'mu', 'si', 'que', 'owns', '2400', 'pr']
     """
-    found = list(_read(text.translate(_APART).split()))
+    plain = _THOUSANDS.sub("", text) if "," in text else text
+    found = list(_read(plain.translate(_APART).split()))
     return [word for word in found if word not in STOP_WORDS] or found
 
 
@@ -117,13 +130,16 @@ def _letters_and_pairs(run: str) -> list[str]:
 
 
 def _spaced_words(chunk: str) -> Iterator[str]:
+    """An identifier whole, what stands between its joints, and the parts of that. Who types it small writes one word."""
     chunk = chunk.strip("._-/:@'").removesuffix("'s")
-    parts = [part for joint in _JOINT.split(chunk) for part in _CAMEL.split(joint) if part]
-    if len(parts) > 1 and not _ORDINARY_COMPOUND.fullmatch(chunk):
+    joined = [joint for joint in _JOINT.split(chunk) if joint]
+    if len(joined) > 1 and not _ORDINARY_COMPOUND.fullmatch(chunk):
         yield chunk.lower()
-    for part in parts:
-        if root := _root(part):
-            yield root
+    for joint in joined:
+        parts = [part for part in _CAMEL.split(joint) if part]
+        for part in parts if len(parts) == 1 else (joint, *parts):
+            if root := _root(part):
+                yield root
 
 
 @cache
@@ -133,8 +149,10 @@ def _stemmer() -> Stemmer.Stemmer:
 
 
 def _root(part: str) -> str:
-    """Lower case, without a possessive ending, stemmed; a stop word stays as it is so that it can be recognised."""
-    plain = part.lower().removesuffix("'s").replace("'", "")
+    """Lower case, without a possessive ending, stemmed; a stop word stays as it is so that it can be recognised, and so does what
+    would become one (owned)."""
+    plain = (part[:-1] if _ACRONYMS.fullmatch(part) else part).lower().removesuffix("'s").replace("'", "")
     if plain in STOP_WORDS:
         return plain
-    return str(_stemmer().stemWord(plain))
+    stem = str(_stemmer().stemWord(plain))
+    return plain if stem in STOP_WORDS else stem
