@@ -54,6 +54,7 @@ class NameWalk:
     short: float
     in_question: float
     nearness: float
+    room: float
 
 
 @dataclass(frozen=True, slots=True)

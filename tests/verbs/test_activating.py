@@ -208,3 +208,14 @@ def test_a_name_says_less_of_a_long_fact_that_merely_mentions_it(wordy: Memory) 
     little, much = (hit_of(found, id).parts for id in (long, short))
     assert {name for name in much if much[name] > 0} >= {"shared", "rare", "fits"}
     assert all(0 < little[name] < much[name] / 3 for name in ("shared", "rare", "fits"))
+
+
+def test_a_question_of_one_word_holds_nothing_against_facts_that_say_it(wordy: Memory) -> None:
+    """There is nothing that a linked fact could add to a seed that says it all."""
+    clinics = ["Brightwater Clinic", "Hilltop Vets", "Greenfield Equine"]
+    told = [f"Ticket {number} from {clinics[number % 3]}: the list is old." for number in range(12)]
+    ids = wordy.remember([*told, "Greenfield Equine treats horses."])
+    found = wordy.recall("Equine", k=10)
+    assert set(found.ids[:5]) == {*ids[2:12:3], ids[12]}
+    assert found.ranking is not None
+    assert not found.ranking.parts["repeats"].any()

@@ -78,6 +78,17 @@ def telling(holding: Rows, source: Floats, *, most: float) -> Floats:
     return (most - np.log(np.maximum(1, holding))) * np.maximum(0.0, source)
 
 
+def room_to_add(said: Floats, *, enough: float) -> Floats:
+    """How far a fact can be asked to add something to the share of the question that its seed says: min(1, (1 − said) / enough).
+
+    Where the seed says it all, as for a question of one word, a fact that says the same has done what it could.
+
+    >>> room_to_add(np.array([1.0, 0.95, 0.4]), enough=0.1).round(2).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    return np.asarray(np.clip((1.0 - said) / enough, 0.0, 1.0))
+
+
 def few_hold(facts: int, holding: Rows, *, fewest: float, share: float) -> Floats:
     """How far it says something that two facts mention the same name: min(1, max(fewest, share · √n) / held).
 

@@ -222,7 +222,8 @@ def judged(known: Slate, paths: NamePaths, linked: Linked, places: Placed, cue: 
         "fits": covering.best_sentence(here, paths.sentences[step], np.zeros_like(theirs), shares),
         "adds_there": covering.best_sentence(there, paths.there[linked.link], theirs, shares),
         "adds": covering.share(known.holds[linked.target], theirs, shares),
-        "repeats": known.scores["keyword"][linked.target],
+        "repeats": known.scores["keyword"][linked.target]
+        * walking.room_to_add(theirs @ shares, enough=ranking().names.room),
     }
     counts = how_far_counted(known, paths, linked, cue)
     return {name: _over(len(known.ids), linked.target, counts * values) for name, values in found.items()}
