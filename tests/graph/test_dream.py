@@ -11,7 +11,7 @@ from cofire import Memory
 from cofire.driving import run
 from cofire.errors import StoreFull
 from cofire.verbs.dream import dream
-from tests.conftest import Opening
+from tests.conftest import HashedWords, Opening
 
 TEAM = [
     "The billing service stores invoices in PostgreSQL.",
@@ -43,6 +43,21 @@ def test_a_second_dream_changes_nothing(memory: Memory) -> None:
     again = memory.dream()
     assert (again.facts, again.new, again.changed, again.ended) == (0, 0, 0, 0)
     assert memory.edges() == before
+
+
+def test_bridges_are_counted_and_are_no_growth(open_memory: Opening, embedder: HashedWords) -> None:
+    settings = {"auto_link.enabled": False, "multi_graph.neighbours": 1, "dream.growth": 0.0}
+    memory = open_memory(embedder, settings=settings)
+    things, acts = ("Redis", "Kafka", "Vault", "Nginx", "Consul"), ("runs", "failed", "moved", "grew", "slept")
+    ids = memory.remember(
+        [f"{thing} {act} in {place}." for thing in things for act in acts for place in ("Rome", "Oslo")]
+    )
+    done = memory.dream()
+    assert kinds(memory)["bridge"] > 0
+    assert done.new == len(memory.edges())
+    before = [memory.portrait(id).importance for id in ids]
+    assert memory.dream().new == 0
+    assert [memory.portrait(id).importance for id in ids] == before
 
 
 def test_batches_give_the_same_facts_a_dream_as_one_batch(open_memory: Opening) -> None:

@@ -141,7 +141,8 @@ def _rate(done: Curated, settings: Settings) -> Asking[Curated]:
     total = 0
     for scope in size.scopes:
         network: Network = yield TheNetwork(scope)
-        total += yield from rank_scope(scope, network, (), settings)
+        count, _ = yield from rank_scope(scope, network, (), settings)
+        total += count
     return replace(done, communities=total)
 
 

@@ -90,9 +90,9 @@ def _dreamed(scopes: tuple[str, ...] | None, settings: Settings) -> Asking[Dream
         for name in {fact.scope for fact in batch}:
             near.setdefault(name, []).append(kin)
         yield Emit(Progress("dream", done.facts, max(done.facts, size.waiting)))
-    grouped = yield from _rate(scopes, near, settings)
+    grouped, laid = yield from _rate(scopes, near, settings)
     left: StoreSize = yield Size()
-    return replace(done, communities=grouped, waiting=left.waiting)
+    return replace(done, new=done.new + laid, communities=grouped, waiting=left.waiting)
 
 
 def _dream_batch(scopes: tuple[str, ...] | None, settings: Settings) -> Asking[tuple[list[Fact], EdgeCounts, Kin]]:
@@ -181,10 +181,11 @@ def late_pairs(kin: Kin, least: float, most: int) -> list[tuple[str, str, float]
     return [(new, old, cosine) for new, olds in pairs.items() for cosine, old in sorted(set(olds), reverse=True)[:most]]
 
 
-def _rate(scopes: tuple[str, ...] | None, near: Mapping[str, list[Kin]], settings: Settings) -> Asking[int]:
-    """Rank and group the scopes whose graph has grown since that was last done. Returns how many communities there are."""
+def _rate(scopes: tuple[str, ...] | None, near: Mapping[str, list[Kin]], settings: Settings) -> Asking[tuple[int, int]]:
+    """Rank and group the scopes whose graph has grown since that was last done. Returns how many communities there are, and how
+    many bridges are new."""
     size: StoreSize = yield Size()
-    total = 0
+    total = laid = 0
     for scope in (name for name in size.scopes if scopes is None or name in scopes):
         network: Network = yield TheNetwork(scope)
         record: Record | None = yield Recorded(_rating(scope))
@@ -194,15 +195,10 @@ def _rate(scopes: tuple[str, ...] | None, near: Mapping[str, list[Kin]], setting
             if scope in near:
                 yield from _count(scope, settings)
             continue
-        total += yield from rate_scope(scope, network, near.get(scope, []), settings)
-    return total
-
-
-def rate_scope(scope: str, network: Network, near: Sequence[Kin], settings: Settings) -> Asking[int]:
-    """Rank and group a scope, and count its words anew."""
-    count = yield from rank_scope(scope, network, near, settings)
-    yield from _count(scope, settings)
-    return count
+        count, new = yield from rank_scope(scope, network, near.get(scope, []), settings)
+        yield from _count(scope, settings)
+        total, laid = total + count, laid + new
+    return total, laid
 
 
 def _count(scope: str, settings: Settings) -> Asking[None]:
@@ -211,8 +207,9 @@ def _count(scope: str, settings: Settings) -> Asking[None]:
     yield Write(Change(now=now, recount=(scope,), sample=settings[SAMPLE]))
 
 
-def rank_scope(scope: str, network: Network, near: Sequence[Kin], settings: Settings) -> Asking[int]:
-    """PageRank, communities, and a few bridges between communities. Returns how many communities there are."""
+def rank_scope(scope: str, network: Network, near: Sequence[Kin], settings: Settings) -> Asking[tuple[int, int]]:
+    """PageRank, communities, and a few bridges between communities. Returns how many communities there are, and how many bridges
+    are new."""
     graph = (network.source, network.target, network.weight.astype(np.float64), len(network.ids))
     ranks = pagerank(*graph, damping=settings[DAMPING], tolerance=TOLERANCE, rounds=ROUNDS)
     groups = communities(*graph, seed=SEED, rounds=LABEL_ROUNDS)
@@ -220,11 +217,14 @@ def rank_scope(scope: str, network: Network, near: Sequence[Kin], settings: Sett
         Importance(id, float(rank), int(group)) for id, rank, group in zip(network.ids, ranks, groups, strict=True)
     )
     count = int(groups.max()) + 1 if len(groups) else 0
-    noted = json.dumps({"edges": len(network.source), "communities": count}).encode("ascii")
     now: datetime = yield Now()
     laid = bridge_edges(network, near, groups, settings)
-    yield Write(Change(now=now, importance=rated, edges=laid, records=(Record(_rating(scope), noted),)))
-    return count
+    # A bridge conducts both ways. It is no growth that would ask for ranking anew.
+    noted = json.dumps({"edges": len(network.source) + 2 * len(laid), "communities": count}).encode("ascii")
+    written: Written = yield Write(
+        Change(now=now, importance=rated, edges=laid, records=(Record(_rating(scope), noted),))
+    )
+    return count, written.edges.new
 
 
 def bridge_edges(network: Network, near: Sequence[Kin], groups: Any, settings: Settings) -> tuple[NewEdge, ...]:
