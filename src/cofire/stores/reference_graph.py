@@ -254,7 +254,9 @@ def _meet(web: Web, new: NewEdge, now: datetime) -> str:
         web.edges[key] = _counted(new.edge, web.past[key][0], now) if key in web.past else new.edge
         return "new"
     if new.mode == "error":
-        raise InvalidInput(f"{key[0]} and {key[1]} are connected by {key[2]} already.", way_out="Use another mode.")
+        raise InvalidInput(
+            f"{key[0]} and {key[1]} are connected by {key[2]} already.", way_out="Use mode reinforce, update or skip."
+        )
     more = new.edge.co_access_count > known.co_access_count
     timed = new.edge.strengthened not in (None, known.strengthened)
     if new.mode == "skip" or (new.mode == "update" and known == new.edge and not more and not timed):

@@ -9,7 +9,7 @@ from cofire.model import Fact, Record, Where
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, StoreSize
 from cofire.stores.neo4j import schema
 from cofire.stores.neo4j.bringing import Brought
-from cofire.stores.neo4j.querying import Query, Querying, joined
+from cofire.stores.neo4j.querying import Query, Querying, Row, joined
 from cofire.stores.neo4j.rows import FACT, condition, fact
 
 
@@ -106,8 +106,8 @@ _SERVER = "CALL dbms.components() YIELD versions, edition RETURN [versions[0] + 
 
 def check() -> Querying[list[str]]:
     """What is wrong with the store, in words."""
-    scopes = yield Query(_MISCOUNTED_SCOPES)
-    names = yield Query(_MISCOUNTED_NAMES)
+    scopes = yield from _twice(_MISCOUNTED_SCOPES)
+    names = yield from _twice(_MISCOUNTED_NAMES)
     torn = yield Query("MATCH (a:Fact)-[:LINKS]->(b:Fact) WHERE a.scope <> b.scope RETURN [a.id, b.id] AS row LIMIT 10")
     online = yield Query(_OFFLINE)
     return [
@@ -116,6 +116,15 @@ def check() -> Querying[list[str]]:
         *(f"{a} and {b} are connected across scopes" for a, b in torn),
         *(f"the index {name} is {state}" for name, state in online),
     ]
+
+
+def _twice(cypher: str) -> Querying[list[Row]]:
+    """What is found and found again. One statement reads a count and what is counted at two moments, between which others write."""
+    found = yield Query(cypher)
+    if not found:
+        return []
+    again = yield Query(cypher)
+    return [row for row in again if row in found]
 
 
 _MISCOUNTED_SCOPES = """
