@@ -31,6 +31,11 @@ def test_words_are_asked_for_in_small_letters(store: Store, pen: Pen) -> None:
     assert heard(store, "ANA") == heard(store, "straße") == set()
 
 
+def test_words_are_asked_for_without_accents(store: Store, pen: Pen) -> None:
+    pen.tell("one", speaker="Tomás Søndergård")
+    assert heard(store, "tomas") == heard(store, "sondergard") == {"Tomás Søndergård"}
+
+
 def test_speakers_of_other_scopes_are_not_heard(store: Store, pen: Pen) -> None:
     pen.tell("one", speaker="Ana Lopez", scope="a")
     pen.tell("two", speaker="Ana Costa", scope="b")

@@ -306,3 +306,10 @@ def test_a_question_in_another_script_is_answered(memory: Memory) -> None:
 def test_until_a_day_includes_that_day(memory: Memory) -> None:
     memory.remember("Tea.", at="2023-05-08T13:56:00")
     assert memory.recall("tea", until="2023-05-08").known
+
+
+@pytest.mark.parametrize("name", ["Tomás", "Tomas"])
+def test_a_speaker_is_asked_for_with_accents_or_without(wordy: Memory, name: str) -> None:
+    said = [("Tomás", "I changed the port."), ("Ana", "I changed the lock."), ("Ben", "Nobody changed it.")]
+    ids = [wordy.remember(text, speaker=speaker, session="s") for speaker, text in said]
+    assert wordy.recall(f"What did {name} change?").ids[0] == ids[0]

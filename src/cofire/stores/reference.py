@@ -30,6 +30,7 @@ from cofire.model import (
     Where,
     Written,
 )
+from cofire.reading.words import fold
 from cofire.revising import Taken
 from cofire.stores import reference_curating as caring
 from cofire.stores import reference_graph as graph
@@ -131,7 +132,7 @@ class ReferenceStore(caring.Curating, Lessons):
 
     def voices(self, scopes: Sequence[str], words: Sequence[str]) -> frozenset[str]:
         speakers = {fact.speaker for fact in self._open().facts.values() if fact.speaker and fact.scope in scopes}
-        return frozenset(speaker for speaker in speakers if not set(speaker.casefold().split()).isdisjoint(words))
+        return frozenset(speaker for speaker in speakers if not set(fold(speaker).casefold().split()).isdisjoint(words))
 
     def tags(self, scopes: Sequence[str], names: Sequence[str]) -> frozenset[str]:
         held = {tag for fact in self._open().facts.values() if fact.scope in scopes for tag in fact.tags}

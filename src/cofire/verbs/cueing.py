@@ -141,7 +141,7 @@ class _First:
 
 def _first_asked(asked: Question, plan: Plan) -> Asking[_First]:
     """All that can be asked of a question as it stands, in one round trip."""
-    said = {found.group().casefold().removesuffix("'s").removesuffix("’s") for found in _WORD.finditer(asked.text)}
+    said = {found.group().casefold().removesuffix("'s") for found in _WORD.finditer(words.fold(asked.text))}
     every = tuple(words.counts(asked.text))
     asks: list[Ask] = [
         Voices(asked.scopes, sorted(said - words.STOP_WORDS - ROLES)),
@@ -225,7 +225,8 @@ def nameless(text: str, speakers: Iterable[str]) -> str:
     >>> nameless("What did Ana say about Ben's dog?", ["Ana", "Ben Li"])
     'What did they say about their dog?'
     """
-    for form in sorted({form for one in speakers for form in (one, *one.split())}, key=len, reverse=True):
+    spelled = {form for one in speakers for name in (one, words.fold(one)) for form in (name, *name.split())}
+    for form in sorted(spelled, key=len, reverse=True):
         name = re.escape(form)
         text = re.sub(rf"\b{name}\b", "they", re.sub(rf"\b{name}['’]s\b", "their", text))
     return text
@@ -239,8 +240,9 @@ def _speakers(asked: Question, voices: Any) -> tuple[str, ...]:
 
 
 def _place(text: str, speaker: str) -> int:
-    """Where a question names a speaker, by any word of the name, written large as names are."""
-    found = (re.search(rf"\b{re.escape(word)}\b", text) for word in speaker.split() if word[:1].isupper())
+    """Where a question names a speaker, by any word of the name, written large as names are, with accents or without."""
+    text, names = words.fold(text), words.fold(speaker).split()
+    found = (re.search(rf"\b{re.escape(word)}\b", text) for word in names if word[:1].isupper())
     return min((match.start() for match in found if match), default=-1)
 
 

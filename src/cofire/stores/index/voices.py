@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.reading.words import fold
 from cofire.stores.index.columns import Columns
 
 NOBODY = -1
@@ -85,9 +86,9 @@ def _counted(columns: Columns) -> Counter[tuple[int, int]]:
 
 
 def name_words(speaker: str) -> list[str]:
-    """The words of a speaker's name, in small letters.
+    """The words of a speaker's name, in small letters and without accents.
 
-    >>> name_words("Li Hua")
-    ['li', 'hua']
+    >>> name_words("Søren Hua")
+    ['soren', 'hua']
     """
-    return speaker.casefold().split()
+    return fold(speaker).casefold().split()
