@@ -39,7 +39,8 @@ _COUNTS = {
 _COUNTS |= {"a": 1, "an": 1, "couple": 2, "few": 3, "several": 4}
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4}
 _DAYS_AWAY = {"yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1}
-_STEPS = {"last": -1, "past": -1, "previous": -1, "this": 0, "next": 1, "coming": 1, "upcoming": 1}
+_HALVES = {"year": ("month", -6), "hour": ("minute", -30)}
+_STEPS = {"last": -1, "previous": -1, "this": 0, "next": 1, "coming": 1, "upcoming": 1}
 _ANY_YEAR = r"(?:1\d|20)\d\d"
 _YEAR = f"(?P<year>{_ANY_YEAR})"
 # The second of two years is one as the first is: in 2021 and 2022, from 2020 to 2022.
@@ -275,6 +276,10 @@ def _ago(match: re.Match[str], now: datetime) -> Period:
     return almanac.away(now, match["unit"].lower(), -_number(match["count"]))
 
 
+def _half_ago(match: re.Match[str], now: datetime) -> Period:
+    return almanac.away(now, *_HALVES[match["unit"].lower()])
+
+
 def _ahead(match: re.Match[str], now: datetime) -> Period:
     return almanac.away(now, match["unit"].lower(), _number(match["count"]))
 
@@ -298,7 +303,7 @@ def _moved(now: datetime, unit: str, count: int) -> datetime:
 
 
 def _number(count: str) -> int:
-    words = count.lower().replace(" of", "").split()
+    words = count.lower().replace(" of", "").split() or ["one"]
     return int(words[-1]) if words[-1].isdigit() else _COUNTS[words[-1]]
 
 
@@ -334,8 +339,10 @@ _RELATIVE: tuple[tuple[str, str, Resolve], ...] = (
     ("month", rf"\b(?P<before>{_BEFORE_MONTH})[\s-]+(?P<month>{_LONG_MONTHS})\b", _bare_month),
     ("today", rf"(?i)\b(?P<word>{_DAY_WORDS}){_PART}\b", _day_away),
     ("part", r"(?i)\b(?P<word>this|last)\s+(?P<part>morning|afternoon|evening|night)\b", _part_of_today),
+    ("ago unit", r"(?i)\bhalf an?\s+(?P<unit>year|hour)\s+ago\b", _half_ago),
     ("ago unit", rf"(?i)\b(?:about |around |almost )?{_COUNT}\s+{_UNIT}\s+ago\b", _ago),
     ("last unit", rf"(?i)\b(?P<word>last|past|next)\s+{_COUNT}\s+{_UNIT}\b", _window),
+    ("last unit", r"(?i)\b(?P<word>past)\s+(?P<count>)(?P<unit>day|week|month|year|decade)\b", _window),
     ("unit", rf"(?i)(?<!ed )\bin\s+{_COUNT}\s+{_UNIT}(?:'s? time)?\b(?!\s+of)", _ahead),
     ("last unit", rf"(?i)\b{_WORD}\s+(?P<unit>week|weekend|month|quarter|year|decade)\b", _step),
     ("last season", rf"(?i)\b{_WORD}\s+{_SEASON}\b", _step_of_season),
