@@ -22,7 +22,7 @@ def questions(store: Store, tmp_path: Path) -> str:
 def test_compare_shows_a_line_a_question_and_the_mean(questions: str) -> None:
     shown = call("compare", questions, "--b", OFF, "-k", "3").out.splitlines()
     assert shown[0].split() == ["overlap@3", "tau", "up", "down", "question"]
-    assert shown[1].split()[:4] == ["0.667", "0.333", "1", "1"]
+    assert shown[1].split()[:4] == ["0.667", "1.000", "0", "1"]
     assert shown[1].endswith("Who has the kitchen?")
     assert len(shown) == 4
     assert shown[3].startswith("overlap@3 0.")
