@@ -143,3 +143,14 @@ def map_exceptions(
     except tuple(table) as error:
         kind = next(ours for theirs, ours in table.items() if isinstance(error, theirs))
         raise kind(problem.replace("{error}", str(error)), way_out=way_out) from error
+
+
+def decoded(raw: bytes, name: str, failure: type[InvalidInput]) -> str:
+    """Bytes from outside as text, which they must be; `name` says what they are."""
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise failure(
+            f"{name} is not text in UTF-8: byte {error.start + 1} is 0x{raw[error.start]:02x}.",
+            way_out="Convert it to UTF-8 first, for instance with iconv.",
+        ) from error

@@ -8,7 +8,7 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator
 from pathlib import Path
 
-from cofire.errors import InvalidInput, map_exceptions
+from cofire.errors import InvalidInput, decoded, map_exceptions
 from cofire.ingesting.harvest import Skipped
 
 MARKDOWN = (".md", ".markdown", ".mdx")
@@ -43,25 +43,19 @@ def text_of(path: Path, *, largest: int) -> str:
             "This is HTML, XML, RTF or PDF, whose marks would be stored as text.",
             way_out="Convert it to Markdown or plain text first, for instance with pandoc or pdftotext.",
         )
-    return _decoded(raw)
+    return _text(raw)
 
 
 def _is_marked_up(raw: bytes) -> bool:
     return raw[:_LOOKED_AT].removeprefix(BOM_UTF8).lstrip().lower().startswith(_OPENINGS)
 
 
-def _decoded(raw: bytes) -> str:
+def _text(raw: bytes) -> str:
     if raw.startswith(_UTF_16):
         raise InvalidInput("This is text in UTF-16.", way_out="Save it as UTF-8.")
     if b"\0" in raw:
         raise InvalidInput("This is a binary file.", way_out="Give text, Markdown or JSON.")
-    try:
-        return raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
-    except UnicodeDecodeError as error:
-        raise InvalidInput(
-            f"This is not text in UTF-8: byte {error.start + 1} is 0x{raw[error.start]:02x}.",
-            way_out="Convert it to UTF-8 first, for instance with iconv.",
-        ) from error
+    return decoded(raw, "This", InvalidInput).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _inside(folder: Path) -> Iterator[Path | Skipped]:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from cofire.asks import Asking, Now, Write
 from cofire.curating import Curation, Superseding
-from cofire.errors import InvalidFact, InvalidInput
+from cofire.errors import InvalidFact, InvalidInput, decoded
 from cofire.graph_asks import Edges
 from cofire.graph_settings import IDLE_MINUTES
 from cofire.model import Change, Edge, Fact, NewEdge
@@ -68,10 +68,13 @@ def load(path: str | PathLike[str], settings: Settings) -> Asking[Loaded]:
 
 def _superseded(edges: Iterable[Edge], told: Mapping[str, Line]) -> Asking[tuple[Superseding, ...]]:
     """Facts whose place others take, if they did not before: that can then be taken back, as it could where they were exported."""
-    held: list[Edge] = yield Edges(EdgeFilter(kinds=frozenset([SUPERSEDES])), MANY)
+    drawn = [edge for edge in edges if edge.kind == SUPERSEDES]
+    if not drawn:
+        return ()
+    ids = frozenset(edge.target for edge in drawn)
+    held: list[Edge] = yield Edges(EdgeFilter(kinds=frozenset([SUPERSEDES]), ids=ids), MANY)
     known = {(edge.source, edge.target) for edge in held}
-    drawn = [one for one in edges if one.kind == SUPERSEDES and (one.source, one.target) not in known]
-    ends = ((edge, _end(told[edge.target])) for edge in drawn)
+    ends = ((edge, _end(told[edge.target])) for edge in drawn if (edge.source, edge.target) not in known)
     return tuple(Superseding(edge.target, edge.source, end) for edge, end in ends if end is not None)
 
 
@@ -101,7 +104,7 @@ def _read_lines(path: Path) -> dict[int, dict[str, Any]]:
     with file_errors(path):
         raw = path.read_bytes()
     # Not splitlines(), which also parts at the line separators that a text may hold.
-    told = enumerate(_decoded(raw, path).split("\n"), start=1)
+    told = enumerate(decoded(raw, f"The file {path}", InvalidInput).split("\n"), start=1)
     lines = {number: _parsed(line, number, path) for number, line in told if line.strip()}
     head = next(iter(lines.values()), {})
     if head.get("is") != "export" or head.get("format") != FORMAT or head.get("version", VERSION + 1) > VERSION:
@@ -109,16 +112,6 @@ def _read_lines(path: Path) -> dict[int, dict[str, Any]]:
             f"{path} is not an export that this cofire can read.", way_out="Make one with: cofire export FILE"
         )
     return lines
-
-
-def _decoded(raw: bytes, path: Path) -> str:
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InvalidInput(
-            f"The file {path} is not text in UTF-8: byte {error.start + 1} is 0x{raw[error.start]:02x}.",
-            way_out="Convert it to UTF-8 first, for instance with iconv.",
-        ) from error
 
 
 def _parsed(line: str, number: int, path: Path) -> dict[str, Any]:

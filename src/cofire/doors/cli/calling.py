@@ -17,6 +17,9 @@ from cofire import configuration
 from cofire.errors import InvalidInput
 from cofire.places import at_home, is_served, without_password
 
+# A memory that is gone when it is closed.
+IN_MEMORY = ":memory:"
+
 StoreOption = Annotated[
     str | None,
     typer.Option(

@@ -9,12 +9,10 @@ from rich.text import Text
 
 import cofire
 from cofire import configuration
-from cofire.doors.cli.calling import Call, begin_group, spread
+from cofire.doors.cli.calling import IN_MEMORY, Call, begin_group, spread
 from cofire.doors.cli.screen import show, show_json, styled, warn
 from cofire.presets import PRESETS
 from cofire.settings import EMBEDDER, KNOBS, PRESET, Knob, Settings, knob
-
-IN_MEMORY = ":memory:"
 
 app = typer.Typer(name="config")
 app.callback(invoke_without_command=True, help="See and change the settings.")(begin_group)

@@ -14,7 +14,7 @@ from rich.text import Text
 
 import cofire
 from cofire import configuration
-from cofire.doors.cli.calling import Call
+from cofire.doors.cli.calling import IN_MEMORY, Call
 from cofire.doors.cli.layout import counted
 from cofire.doors.cli.listing import stats_json
 from cofire.doors.cli.screen import show, show_json, styled
@@ -23,7 +23,6 @@ from cofire.settings import EMBEDDER, LAYERS, Settings
 
 OK, WARNING, PROBLEM = "ok", "warning", "problem"
 LITTLE_SPACE = 100_000_000
-IN_MEMORY = ":memory:"
 
 _MARKS = {OK: ("ok", "green"), WARNING: ("warning", "bold yellow"), PROBLEM: ("problem", "bold red")}
 

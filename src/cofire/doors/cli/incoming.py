@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from cofire.doors.cli.screen import note
-from cofire.errors import InvalidFact, InvalidInput, map_exceptions
+from cofire.errors import InvalidFact, InvalidInput, decoded, map_exceptions
 
 JSON_LINES = (".jsonl", ".ndjson")
 STREAM = "-"
+_INPUT = "The input"
 TYPE_FACTS = "Type what to remember; end with Ctrl-D on a line of its own."
 
 
@@ -28,13 +29,13 @@ class Line:
 
     def given(self) -> str | dict[str, Any]:
         """What the line says: a text, or the fields of a fact."""
-        text = decoded(self.raw).strip()
+        text = decoded(self.raw, _INPUT, InvalidFact).strip()
         return _from_json(text) if self.as_json else text
 
 
 def standard_input() -> str:
     """All of standard input as one text, without the line end that closes it."""
-    return decoded(all_input(TYPE_FACTS)).removesuffix("\n").removesuffix("\r")
+    return decoded(all_input(TYPE_FACTS), _INPUT, InvalidFact).removesuffix("\n").removesuffix("\r")
 
 
 def is_stream(path: Path) -> bool:
@@ -62,17 +63,6 @@ def refuse_unreadable(path: Path) -> None:
     """Say at once that a file cannot be read, before anything is made for what it holds."""
     with _reading_errors(path), path.open("rb"):
         pass
-
-
-def decoded(raw: bytes) -> str:
-    """Bytes as text, which they must be."""
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InvalidFact(
-            f"The input is not text in UTF-8: byte {error.start + 1} is 0x{raw[error.start]:02x}.",
-            way_out="Convert it to UTF-8 first, for instance with iconv.",
-        ) from error
 
 
 def all_input(invitation: str) -> bytes:
