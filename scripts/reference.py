@@ -176,10 +176,10 @@ def setting_section(knob: Knob[Any]) -> Iterator[str]:
 def origin(source: str) -> str:
     """Where a default comes from, with the documents by name.
 
-    >>> origin("000; measured")
-    'SuperLocalMemory; measured'
+    >>> origin("000; measured of 10,000 facts")
+    'SuperLocalMemory; measured of 10,000 facts'
     """
-    return re.sub(r"\b00\d\b", lambda found: DOCUMENTS[found[0]], source)
+    return re.sub(r"(?<![\d,])00\d\b", lambda found: DOCUMENTS[found[0]], source)
 
 
 def shown(value: object) -> str:
