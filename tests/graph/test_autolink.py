@@ -90,6 +90,7 @@ def test_an_old_fact_is_described_by_its_new_connection_and_found_by_its_words(o
     assert memory.portrait(old).descriptions == ("Goes with: Zanzibar runbook",)
     assert memory.portrait(old).fact.text == POOL
     assert old in memory.recall("zanzibar").ids
+    assert old not in memory.recall("goes").ids, "what every description begins with leads nowhere"
 
 
 def test_descriptions_are_kept_as_history(memory: Memory) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from functools import lru_cache
 
 from cofire.model import Description, Fact
 from cofire.reading.phrases import phrases
@@ -44,7 +45,7 @@ def renewed(one: Description, last: str, there: Container[str]) -> Description |
     text = extended(last, list(cites.values()))
     if text == one.text and len(cites) == len(one.cites):
         return one
-    said = {word: count for word, count in counts(text).items() if word in one.counts}
+    said = {word: count for word, count in said_by(text).items() if word in one.counts}
     return replace(one, text=text, counts=said, cites=cites) if cites else None
 
 
@@ -85,11 +86,29 @@ def left(history: Iterable[str], gone: AbstractSet[str]) -> list[str | None]:
     return found
 
 
+def said_by(description: str) -> dict[str, int]:
+    """How often each word stands in the gists of a description. One gist describes many facts, and is read once for all of them.
+
+    >>> said_by("Goes with: tea leaves; green tea")
+    {'tea': 2, 'leav': 1, 'green': 1}
+    """
+    often: dict[str, int] = {}
+    for one in _gists(description):
+        for word, count in _words_of(one):
+            often[word] = often.get(word, 0) + count
+    return often
+
+
+@lru_cache(maxsize=4_096)
+def _words_of(gist: str) -> tuple[tuple[str, int], ...]:
+    return tuple(counts(gist).items())
+
+
 def hint_counts(history: Iterable[str]) -> dict[str, int]:
     """The words of descriptions, each as often as in the one that holds it most."""
     found: dict[str, int] = {}
     for text in history:
-        for word, count in counts(text).items():
+        for word, count in said_by(text).items():
             found[word] = max(count, found.get(word, 0))
     return found
 

@@ -22,7 +22,7 @@ from cofire.graph_settings import (
 )
 from cofire.model import Description, Edge, Fact, NewEdge, Where
 from cofire.reading import words
-from cofire.reading.descriptions import extended, gist
+from cofire.reading.descriptions import extended, gist, said_by
 from cofire.settings import Settings
 from cofire.stores.base import LEAST_COSINE, Evidence
 from cofire.verbs.connect import oriented
@@ -118,7 +118,7 @@ def describe(linked: Sequence[Linked], settings: Settings) -> Asking[tuple[Descr
 def hints(description: str, fact: Fact) -> dict[str, int]:
     """The words of a description that the fact does not say itself; those it says lead to it anyway."""
     own = {*words.words(fact.reading), *(word for tag in fact.tags for word in tag_words(tag))}
-    return {word: count for word, count in words.counts(description).items() if word not in own}
+    return {word: count for word, count in said_by(description).items() if word not in own}
 
 
 def _alike(
