@@ -17,7 +17,7 @@ from cofire.ingesting.gathering import Messages
 from cofire.learned import Use
 from cofire.model import Edge, Fact, Link, Past
 from cofire.opening import FROM_SETTINGS, Opened, Place
-from cofire.own_channels import OwnChannel, register
+from cofire.own_channels import OwnChannel, register, unregister
 from cofire.pictures import Picture
 from cofire.reasons import Why
 from cofire.recollection import Recollection
@@ -328,7 +328,7 @@ class AsyncMemory:
 
     async def unregister(self, name: str) -> bool:
         """Take a channel of one's own out; tells whether it was there."""
-        return (await self._open()).world.channels.pop(name, None) is not None
+        return unregister((await self._open()).world, name)
 
     async def configure(self, name: str, value: object) -> object:
         """Keep a setting in the store itself; returns the value as understood."""

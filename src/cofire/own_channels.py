@@ -74,6 +74,13 @@ def register(world: World, channel: OwnChannel) -> None:
     world.channels[name] = channel
 
 
+def unregister(world: World, name: object) -> bool:
+    """Take a channel of one's own out; tells whether it was there."""
+    if not isinstance(name, str):
+        raise InvalidInput(f"A channel cannot be called {name!r}.", way_out="Give the name of one that was registered.")
+    return world.channels.pop(name, None) is not None
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 

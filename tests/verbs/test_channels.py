@@ -298,6 +298,11 @@ def test_what_was_taken_out_is_no_longer_asked(wordy: Memory) -> None:
     assert "mine" not in statuses(wordy.recall("tea"))
 
 
+def test_what_cannot_be_a_name_was_never_registered(wordy: Memory) -> None:
+    with pytest.raises(InvalidInput, match="registered"):
+        wordy.unregister([])  # type: ignore[arg-type]
+
+
 def test_an_async_memory_takes_channels_too(clock: Clock) -> None:
     async def story() -> tuple[dict[str, str], bool]:
         async with AsyncMemory(":memory:", embedder=None, clock=clock) as memory:
