@@ -163,6 +163,11 @@ def test_a_backup_to_what_cannot_be_a_file_is_refused(tmp_path: Path, name: str)
         assert memory.check() == []
 
 
+def test_a_backup_in_memory_would_keep_nothing_and_is_refused(tmp_path: Path) -> None:
+    with Memory(tmp_path / "team.db", embedder=None) as memory, pytest.raises(StoreNotOpened, match="new file"):
+        memory.backup(":memory:")  # type: ignore[arg-type]
+
+
 def test_a_sound_memory_has_nothing_to_complain_of(memory: Memory) -> None:
     memory.remember(["one", "two"], session="s")
     assert memory.check() == []

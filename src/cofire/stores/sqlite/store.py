@@ -301,8 +301,9 @@ class SqliteStore(Carrying, Learning, Curating):
             return [question() for question in questions]
 
     def backup(self, path: str) -> None:
-        if Path(path).exists():
-            raise StoreNotOpened(f"{path} exists already.", way_out="Give the name of a new file.")
+        if path == IN_MEMORY or Path(path).exists():
+            found = "is no file" if path == IN_MEMORY else "exists already"
+            raise StoreNotOpened(f"{path} {found}.", way_out="Give the name of a new file.")
         with self._reading() as connection, translated(path):
             connection.execute("COMMIT")
             copy(connection, path)
