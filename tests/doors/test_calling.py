@@ -12,7 +12,7 @@ import cofire
 from cofire.doors.cli import listing
 from cofire.doors.cli.app import program
 from cofire.doors.cli.calling import Call
-from cofire.errors import CofireError, EmbedderFailed, InvalidFact, NotFound, StoreBusy
+from cofire.errors import CofireError, EmbedderFailed, InvalidFact, NotFound, StoreBusy, StoreNotOpened
 from scripts.reference import commands, get_command
 from tests.doors.calling import Store, call
 
@@ -36,6 +36,21 @@ def test_store_may_stand_anywhere_around_a_nested_command(tmp_path: Path) -> Non
         ["config", "list", "--store", path],
     ):
         assert call(*words, "--json").json["store"] == path
+
+
+@pytest.mark.parametrize(
+    "words", [["recall", "tea"], ["list"], ["stats"], ["why", "tea", "x"], ["export", "-"], ["dream"], ["forget", "x"]]
+)
+def test_a_slip_in_the_path_begins_no_store(tmp_path: Path, words: list[str]) -> None:
+    refused = call(*words, "--store", str(tmp_path / "typo.db"))
+    assert refused.code == StoreNotOpened.exit_code
+    assert "There is no store" in refused.err
+    assert "Correct the path" in refused.err
+    assert not (tmp_path / "typo.db").exists()
+
+
+def test_the_usual_store_need_not_be_there() -> None:
+    assert call("recall", "tea").code == 0
 
 
 def test_json_is_asked_for_before_or_after_the_command() -> None:

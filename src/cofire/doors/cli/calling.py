@@ -14,7 +14,7 @@ import typer
 
 import cofire
 from cofire import configuration
-from cofire.errors import InvalidInput
+from cofire.errors import InvalidInput, StoreNotOpened
 from cofire.places import at_home, is_served, without_password
 
 # A memory that is gone when it is closed.
@@ -68,13 +68,22 @@ class Call:
             return self
         return replace(self, store=self.store or earlier.store, as_json=self.as_json or earlier.as_json)
 
-    def memory(self, *, reembedding: bool = False) -> cofire.Memory:
+    def memory(self, *, may_begin: bool = False, reembedding: bool = False) -> cofire.Memory:
         """The memory with the embedder of the settings: for what is searched or embedded."""
+        self._expect_store(may_begin)
         return cofire.Memory(self.store, reembedding=reembedding)
 
-    def shelf(self) -> cofire.Memory:
+    def shelf(self, *, may_begin: bool = False) -> cofire.Memory:
         """The memory without an embedder: for what only reads or removes, so that no model is loaded, nor needed."""
+        self._expect_store(may_begin)
         return cofire.Memory(self.store, embedder=None)
+
+    def _expect_store(self, may_begin: bool) -> None:
+        """Only what is told begins a store: else a slip in a path would leave an empty one there, which knows nothing."""
+        if not (may_begin or self.store is None or self.store == IN_MEMORY or self.store_exists):
+            raise StoreNotOpened(
+                f"There is no store {self.place}.", way_out="Correct the path; `cofire remember` would begin one there."
+            )
 
 
 def refuse_empty(option: str, given: Iterable[str]) -> None:

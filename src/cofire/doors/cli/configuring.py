@@ -163,7 +163,7 @@ def _keep(call: Call, chosen: Knob[Any], value: str, *, in_store: bool) -> None:
     if chosen is EMBEDDER:
         _refuse_unknown_embedder(value)
     if in_store or chosen.kept:
-        with call.shelf() as memory:
+        with call.shelf(may_begin=True) as memory:
             understood = memory.configure(chosen.name, value)
         place = call.place
     else:

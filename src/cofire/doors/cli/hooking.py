@@ -56,7 +56,7 @@ def _acted(event: str, told: str, bounds: Bounds, call: Call) -> Done:
         if given < 1:
             raise InvalidInput(f"{option} cannot be {given}.", way_out="Give a whole number from 1 on.")
     manner = Manner(bounds.scope, bounds.k, bounds.budget, transcripts.notes_folder())
-    with call.memory() as memory:
+    with call.memory(may_begin=True) as memory:
         return act(memory, at, manner)
 
 

@@ -83,7 +83,7 @@ def ingest(*, paths: Paths, system: SystemOption = False, about: About, call: Ca
     cofire ingest notes/ chat.json --scope team
     """
     _refuse_standard_input(paths)
-    with call.memory() as memory:
+    with call.memory(may_begin=True) as memory:
         taken = _take_in(memory, paths, {**about.keywords, "system": system})
         advice = memory.stats().advice
     if call.as_json:

@@ -70,7 +70,7 @@ def load(*, file: ExportFile, call: Call) -> None:
 
     What is known already is recognised, not stored twice, and left as it is by now.
     """
-    with _readable(file) as path, call.memory() as memory, bar("importing") as advance:
+    with _readable(file) as path, call.memory(may_begin=True) as memory, bar("importing") as advance:
         done = memory.load(path, progress=advance)
     if call.as_json:
         said = {"path": str(file), "facts": done.facts, "edges": done.edges, "new": done.new}

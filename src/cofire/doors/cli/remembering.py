@@ -113,7 +113,7 @@ def _is_bare(text: str) -> bool:
 
 
 def _remember_texts(call: Call, about: About, texts: list[str]) -> None:
-    with call.memory() as memory:
+    with call.memory(may_begin=True) as memory:
         ids = memory.remember(texts, **about.keywords)
     if call.as_json:
         return show_json({"ids": ids})
@@ -123,7 +123,7 @@ def _remember_texts(call: Call, about: About, texts: list[str]) -> None:
 
 
 def _remember_file(call: Call, about: About, lines: list[Line]) -> None:
-    with call.memory() as memory:
+    with call.memory(may_begin=True) as memory:
         ids = _remember_lines(memory, lines, about.keywords)
     if call.as_json:
         return show_json({"ids": ids})
