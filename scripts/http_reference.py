@@ -70,9 +70,21 @@ def _operation(path: str, method: str, one: Mapping[str, Any], schemas: Mapping[
     if asked:
         yield "\n".join(asked)
     for name in _bodies(one):
-        yield "\n".join([f"Body `{name}`. {_said(schemas[name])}", "", *_fields(schemas[name])])
+        yield from _shape(f"Body `{name}`.", schemas[name])
+        for inner in _shapes_in(schemas[name]):
+            yield from _shape(f"`{inner}`:", schemas[inner])
     answer = one["responses"]["200"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
     yield f"Answers with `{answer}`: {', '.join(f'`{field}`' for field in schemas[answer]['properties'])}."
+
+
+def _shape(called: str, schema: Mapping[str, Any]) -> Iterator[str]:
+    yield "\n".join([f"{called} {_said(schema)}".strip(), "", *_fields(schema)])
+
+
+def _shapes_in(schema: Mapping[str, Any]) -> list[str]:
+    """The shapes that fields of a shape have."""
+    refs = [field.get("$ref", "") for field in schema["properties"].values()]
+    return [ref.rpartition("/")[2] for ref in refs if ref]
 
 
 def _said(schema: Mapping[str, Any]) -> str:
@@ -101,6 +113,8 @@ def kind(schema: Mapping[str, Any]) -> str:
     'a list: text'
     >>> kind({"type": "integer", "minimum": 1, "maximum": 1000})
     'a whole number from 1 to 1,000'
+    >>> kind({"type": "integer", "minimum": 1.0, "maximum": 1000.0})
+    'a whole number from 1 to 1,000'
     """
     if "$ref" in schema:
         return f"`{schema['$ref'].rpartition('/')[2]}`"
@@ -111,5 +125,7 @@ def kind(schema: Mapping[str, Any]) -> str:
     if schema.get("type") == "array":
         return f"a list: {kind(schema['items'])}"
     plain = FORMATS.get(schema.get("format", ""), KINDS[schema["type"]])
-    bounds = (schema.get("minimum"), schema.get("maximum"))
-    return plain if None in bounds else f"{plain} from {bounds[0]:,} to {bounds[1]:,}"
+    if not {"minimum", "maximum"} <= schema.keys():
+        return plain
+    low, high = (int(end) if schema["type"] == "integer" else end for end in (schema["minimum"], schema["maximum"]))
+    return f"{plain} from {low:,} to {high:,}"

@@ -114,7 +114,7 @@ def paragraphs(help: str) -> Iterator[str]:
     """The help; a paragraph that is a call of cofire is an example."""
     for paragraph in help.strip().split("\n\n"):
         text = " ".join(paragraph.split())
-        yield f"```sh\n{text}\n```" if text.startswith("cofire ") else text
+        yield f"```sh\n{text}\n```" if text.startswith(("cofire ", "echo ")) else text
 
 
 def option_rows(command: Any, panel: str | None = None) -> list[tuple[str, str]]:
@@ -133,7 +133,9 @@ def described(option: Any) -> str:
 
 
 def named(parameter: Any) -> str:
-    return str(parameter.metavar or parameter.name.upper())
+    """What stands for a value: as it is called, or what it may be."""
+    choices = getattr(parameter.type, "choices", ())
+    return str(parameter.metavar or "|".join(choices) or parameter.name.upper()).strip("[].…")
 
 
 def settings_page() -> Iterator[str]:

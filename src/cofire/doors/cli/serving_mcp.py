@@ -135,7 +135,8 @@ def _import(file: Path, manner: Manner, call: Call) -> None:
     done: Imported = asyncio.run(import_file(call.store, manner.scope, file))
     if call.as_json:
         return show_json({"path": str(file), **asdict(done), "store": call.place})
-    read = f"{done.entities:,} entities, {counted(done.observations, 'observation')} and {counted(done.relations, 'relation')}"
+    entities = f"{done.entities:,} {'entity' if done.entities == 1 else 'entities'}"
+    read = f"{entities}, {counted(done.observations, 'observation')} and {counted(done.relations, 'relation')}"
     return show(f"Read {read} from {file}; {done.new:,} of them are new.")
 
 
