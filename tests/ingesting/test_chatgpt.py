@@ -77,6 +77,8 @@ def test_a_circle_ends() -> None:
         (said("tool", "a dump"), WORDLESS),
         (said("user", "About me", metadata={"is_visually_hidden_from_conversation": True}), SYSTEM),
         (said("user", ""), EMPTY),
+        (said("assistant", "\ue200image_group\ue202{}\ue201"), WORDLESS),
+        (said("assistant", "【4†source】\n"), WORDLESS),
     ],
 )
 def test_what_was_not_said_is_skipped(message: dict[str, Any], reason: str) -> None:
@@ -89,6 +91,16 @@ def test_of_a_picture_with_words_the_words_are_taken() -> None:
     parts = [{"content_type": "image_asset_pointer", "asset_pointer": "file-service://x"}, "What is this?"]
     message = {**said("user", ""), "content": {"content_type": "multimodal_text", "parts": parts}}
     assert texts([{"mapping": {"a": node("a", None, [], message)}, "current_node": "a"}]) == ["What is this?"]
+
+
+def test_of_a_voice_chat_the_transcription_is_taken() -> None:
+    parts = [
+        {"content_type": "audio_transcription", "text": "What is the capital of Peru?", "direction": "in"},
+        {"content_type": "real_time_user_audio_video_asset_pointer", "audio_asset_pointer": {"format": "wav"}},
+    ]
+    message = {**said("user", ""), "content": {"content_type": "multimodal_text", "parts": parts}}
+    conversation = {"mapping": {"a": node("a", None, [], message)}, "current_node": "a"}
+    assert texts([conversation]) == ["What is the capital of Peru?"]
 
 
 def test_a_single_conversation_needs_no_list() -> None:

@@ -119,7 +119,10 @@ def _chatgpt_turn(message: Message) -> Told:
     if not spoken or message.get("recipient", "all") != "all":
         return Unsaid(WORDLESS)
     said = turn(message)
-    return replace(said, text=clean(_CHATGPT_CITATION.sub("", said.text))) if isinstance(said, Turn) else said
+    if isinstance(said, Unsaid):
+        return said
+    text = clean(_CHATGPT_CITATION.sub("", said.text))
+    return replace(said, text=text) if text else Unsaid(WORDLESS)
 
 
 def _is_claude(item: Message) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from cofire.errors import InvalidInput
 
-_WORDLESS = re.compile(r"tool|function|image|audio|video|file|document|thinking|thought|reasoning")
+_WORDLESS = re.compile(r"tool|function|image|audio(?!_transcription)|video|file|document|thinking|thought|reasoning")
 
 
 @dataclass(frozen=True, slots=True)
