@@ -13,6 +13,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from cofire.errors import InvalidSetting, StoreNotOpened, map_exceptions
+from cofire.places import path_of
 from cofire.settings import KNOBS, Knob, Settings, by_name, from_record, knob
 
 FILE_VARIABLE = "COFIRE_CONFIG"
@@ -25,7 +26,7 @@ _WAY_OUT = f"Mend or move the file, or point {FILE_VARIABLE} at another one."
 def file_path() -> Path:
     """The user's settings file: COFIRE_CONFIG, or config.toml in the user's configuration folder."""
     given = os.environ.get(FILE_VARIABLE)
-    return Path(given) if given else Path(platformdirs.user_config_dir("cofire")) / "config.toml"
+    return path_of(given) if given else Path(platformdirs.user_config_dir("cofire")) / "config.toml"
 
 
 def default_store() -> str:
@@ -111,7 +112,7 @@ def _document(path: Path) -> tomlkit.TOMLDocument:
 def _read(path: Path) -> tuple[str, dict[str, Any]]:
     """The text of the file and what it says; one parser tells of mistakes, wherever they are met."""
     with _file_errors(path):
-        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        text = path.read_text(encoding="utf-8-sig") if path.exists() else ""
     try:
         return text, tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -134,6 +135,8 @@ def _table_for(document: tomlkit.TOMLDocument, chosen: Knob[Any]) -> tuple[Any, 
 
 def _save(path: Path, document: tomlkit.TOMLDocument) -> None:
     with _file_errors(path):
+        # A link stays a link, to wherever its owner keeps the file.
+        path = path.resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_suffix(".new")
         unfinished.write_text(tomlkit.dumps(document), encoding="utf-8")

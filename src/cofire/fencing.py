@@ -10,8 +10,10 @@ CLOSING = "</memory>"
 
 # What a door says below a fence: the ids of what stands in it, and how to tell what helped.
 _BELOW = r"(?:\s*\bids: \[1\] [^\n]*)?(?:\s*Tell what helped: feedback\([^\n]*\)\.)?"
-# Whatever a fence says in its opening, and also where its end was cut off.
-_BLOCK = re.compile(rf"<memory\b[^>]*>.*?(?:</memory\s*>{_BELOW}|\Z)", re.DOTALL | re.IGNORECASE)
+# A fence has a note, whatever that says, or begins with the first of its facts; other things are called memory too.
+_BEGUN = r"<memory(?:\s+note=[^>]*>|\s*>(?=\s*\[1\]))"
+# Also where its end was cut off.
+_BLOCK = re.compile(rf"{_BEGUN}.*?(?:</memory\s*>{_BELOW}|\Z)", re.DOTALL | re.IGNORECASE)
 
 
 def harmless(text: str) -> str:
@@ -37,5 +39,7 @@ def unfenced(text: str) -> str:
     ''
     >>> unfenced("<memory>[1] Tea at four.</memory>\\nids: [1] 01KDVDNA000000000000000000\\nCoffee at five.")
     'Coffee at five.'
+    >>> unfenced("Every file must #include <memory> first, and respect <memory-limit>.")
+    'Every file must #include <memory> first, and respect <memory-limit>.'
     """
     return _BLOCK.sub("", text).strip()

@@ -73,7 +73,7 @@ MAY_KNOW = {
         *("errors", "abstention_settings", "curate_settings", "energy_settings", "graph_settings", "recall_settings"),
         *("forget_settings", "knobs", "learning_settings", "model", "presets", "shadow_settings"),
     },
-    "configuration": {"errors", "model", "presets", "settings"},
+    "configuration": {"errors", "model", "places", "presets", "settings"},
     "dynamics": {"errors", "learned", "model", "reading", "spreads"},
     "reading": {"errors", "model", "dynamics"},
     "ingesting": {"errors", "model"},

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from cofire.doors.hooks import transcripts
 from cofire.memory import Memory
 
 Hook = Callable[..., dict[str, Any]]
@@ -196,3 +197,60 @@ def test_a_wrong_option_before_the_command_does_not_stop_it_either(place: dict[s
     ended = subprocess.run(command, input="{}", capture_output=True, text=True, env=place, check=False)
     assert ended.returncode == 0
     assert "--wrong" in ended.stderr
+
+
+@pytest.mark.parametrize("options", [("--store", ""), ("--scope", "\udcff"), ("--store", "/no/such/\udcff.db")])
+def test_what_cannot_be_used_does_not_stop_the_agent(place: dict[str, str], options: tuple[str, ...]) -> None:
+    ended = called(place, "prompt-submit", json.dumps({"prompt": "How do we deploy?"}), *options)
+    assert ended.returncode == 0
+    assert ended.stdout or "error: " in ended.stderr
+
+
+def test_text_that_merely_speaks_of_memory_is_remembered_whole(
+    place: dict[str, str], hook: Hook, tmp_path: Path
+) -> None:
+    transcript, said = tmp_path / "session.jsonl", "Begin with #include <memory>, then set <memory-limit> to 2 GB."
+    transcript.write_text(line("user", said))
+    hook("stop", session_id="s1", transcript_path=str(transcript))
+    with memory_at(place) as memory:
+        assert [one.text for one in memory.facts()] == [said]
+
+
+def test_each_store_and_scope_is_told_for_itself(place: dict[str, str], hook: Hook, tmp_path: Path) -> None:
+    transcript, other = tmp_path / "session.jsonl", tmp_path / "other.db"
+    transcript.write_text(line("user", "The lighthouse lost its lamp."))
+    told = {"session_id": "s1", "transcript_path": str(transcript)}
+    for options in ((), ("--scope", "mine"), ("--store", str(other))):
+        assert "1 new turn " in hook("stop", *options, **told)["systemMessage"]
+        assert "0 new turns" in hook("stop", *options, **told)["systemMessage"]
+    other.unlink()
+    assert "1 new turn " in hook("stop", "--store", str(other), **told)["systemMessage"], "a new store knows nothing"
+
+
+def test_a_message_that_cannot_be_read_keeps_no_other_away(place: dict[str, str], hook: Hook, tmp_path: Path) -> None:
+    transcript = tmp_path / "session.jsonl"
+    odd = json.dumps({"type": "user", "sessionId": "s1", "message": {"role": "user", "content": 5}})
+    deep = "[" * 100_000
+    transcript.write_text(line("user", "Tea is at four.") + f"{odd}\n{deep}\n" + line("user", "Coffee is at five."))
+    assert "2 new turns" in hook("stop", session_id="s1", transcript_path=str(transcript))["systemMessage"]
+
+
+def test_where_time_runs_out_the_next_reading_goes_on(tmp_path: Path) -> None:
+    transcript, notes = tmp_path / "session.jsonl", tmp_path / "notes"
+    transcript.write_text("".join(line("user", f"Lamp {number} is lit.") for number in range(40)))
+    first = next(transcripts.unread(transcript, notes))
+    transcripts.note(transcript, notes, first.end)
+    left = [item for some in transcripts.unread(transcript, notes) for item in some.items]
+    assert (len(first.items), len(left)) == (transcripts.AT_ONCE, 40 - transcripts.AT_ONCE)
+    assert left[0]["message"]["content"][0]["text"] == f"Lamp {transcripts.AT_ONCE} is lit."
+
+
+def test_what_the_agent_tells_is_utf_8_whatever_the_terminal_speaks(
+    place: dict[str, str], hook: Hook, tmp_path: Path
+) -> None:
+    place["PYTHONIOENCODING"] = "ascii"
+    transcript = tmp_path / "dür" / "session.jsonl"
+    transcript.parent.mkdir()
+    transcript.write_text(line("user", "The lighthouse lost its lamp."))
+    told = json.dumps({"session_id": "s1", "transcript_path": str(transcript)}, ensure_ascii=False)
+    assert "1 new turn " in json.loads(called(place, "stop", told).stdout)["systemMessage"]

@@ -42,7 +42,7 @@ def hook(*, event: Event, bounds: Bounds, call: Call) -> None:
 
     echo '{"prompt": "How do we deploy?"}' | cofire hook prompt-submit
     """
-    done = answering.within(bounds.deadline, lambda: _acted(event, sys.stdin.read(), bounds, call))
+    done = answering.within(bounds.deadline, lambda: _acted(event, _told(), bounds, call))
     sys.stdout.write(json.dumps(answering.answer(_event(event), done or answering.late(bounds.deadline))) + "\n")
     sys.stdout.flush()
     if done is None:
@@ -55,9 +55,17 @@ def _acted(event: str, told: str, bounds: Bounds, call: Call) -> Done:
     for option, given in (("--k", bounds.k), ("--budget", bounds.budget)):
         if given < 1:
             raise InvalidInput(f"{option} cannot be {given}.", way_out="Give a whole number from 1 on.")
-    manner = Manner(bounds.scope, bounds.k, bounds.budget, transcripts.notes_folder())
+    notes = transcripts.notes_folder(call.place if call.file is None else str(call.file.absolute()), bounds.scope)
+    if not call.store_exists:
+        transcripts.begin_anew(notes)
+    manner = Manner(bounds.scope, bounds.k, bounds.budget, notes)
     with call.memory(may_begin=True) as memory:
         return act(memory, at, manner)
+
+
+def _told() -> str:
+    """What the agent tells, which is UTF-8 whatever the terminal speaks."""
+    return sys.stdin.buffer.read().decode("utf-8", "replace") if sys.stdin else ""
 
 
 def _event(given: str) -> str:

@@ -28,8 +28,13 @@ PIPE_CLOSED = 141
 
 
 def run(given: Sequence[str]) -> int:
-    """Run one command and return its exit code."""
+    """Run one command and return its exit code. To a coding agent one that is not 0 may mean that it must not go on."""
     _be_able_to_write_anything()
+    code = _ended(given)
+    return OK if _is_hook(given) else code
+
+
+def _ended(given: Sequence[str]) -> int:
     try:
         return _run(given)
     except BrokenPipeError:
@@ -37,8 +42,7 @@ def run(given: Sequence[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return _stopped()
     except typer.TyperException as error:
-        code = OK if _is_hook(given) else error.exit_code
-        return _fail(given, "UsageError", error.format_message(), _usage(error), code=code)
+        return _fail(given, "UsageError", error.format_message(), _usage(error), code=error.exit_code)
     except CofireError as error:
         return _fail(given, type(error).__name__, error.problem, error.way_out, code=error.exit_code)
     except OSError as error:
@@ -100,7 +104,7 @@ def _unexpected(given: Sequence[str], error: Exception) -> int:
 
 
 def _is_hook(given: Sequence[str]) -> bool:
-    """Whether a coding agent calls: to it a code that is not 0 may mean that it must not go on.
+    """Whether a coding agent calls.
 
     >>> _is_hook(["--store", "team.db", "--wrong", "hook", "stop"]), _is_hook(["remember", "hook"])
     (True, False)

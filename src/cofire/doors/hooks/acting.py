@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import cofire
 from cofire.doors.hooks import transcripts
 from cofire.doors.hooks.events import Moment
+from cofire.errors import InvalidInput
 from cofire.model import Fact
 from cofire.xray import prompt_text
 
@@ -59,10 +60,20 @@ def remember(memory: cofire.Memory, moment: Moment, manner: Manner) -> Done:
     """What was said since the last time."""
     if moment.transcript is None or not moment.transcript.exists():
         return Done("There is no transcript to remember.")
-    reading = transcripts.unread(moment.transcript, manner.notes)
-    kept = memory.ingest(reading.items, scope=manner.scope, session=moment.session, source=_place(moment))
-    transcripts.note(moment.transcript, manner.notes, reading.end)
-    return Done(f"{kept.fresh} new {'turn' if kept.fresh == 1 else 'turns'} remembered.")
+    fresh = 0
+    # Few at a time, each noted: where time runs out, the next reading goes on from there.
+    for some in transcripts.unread(moment.transcript, manner.notes):
+        fresh += _kept(memory, some.items, moment, manner)
+        transcripts.note(moment.transcript, manner.notes, some.end)
+    return Done(f"{fresh} new {'turn' if fresh == 1 else 'turns'} remembered.")
+
+
+def _kept(memory: cofire.Memory, items: Sequence[transcripts.Item], moment: Moment, manner: Manner) -> int:
+    """How many of these are new. One that cannot be read keeps no other from being remembered."""
+    try:
+        return memory.ingest(items, scope=manner.scope, session=moment.session, source=_place(moment)).fresh
+    except InvalidInput:
+        return sum(_kept(memory, [one], moment, manner) for one in items) if len(items) > 1 else 0
 
 
 ACTS: Mapping[str, Callable[[cofire.Memory, Moment, Manner], Done]] = {

@@ -6,10 +6,11 @@ How far a session was read is noted in a folder of its own, so that what somebod
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import platformdirs
@@ -19,27 +20,40 @@ from cofire.fencing import unfenced
 Item = dict[str, Any]
 
 
+# So many lines are remembered at a time.
+AT_ONCE = 16
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What is new in a transcript, and how far it was read."""
+    """What is new in some lines of a transcript, and how far it was read with them."""
 
     items: tuple[Item, ...]
     end: int
 
 
-def notes_folder() -> Path:
-    return Path(platformdirs.user_state_dir("cofire")) / "hooks"
+def notes_folder(store: str, scope: str) -> Path:
+    """Where it is noted what of transcripts a scope of a store has been told."""
+    return Path(platformdirs.user_state_dir("cofire")) / "hooks" / _digest(f"{store}\0{scope}")
 
 
-def unread(transcript: Path, notes: Path) -> Reading:
-    """The whole lines after the place that was noted; all of them if the file has become shorter since."""
-    begin = _noted(transcript, notes)
+def unread(transcript: Path, notes: Path) -> Iterator[Reading]:
+    """The whole lines after the place that was noted, some at a time; all of them if the file has become shorter since."""
+    end = _noted(transcript, notes)
     with transcript.open("rb") as file:
-        begin = begin if begin <= file.seek(0, 2) else 0
-        file.seek(begin)
+        end = end if end <= file.seek(0, 2) else 0
+        file.seek(end)
         lines = file.read()
-    whole = lines[: lines.rfind(b"\n") + 1]
-    return Reading(tuple(_items(whole)), begin + len(whole))
+    whole = lines[: lines.rfind(b"\n") + 1].splitlines(keepends=True)
+    for begin in range(0, len(whole), AT_ONCE):
+        some = whole[begin : begin + AT_ONCE]
+        end += sum(map(len, some))
+        yield Reading(tuple(_items(some)), end)
+
+
+def begin_anew(notes: Path) -> None:
+    """Forget how far transcripts were read: a store that is not there has been told nothing."""
+    rmtree(notes, ignore_errors=True)
 
 
 def note(transcript: Path, notes: Path, end: int) -> None:
@@ -58,15 +72,19 @@ def _noted(transcript: Path, notes: Path) -> int:
 
 
 def _page(transcript: Path, notes: Path) -> Path:
-    return notes / blake2b(str(transcript.absolute()).encode(), digest_size=12).hexdigest()
+    return notes / _digest(str(transcript.absolute()))
 
 
-def _items(lines: bytes) -> Iterator[Item]:
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
+
+
+def _items(lines: Sequence[bytes]) -> Iterator[Item]:
     """A line that is cut or broken says nothing; the agent writes them, and may have been stopped at it."""
-    for line in lines.splitlines():
+    for line in lines:
         try:
             item = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(item, dict) and isinstance(item.get("message"), Mapping):
             yield {**item, "message": _own_words(item["message"])}
