@@ -193,7 +193,33 @@ def test_tags_may_be_listed_below() -> None:
     assert only("---\ntags:\n  - habit\n  - '#home'\nauthor: Ana\n---\nTea.").tags == ("habit", "home")
 
 
-@pytest.mark.parametrize("date", ["soon", "2024", "May 1st"])
+def test_a_title_may_be_folded() -> None:
+    assert only("---\ntitle: >-\n  Tea\n  at home\ndate: 2024-05-01\n---\nHot.").subject == "Tea at home"
+
+
+def test_front_matter_may_be_toml() -> None:
+    fact = only('+++\ntitle = "Tea"\ndate = 2024-05-01T12:00:00Z\ntags = ["habit", "home"]\n[extra]\na = 1\n+++\nHot.')
+    assert (fact.subject, fact.text, fact.tags) == ("Tea", "Hot.", ("habit", "home"))
+    assert (fact.at, fact.metadata["line"]) == (datetime(2024, 5, 1, 12, tzinfo=UTC), 8)
+    assert texts("+++\nno TOML\n+++\n") == ["+++ no TOML +++"]
+
+
+@pytest.mark.parametrize(
+    "opening", ["\n# One\n\nAgenda: budgets\n", "Agenda: budgets\nThe budget is 42.\n", "See: it\n* * *\n"]
+)
+def test_a_rule_that_opens_a_text_begins_no_front_matter(opening: str) -> None:
+    body = f"{opening}\n---\n\nBye."
+    assert texts(f"---\n{body}") == texts(f"\n{body}")
+    assert len(texts(f"---\n{body}")) > 1
+
+
+def test_front_matter_may_hold_lists_comments_and_long_labels() -> None:
+    front = "---\ntitle: Tea > cake\n# how it is shown\ndate created: today\n\nlayout: post\nlinks:\n- a: 1\n  b: 2\nmore: [\n  x\n]\n---\n"
+    fact = only(f"{front}Hot.")
+    assert (fact.text, fact.subject, fact.tags) == ("Hot.", "Tea > cake", ())
+
+
+@pytest.mark.parametrize("date", ["soon", "2024", "May 1st", "0001-01-01T00:00:00+05:00"])
 def test_a_date_that_is_not_plain_is_none(date: str) -> None:
     assert only(f"---\ndate: {date}\n---\nTea.").at is None
 

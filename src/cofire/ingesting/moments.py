@@ -34,7 +34,7 @@ def plain_moment(text: str) -> datetime | None:
     """
     try:
         return _zoned(datetime.fromisoformat(text.strip()))
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 
