@@ -37,6 +37,23 @@ def test_headings_may_be_underlined() -> None:
     ]
 
 
+def test_a_heading_with_nothing_under_it_is_said_itself() -> None:
+    text = "# Todo\n\n## Call Ana\n\nWe met Ben.\n---\n\n# Next\n\nBody.\n\n## We use Postgres"
+    assert [
+        (fact.text, fact.subject, fact.metadata.get("trail"), fact.metadata["line"]) for fact in read(text, ".md")
+    ] == [
+        ("Call Ana", "Todo", ["Todo"], 3),
+        ("We met Ben.", "Todo", ["Todo"], 5),
+        ("Body.", "Next", ["Next"], 10),
+        ("We use Postgres", "Next", ["Next"], 12),
+    ]
+
+
+def test_a_lone_heading_is_under_the_files_name() -> None:
+    fact = only("# Call Ana")
+    assert (fact.text, fact.subject, fact.metadata) == ("Call Ana", "notes", {"line": 1})
+
+
 @pytest.mark.parametrize(
     ("heading", "subject"),
     [
@@ -176,7 +193,7 @@ def test_rules_and_bare_tags_say_nothing() -> None:
     assert texts('One.\n\n---\n\n<p align="center"><img src="a.png"></p>\n\n* * *\n\nTwo.') == ["One.", "Two."]
 
 
-@pytest.mark.parametrize("text", ["", "\n\n", "# Only\n\n## Headings\n", "---\ntitle: Tea\n---\n", "<!-- nothing -->"])
+@pytest.mark.parametrize("text", ["", "\n\n", "#\n\n---\n", "---\ntitle: Tea\n---\n", "<!-- nothing -->"])
 def test_where_nothing_is_said_there_is_no_fact(text: str) -> None:
     assert read(text, ".md") == []
 

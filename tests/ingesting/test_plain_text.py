@@ -29,6 +29,11 @@ def test_titles_are_underlined_and_ranked_as_they_appear() -> None:
     assert [fact.metadata["line"] for fact in found] == [5, 9, 14, 19]
 
 
+def test_a_title_with_nothing_under_it_is_said_itself() -> None:
+    found = read("Buy milk\n--------\n\nCall Ana\n--------\n\nText under.", ".txt")
+    assert [(fact.text, fact.subject) for fact in found] == [("Buy milk", "notes"), ("Text under.", "Call Ana")]
+
+
 def test_a_line_of_marks_under_a_longer_one_is_no_underline() -> None:
     assert [fact.text for fact in read("This is a sentence.\n---\nAnother.", ".txt")] == [
         "This is a sentence.\n---\nAnother."

@@ -37,19 +37,23 @@ class Section:
 
 
 def sections(blocks: Iterable[Block]) -> Iterator[Section]:
-    """Blocks by the heading they stand under; a heading with nothing under it is only a step of the trail."""
-    trail: list[tuple[int, str]] = []
+    """Blocks by the heading they stand under. A heading with nothing under it, not even another, is said itself under those above."""
+    trail: list[Block] = []
     under: list[Block] = []
     for block in blocks:
         if block.kind != "heading":
             under.append(block)
             continue
-        yield from _section(trail, under)
-        trail = [*((level, title) for level, title in trail if level < block.level), (block.level, block.text)]
-        under = []
-    yield from _section(trail, under)
+        above = [heading for heading in trail if heading.level < block.level]
+        yield from _section(trail, under, ends=above != trail)
+        trail, under = [*above, block], []
+    yield from _section(trail, under, ends=True)
 
 
-def _section(trail: list[tuple[int, str]], under: list[Block]) -> Iterator[Section]:
+def _section(trail: list[Block], under: list[Block], *, ends: bool) -> Iterator[Section]:
+    """What stands under the last heading or, where it ends with nothing under it, the heading itself."""
     if under:
-        yield Section(tuple(title for _, title in trail), tuple(under))
+        yield Section(tuple(heading.text for heading in trail), tuple(under))
+    elif trail and ends:
+        *above, last = trail
+        yield Section(tuple(heading.text for heading in above), (Block("paragraph", last.line, last.text),))
