@@ -61,6 +61,9 @@ def test_a_lone_heading_is_under_the_files_name() -> None:
         ("## **Bold** and `code_x_`", "Bold and code_x_"),
         ("# [Tea](https://a.org) {#tea}", "Tea"),
         ("# C#", "C#"),
+        ("# Map<String, Int> and <Key>", "Map<String, Int> and <Key>"),
+        ("# <https://a.org>", "<https://a.org>"),
+        ('# <a name="x"></a>Tea<BR/>', "Tea"),
         ("# snake_case_name", "snake_case_name"),
     ],
 )
@@ -97,6 +100,11 @@ def test_links_stay_as_they_are() -> None:
     assert texts("See [the plan](https://a.org/x_y) or <https://b.org>.") == [
         "See [the plan](https://a.org/x_y) or <https://b.org>."
     ]
+
+
+@pytest.mark.parametrize("address", ["<https://a.org/spec>", "<ana@a.org>"])
+def test_an_address_alone_is_a_paragraph(address: str) -> None:
+    assert texts(f"It is at:\n\n{address}\n\nText between.") == [f"It is at:\n\n{address}", "Text between."]
 
 
 def test_code_stays_whole_with_the_paragraph_above() -> None:
@@ -190,7 +198,10 @@ def test_a_quotation_is_a_paragraph() -> None:
 
 
 def test_rules_and_bare_tags_say_nothing() -> None:
-    assert texts('One.\n\n---\n\n<p align="center"><img src="a.png"></p>\n\n* * *\n\nTwo.') == ["One.", "Two."]
+    assert texts('One.\n\n---\n\n<p align="center"><img src="a.png"></p>\n\n<Tabs>\n\n* * *\n\nTwo.') == [
+        "One.",
+        "Two.",
+    ]
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "#\n\n---\n", "---\ntitle: Tea\n---\n", "<!-- nothing -->"])

@@ -22,7 +22,12 @@ _QUOTE = re.compile(r"^ {0,3}> ?")
 _CODE_OR_COMMENT = re.compile(
     r"^[ \t]*(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*(?P=fence)|\Z)|`[^`\n]+`|<!--.*?-->", re.DOTALL | re.MULTILINE
 )
-_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_HTML = """a abbr address article aside audio b blockquote br button center cite code col colgroup dd del details dfn div dl dt em embed
+    figcaption figure font footer h1 h2 h3 h4 h5 h6 header hr html i iframe img input ins kbd label li link main mark meta nav ol p
+    picture pre q s samp script section small source span strike strong style sub summary sup svg table tbody td tfoot th thead tr tt
+    u ul var video wbr""".split()
+_TAG = re.compile(rf"</?(?:{'|'.join(_HTML)})(?:\s[^<>]*)?/?>", re.IGNORECASE)
+_COMPONENT = re.compile(r"</?[A-Z][\w.]*(?:\s[^<>]*)?/?>")  # of MDX, where it stands alone; elsewhere it may be a type
 _CODE_SPAN = re.compile(r"(`+[^`]+`+)")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]+\)")
 _INLINE_MARK = re.compile(r"\*\*|__|(?<!\w)[*_]|[*_](?!\w)|[ \t]*\{#[^{}]*\}$|[ \t]+#+[ \t]*$")
@@ -213,4 +218,4 @@ def _glue(before: str, after: str) -> str:
 
 
 def _has_words(text: str) -> bool:
-    return any(letter.isalnum() for letter in _TAG.sub("", text))
+    return any(letter.isalnum() for letter in _COMPONENT.sub("", _TAG.sub("", text)))
