@@ -163,6 +163,15 @@ def test_links_to_folders_are_not_followed(tmp_path: Path) -> None:
     ]
 
 
+def test_a_link_that_cannot_be_followed_stops_no_other(tmp_path: Path) -> None:
+    write(tmp_path, "tea.md", "Tea.")
+    loop = tmp_path / "loop.md"
+    loop.symlink_to("loop.md")
+    assert texts(tmp_path) == ["Tea."]
+    ((where, reason),) = skipped(tmp_path)
+    assert (where, reason.split(":")[0]) == (loop.as_posix(), "It cannot be read")
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.txt")

@@ -69,16 +69,24 @@ def _inside(folder: Path) -> Iterator[Path | Skipped]:
         reason = _reason_to_skip(entry)
         if reason is not None:
             yield Skipped(path.as_posix(), reason)
-        elif entry.is_dir():
+        elif _is_folder(entry):
             yield from _inside(path)
         else:
             yield path
 
 
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a folder. Of a link that cannot be followed, reading it as a file will say why."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
 def _reason_to_skip(entry: os.DirEntry[str]) -> str | None:
     if entry.name.startswith("."):
         return "It is hidden."
-    if entry.is_dir():
+    if _is_folder(entry):
         if entry.name in _DEPENDENCIES:
             return "It holds what others wrote for programs."
         return "It is a link to a folder." if entry.is_symlink() else None
