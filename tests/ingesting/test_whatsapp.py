@@ -44,6 +44,25 @@ def test_a_date_that_is_none_decides_the_order() -> None:
     assert [fact.at.isoformat()[:10] for fact in found if fact.at] == ["2024-01-02", "2024-01-13"]
 
 
+@pytest.mark.parametrize(
+    ("dates", "read_as"),
+    [
+        (("03/04/24", "04/04/24"), ["2024-04-03", "2024-04-04"]),
+        (("04/03/24", "04/04/24"), ["2024-04-03", "2024-04-04"]),
+        (("04/03/24", "04/03/25"), ["2024-04-03", "2025-04-03"]),
+    ],
+)
+def test_where_the_chat_goes_forward_either_way_it_is_short(dates: tuple[str, ...], read_as: list[str]) -> None:
+    found = read("".join(f"{date}, 9:15 pm - Ana: Tea.\n" for date in dates), ".txt")
+    assert [fact.at.isoformat()[:10] for fact in found if fact.at] == read_as
+
+
+def test_messages_keep_their_time_as_the_chat_grows() -> None:
+    chat = "03/04/24, 9:15 pm - Ana: One.\n04/04/24, 9:16 pm - Ben: Two.\n"
+    grown = read(f"{chat}13/04/24, 9:16 pm - Ben: Three.\n", ".txt")
+    assert read(chat, ".txt") == grown[:2]
+
+
 def test_where_both_orders_do_the_clock_decides() -> None:
     by_24, by_12 = read("03/04/24, 09:00 - Ana: One.", ".txt"), read("03/04/24, 9:00 AM - Ana: One.", ".txt")
     assert [fact.at.month for fact in (*by_24, *by_12) if fact.at] == [4, 3]

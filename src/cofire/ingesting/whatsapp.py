@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 from cofire.ingesting.turns import EMPTY, MEDIA, NOTICE, Turn, Unsaid, clean
@@ -84,7 +84,7 @@ def _turn(entry: Entry, order: str) -> Turn | Unsaid:
 
 
 def _order(entries: list[Entry]) -> str:
-    """How the dates are to be read: so that each is one, and the chat goes forward in time.
+    """How the dates are to be read: so that each is one, and the chat goes forward in time and lasts no longer than it must.
 
     Where several orders do as well, clocks of twelve hours go with the month first, others with the day.
     """
@@ -93,11 +93,13 @@ def _order(entries: list[Entry]) -> str:
     return min((*likely, "year first"), key=lambda order: _oddness(entries, order))
 
 
-def _oddness(entries: list[Entry], order: str) -> tuple[int, int]:
-    """How many dates are none, and how many go back in time."""
+def _oddness(entries: list[Entry], order: str) -> tuple[int, int, bool, timedelta]:
+    """How many dates are none, how many go back in time, whether the order is a rare one, and how long the chat lasts."""
     moments = [_moment(entry, order) for entry in entries]
     known = [moment for moment in moments if moment is not None]
-    return len(moments) - len(known), sum(later < earlier for earlier, later in pairwise(known))
+    backward = sum(later < earlier for earlier, later in pairwise(known))
+    span = max(known) - min(known) if known else timedelta()
+    return len(moments) - len(known), backward, order == "year first", span
 
 
 def _moment(entry: Entry, order: str) -> datetime | None:
