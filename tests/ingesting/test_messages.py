@@ -126,6 +126,24 @@ def test_of_content_blocks_the_text_is_taken() -> None:
     assert texts([{"role": "assistant", "content": content}]) == ["I look it up.\n\nIt is at four."]
 
 
+def test_a_sentence_in_several_blocks_stays_one() -> None:
+    words = ["According to it, ", "the grass is green", " and ", "the sky is blue", ".", "So it is."]
+    content = [{"type": "text", "text": text} for text in words]
+    assert texts([{"role": "assistant", "content": content}]) == [
+        "According to it, the grass is green and the sky is blue.\n\nSo it is."
+    ]
+
+
+def test_runs_of_formatted_text_are_one_text() -> None:
+    runs = [
+        {"type": "bold", "text": "Tea"},
+        {"type": "italic", "text": "room"},
+        "s: see ",
+        {"type": "link", "text": "a.org"},
+    ]
+    assert texts([{"type": "message", "from": "Ana", "text": runs}]) == ["Tearooms: see a.org"]
+
+
 @pytest.mark.parametrize(
     "message",
     [

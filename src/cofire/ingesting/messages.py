@@ -28,13 +28,18 @@ def is_message(item: Message) -> bool:
 
 def turn(message: Message) -> Turn | Unsaid:
     """What a message says, or why it says nothing."""
-    said = saying(first(message, WORDS))
+    said = saying(first(message, WORDS), running=_is_running(message))
     role, text = _role(message), clean(said.text)
     if role == "tool":
         return Unsaid(WORDLESS)
     if not text:
         return Unsaid(WORDLESS if said.besides or message.get("tool_calls") else EMPTY)
     return Turn(text, _name(message) or role, role, time_of(message), session_of(message))
+
+
+def _is_running(message: Message) -> bool:
+    """Whether the words are runs of one text, each with its format, as in Telegram's export."""
+    return isinstance(message.get("text"), list)
 
 
 def time_of(message: Message) -> datetime | None:

@@ -10,6 +10,8 @@ from cofire.errors import InvalidInput
 
 _WORDLESS = re.compile(r"tool|function|image|audio(?!_transcription)|video|file|document|thinking|thought|reasoning")
 
+_GOES_ON = re.compile(r"[\s,.;:?)\]}…’”»，。、；：！？]|!(?!\[)")  # not what opens a picture
+
 
 @dataclass(frozen=True, slots=True)
 class Saying:
@@ -19,10 +21,10 @@ class Saying:
     besides: bool = False
 
 
-def saying(content: object) -> Saying:
-    """The words of any content.
+def saying(content: object, *, running: bool) -> Saying:
+    """The words of any content. The blocks are paragraphs, unless one goes on with a sentence or all are `running` text.
 
-    >>> saying([{"type": "text", "text": "Look:"}, {"type": "image", "source": {}}])
+    >>> saying([{"type": "text", "text": "Look:"}, {"type": "image", "source": {}}], running=False)
     Saying(text='Look:', besides=True)
     """
     if content is None:
@@ -30,23 +32,34 @@ def saying(content: object) -> Saying:
     if isinstance(content, str):
         return Saying(content)
     if isinstance(content, Mapping):
-        return _of_block(content)
+        return _of_block(content, running=running)
     if isinstance(content, Sequence):
-        return _joined([saying(block) for block in content])
+        return _joined([saying(block, running=running) for block in content], running=running)
     raise InvalidInput(
         f"The content of a message cannot be {type(content).__name__}.",
         way_out="Give it as text, or as a list of blocks.",
     )
 
 
-def _of_block(block: Mapping[str, object]) -> Saying:
+def _of_block(block: Mapping[str, object], *, running: bool) -> Saying:
     kind = block.get("type") or block.get("content_type")
     if isinstance(kind, str) and _WORDLESS.search(kind):
         return Saying("", besides=True)
     words = next((block[label] for label in ("text", "value", "parts") if block.get(label)), None)
-    return saying(words) if words is not None else Saying("", besides=True)
+    return saying(words, running=running) if words is not None else Saying("", besides=True)
 
 
-def _joined(parts: list[Saying]) -> Saying:
-    texts = [part.text for part in parts if part.text.strip()]
-    return Saying("\n\n".join(texts), besides=any(part.besides for part in parts))
+def _joined(parts: list[Saying], *, running: bool) -> Saying:
+    text = ""
+    for part in parts:
+        text += part.text if running or _goes_on(text, part.text) else f"\n\n{part.text}"
+    return Saying(text, besides=any(part.besides for part in parts))
+
+
+def _goes_on(before: str, after: str) -> bool:
+    """Whether a block stands in the midst of a sentence, as where each citation is a block of its own.
+
+    >>> _goes_on("The grass is", " green"), _goes_on("It is green", "."), _goes_on("I look it up.", "It is green.")
+    (True, True, False)
+    """
+    return not before or not after or before[-1].isspace() or _GOES_ON.match(after) is not None
