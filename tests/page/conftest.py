@@ -1,4 +1,4 @@
-"""What the browser tests share: a server of a told story, one of an empty memory, and a browser that looks at both."""
+"""What the browser tests share: a server of a told story, one of an empty memory, one of oddities, and a browser that looks at them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from scripts import team_story
 from scripts.screenshots import served
+from tests.page import oddities
 from tests.page.browsing import Browser, missing, open_browser
 
 
@@ -17,9 +18,11 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
         pytest.skip(f"The page cannot be looked at: there is no {lacking}.")
     folder = tmp_path_factory.mktemp("page")
     team_story.tell(folder / "team.db")
+    oddities.tell(folder / "odd.db")
     with (
         served(folder / "team.db", folder) as team,
         served(folder / "empty.db", folder) as empty,
-        open_browser({"team": team, "empty": empty}) as opened,
+        served(folder / "odd.db", folder) as odd,
+        open_browser({"team": team, "empty": empty, "odd": odd}) as opened,
     ):
         yield opened

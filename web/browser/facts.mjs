@@ -41,6 +41,15 @@ export default {
     assert.deepEqual(await page.locator(".tags li").allInnerTexts(), ["office", "plants"]);
   },
 
+  "tags that nobody touched stay as they are, commas and all": async ({ page, addresses }) => {
+    await openFact(page, addresses.odd, "lease of the second office");
+    await act(page, "Edit").click();
+    await page.getByLabel("Text", { exact: true }).fill("The lease of the second office ends in July.");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.locator(".fact-text", { hasText: "July" }).waitFor();
+    assert.deepEqual(await page.locator(".tags li").allInnerTexts(), ["berlin, germany", "office"]);
+  },
+
   "a fact is pinned and unpinned": async ({ page, addresses }) => {
     await openFact(page, addresses.team, "bicycles go into");
     await act(page, "Pin").click();

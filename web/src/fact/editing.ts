@@ -12,10 +12,16 @@ export interface Ways {
 
 export function editForm(fact: Fact, ways: Ways): HTMLElement {
   const text = h("textarea", { rows: 4, value: fact.text, required: true });
-  const tags = h("input", { type: "text", value: fact.tags.join(", ") });
+  const told = fact.tags.join(", ");
+  const tags = h("input", { type: "text", value: told });
+  // A tag may hold a comma: tags that nobody touched are not read back from the field.
+  const changes = () => ({
+    text: text.value.trim(),
+    ...(tags.value !== told && { tags: listed(tags.value) }),
+  });
   const save = async () => {
     try {
-      await patch(`/facts/${encodeURIComponent(fact.id)}`, { text: text.value.trim(), tags: listed(tags.value) });
+      await patch(`/facts/${encodeURIComponent(fact.id)}`, changes());
       notice("Changed. What it said before is in its history.");
       ways.done();
     } catch (error) {
