@@ -57,6 +57,17 @@ export default {
     assert.equal(await page.getByLabel("recall.k", { exact: true }).inputValue(), "10");
   },
 
+  "a number that is cleared changes nothing and shows what holds": async ({ page, addresses }) => {
+    await visit(page, addresses.team);
+    await page.getByLabel("Find a setting").fill("recall.k");
+    const changes = [];
+    page.on("request", (request) => request.method() === "PUT" && changes.push(request.url()));
+    await page.getByLabel("recall.k", { exact: true }).fill("");
+    await page.keyboard.press("Tab");
+    assert.equal(await page.getByLabel("recall.k", { exact: true }).inputValue(), "10");
+    assert.deepEqual(changes, []);
+  },
+
   "a value that is not allowed is refused with a way out": async ({ page, addresses, complaints }) => {
     await visit(page, addresses.team);
     await page.getByLabel("Find a setting").fill("recall.k");

@@ -116,14 +116,20 @@ function controlOf(setting: Setting, keep: (value: unknown) => void): HTMLInputE
     const select = h("select", { onchange: () => keep(select.value) }, ...options);
     return select;
   }
+  const held = String(setting.value ?? "");
   const numeric = setting.kind === "integer" || setting.kind === "number";
   const input = h("input", {
     type: numeric ? "number" : "text",
-    value: String(setting.value ?? ""),
+    value: held,
     min: setting.low,
     max: setting.high,
     step: setting.kind === "integer" ? 1 : "any",
-    onchange: () => keep(numeric ? Number(input.value) : input.value),
+    onchange: () => {
+      if (!numeric) keep(input.value);
+      // Without a number in it, the field changes nothing and shows what holds.
+      else if (input.value === "") input.value = held;
+      else keep(Number(input.value));
+    },
   });
   return input;
 }
