@@ -89,9 +89,12 @@ async def _astep(drive: _Drive[Any], world: World) -> None:
 
 
 async def _answer(ask: Ask, world: World) -> Any:
-    """A store or model that blocks answers in a thread; one that is asynchronous by nature is awaited where it lives."""
+    """A store or model that blocks answers in a thread; one that is asynchronous by nature is awaited where it lives. So is an
+    ask that has an `aput` of its own."""
     if isinstance(ask, Emit | Now | Mint):
         return ask.put(world)
+    if (awaited := getattr(ask, "aput", None)) is not None:
+        return await awaited(world)
     at_once = world.store_awaits and not getattr(ask, "blocks", False)
     answer = ask.put(world) if at_once else await asyncio.to_thread(ask.put, world)
     return await answer if inspect.isawaitable(answer) else answer

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from dataclasses import dataclass
 from threading import Thread
-from typing import Any, ClassVar
+from typing import Any
 
 from cofire.asks import Failure, World
 from cofire.errors import ChannelTimedOut, InvalidInput
@@ -44,15 +45,23 @@ class Listening:
     """What do these channels find? All are asked at once and apart from the store, which they may use themselves; a failing one
     answers `Failure`."""
 
-    blocks: ClassVar[bool] = True
     names: Sequence[str]
     text: str
     k: int
     where: Where
 
     def put(self, world: World) -> dict[str, Any]:
-        begun = {name: _begun(world.channels[name], self) for name in self.names if name in world.channels}
-        return {name: _in_time(world.channels[name], answer) for name, answer in begun.items()}
+        return {channel.name: _in_time(channel, answer) for channel, answer in self._begun(world)}
+
+    async def aput(self, world: World) -> dict[str, Any]:
+        """The same, awaited. No thread of the event loop's few waits along: a channel that uses the memory needs them."""
+        begun = self._begun(world)
+        answers = await asyncio.gather(*(_awaited_in_time(channel, answer) for channel, answer in begun))
+        return {channel.name: answer for (channel, _), answer in zip(begun, answers, strict=True)}
+
+    def _begun(self, world: World) -> list[tuple[OwnChannel, Future[Any]]]:
+        channels = [world.channels[name] for name in self.names if name in world.channels]
+        return [(channel, _begun(channel, self)) for channel in channels]
 
 
 def register(world: World, channel: OwnChannel) -> None:
@@ -88,24 +97,40 @@ def _is_number(value: object) -> bool:
 def _begun(channel: OwnChannel, asked: Listening) -> Future[Any]:
     """A channel at work in a thread that is let go: one that hangs does not hold up the program's end."""
     answer: Future[Any] = Future()
-    Thread(target=_listen, args=(answer, channel, asked), daemon=True, name=f"cofire channel {channel.name}").start()
+    # From now on nobody can cancel it: whoever gives up waiting leaves the thread its answer.
+    answer.set_running_or_notify_cancel()
+    Thread(target=_answer, args=(answer, channel, asked), daemon=True, name=f"cofire channel {channel.name}").start()
     return answer
 
 
-def _listen(answer: Future[Any], channel: OwnChannel, asked: Listening) -> None:
+def _answer(answer: Future[Any], channel: OwnChannel, asked: Listening) -> None:
+    answer.set_result(_heard(channel, asked))
+
+
+def _heard(channel: OwnChannel, asked: Listening) -> dict[str, float] | Failure:
     try:
-        answer.set_result(checked(channel.name, channel.listen(asked.text, asked.k, asked.where)))
+        return checked(channel.name, channel.listen(asked.text, asked.k, asked.where))
     except BaseException as error:  # noqa: BLE001 handed to whoever waits for the answer
-        answer.set_exception(error)
+        return Failure(error if isinstance(error, Exception) else RuntimeError(repr(error)))
 
 
 def _in_time(channel: OwnChannel, answer: Future[Any]) -> Any:
-    done, _ = wait([answer], timeout=channel.seconds)
-    if not done:
-        late = f"The channel {channel.name} took longer than {channel.seconds:g} seconds."
-        return Failure(ChannelTimedOut(late, way_out="Make it faster, or give it more seconds."))
-    error = answer.exception()
-    return Failure(error if isinstance(error, Exception) else RuntimeError(repr(error))) if error else answer.result()
+    try:
+        return answer.result(channel.seconds)
+    except TimeoutError:
+        return _late(channel)
+
+
+async def _awaited_in_time(channel: OwnChannel, answer: Future[Any]) -> Any:
+    try:
+        return await asyncio.wait_for(asyncio.wrap_future(answer), channel.seconds)
+    except TimeoutError:
+        return _late(channel)
+
+
+def _late(channel: OwnChannel) -> Failure:
+    late = f"The channel {channel.name} took longer than {channel.seconds:g} seconds."
+    return Failure(ChannelTimedOut(late, way_out="Make it faster, or give it more seconds."))
 
 
 def checked(name: str, scores: Any) -> dict[str, float]:

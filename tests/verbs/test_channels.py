@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from threading import Event
@@ -313,6 +314,66 @@ def test_an_async_memory_takes_channels_too(clock: Clock) -> None:
 
     found, there = asyncio.run(story())
     assert (found["mine"], there) == ("ok", True)
+
+
+def test_many_awaited_recalls_may_ask_one_that_uses_the_memory(clock: Clock) -> None:
+    """More of them at once than the event loop has threads."""
+
+    async def story() -> list[Recollection]:
+        loop = asyncio.get_running_loop()
+        async with AsyncMemory(":memory:", embedder=None, clock=clock) as memory:
+            await memory.remember([TEA, POT])
+
+            def all_facts(question: str, k: int, where: Any) -> Mapping[str, float]:
+                listed = asyncio.run_coroutine_threadsafe(memory.facts(limit=k), loop).result()
+                return {fact.id: 1.0 for fact in listed}
+
+            await memory.register(OwnChannel("all", all_facts, seconds=20))
+            return await asyncio.gather(*(memory.recall("tea") for _ in range(40)))
+
+    assert {statuses(found)["all"] for found in asyncio.run(story())} == {"ok"}
+
+
+def test_slow_ones_leave_other_awaited_verbs_their_threads(clock: Clock) -> None:
+    released = Event()
+
+    async def story() -> dict[str, str]:
+        async with AsyncMemory(":memory:", embedder=None, clock=clock) as memory:
+            tea = await memory.remember(TEA)
+            await memory.register(OwnChannel("slow", lambda *_: {tea: float(released.wait(30))}, seconds=30))
+            recalls = [asyncio.ensure_future(memory.recall("tea")) for _ in range(40)]
+            await asyncio.wait_for(_all_asked(40), 20)
+            assert len(await asyncio.wait_for(memory.facts(), 20)) == 1
+            released.set()
+            return statuses((await asyncio.gather(*recalls))[-1])
+
+    try:
+        assert asyncio.run(story())["slow"] == "ok"
+    finally:
+        released.set()
+
+
+async def _all_asked(count: int) -> None:
+    while sum(thread.name == "cofire channel slow" for thread in threading.enumerate()) < count:
+        await asyncio.sleep(0.01)
+
+
+def test_an_awaited_one_that_is_late_is_reported_and_not_waited_for(
+    clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    released = Event()
+
+    async def story() -> Recollection:
+        async with AsyncMemory(":memory:", embedder=None, clock=clock) as memory:
+            await memory.remember(TEA)
+            await memory.register(OwnChannel("slow", lambda *_: {"late": float(released.wait(30))}, seconds=0.05))
+            found = await memory.recall("tea")
+            released.set()
+            return found
+
+    found = asyncio.run(story())
+    assert (texts(found), statuses(found)["slow"]) == ([TEA], "timed_out")
+    assert not caplog.records
 
 
 def test_the_name_is_public() -> None:
