@@ -44,5 +44,9 @@ def test_a_fence_that_never_closes_reaches_to_the_end() -> None:
     assert paragraphs("One.\n```\na\n\nb") == ["One.", "```\na\n\nb"]
 
 
+def test_code_on_the_line_of_an_item_is_a_paragraph() -> None:
+    assert paragraphs("One.\n1. ```\n   a\n\n   b\n   ```\nTwo.") == ["One.", "1. ```\n   a\n\n   b\n   ```", "Two."]
+
+
 def test_a_part_longer_than_the_bound_is_alone() -> None:
     assert pack(["a", "much too long", "b"], longest=3, glue=" ") == ["a", "much too long", "b"]

@@ -156,6 +156,14 @@ def test_what_is_under_an_item_stays_with_it() -> None:
     assert fact.text == text
 
 
+@pytest.mark.parametrize(
+    "item", ["1. ```bash\n   # get it\n   ```\n2. Run it.", "- a\n  - ~~~\n    # get it\n    ~~~\n- b"]
+)
+def test_code_on_the_line_of_an_item_ends_with_its_fence(item: str) -> None:
+    found = read(f"{item}\n\n# Tea\n\nHot.", ".md")
+    assert [(fact.text, fact.subject) for fact in found] == [(item, "notes"), ("Hot.", "Tea")]
+
+
 def test_items_know_their_lines() -> None:
     found = read("# A\n\n- " + "a " * 200 + "\n- " + "b " * 200, ".md")
     assert [fact.metadata["line"] for fact in found] == [3, 4]

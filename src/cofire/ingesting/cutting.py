@@ -12,6 +12,7 @@ WHOLE = 8_000  # characters up to which a block of code stays in one piece
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+(?=[^\sa-z])|(?<=[。！？])")
 _LINE_END = re.compile(r"\n")
 _SPACE = re.compile(r"\s+")
+_MARKER = re.compile(r"\s*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)+")
 _FENCE = re.compile(r"^\s*(?P<fence>`{3,}|~{3,})(?P<rest>.*)$")
 
 PROSE = (_SENTENCE_END, _LINE_END, _SPACE)
@@ -35,7 +36,7 @@ def paragraphs(text: str) -> list[str]:
     found: list[list[str]] = [[]]
     fence: str | None = None
     for line in text.split("\n"):
-        after = fence_after(line, fence)
+        after = fence_after(behind_marker(line) if fence is None else line, fence)
         if fence is None and (after is not None or not line.strip()):
             found.append([])
         if fence is not None or line.strip():
@@ -44,6 +45,16 @@ def paragraphs(text: str) -> list[str]:
             found.append([])
         fence = after
     return ["\n".join(lines) for lines in found if lines]
+
+
+def behind_marker(text: str) -> str:
+    """What stands behind the marks of a list's item, where code may open.
+
+    >>> behind_marker("1. ```sh"), behind_marker("make")
+    ('```sh', 'make')
+    """
+    found = _MARKER.match(text)
+    return text[found.end() :] if found else text
 
 
 def fence_after(line: str, fence: str | None) -> str | None:
@@ -64,7 +75,7 @@ def fence_after(line: str, fence: str | None) -> str | None:
 
 def cut_block(text: str, *, longest: int) -> list[str]:
     """A paragraph at its sentence ends; a block of code stays whole, unless it is longer than any reader wants."""
-    if _FENCE.match(text):
+    if _FENCE.match(behind_marker(text)):
         return cut(text, longest=WHOLE, ends=CODE)
     return cut(text, longest=longest, ends=PROSE)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from cofire.ingesting.blocks import Block, Entry
-from cofire.ingesting.cutting import fence_after
+from cofire.ingesting.cutting import behind_marker, fence_after
 
 Lines = Sequence[str]
 Taken = tuple[Block | None, int]  # a block, or nothing worth keeping, and the line after it
@@ -101,7 +101,7 @@ def _fenced(lines: Lines, at: int, line: int) -> Taken:
 
 def _fence_end(lines: Lines, at: int) -> int:
     """The line after the fence that closes what opens here; the end of the text where none does, the next line where none opens."""
-    fence = fence_after(lines[at], None)
+    fence = fence_after(behind_marker(lines[at]), None)
     end = at + 1
     while end < len(lines) and fence is not None:
         fence = fence_after(lines[end], fence)
@@ -143,7 +143,7 @@ def _list(lines: Lines, at: int, line: int) -> Taken:
 def _items(lines: Lines, at: int) -> tuple[list[int], int]:
     """Where the items of a list start, and the line after it. What is indented belongs to the item above, as does a line that goes on."""
     starts = [at]
-    end = at + 1
+    end = _fence_end(lines, at)
     while (here := _next_words(lines, end)) < len(lines):
         if _RULE.fullmatch(lines[here]):
             break
