@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
+
 import pytest
 
+from cofire import AsyncMemory
 from cofire.doors.http.serving import MOST_BYTES
+from cofire.doors.http.shapes import texts_of
 from tests.doors.http.conftest import TEXTS, Served
 from tests.doors.http.serving import error
 
@@ -37,6 +42,16 @@ def test_the_longest_text_is_what_the_setting_says(served: Served) -> None:
 def test_no_setting_lets_a_body_grow_beyond_the_walls(served: Served) -> None:
     served.api.put("/settings/remember.max_characters", json={"value": 10_000_000})
     assert served.api.post("/facts", json={"text": "x" * MOST_BYTES}).status_code == 413
+
+
+def test_a_fact_that_is_forgotten_while_others_are_shown_has_no_text(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with AsyncMemory(tmp_path / "memory.db", embedder=None) as memory:
+            stays, goes = await memory.remember(["Tea at four.", "Pot on the stove."])
+            await memory.forget(goes)
+            assert await texts_of(memory, [goes, stays]) == {stays: "Tea at four.", goes: ""}
+
+    asyncio.run(story())
 
 
 def test_a_page_tells_how_to_get_the_next(served: Served) -> None:

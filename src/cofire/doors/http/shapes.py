@@ -5,17 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from cofire import AsyncMemory, Settings, xray
+from cofire import AsyncMemory, Fact, Settings, xray
 from cofire.doors.cli.configuring import setting_json
 from cofire.doors.cli.portraying import Portrait, portrait_json
 from cofire.doors.http.words import JSON_KINDS, settable
 from cofire.doors.shapes import Forgotten, forgotten_json
+from cofire.errors import NotFound
 from cofire.settings import Knob
 
 
 async def texts_of(memory: AsyncMemory, ids: Iterable[str]) -> dict[str, str]:
-    """The texts of facts, by id."""
-    return {fact.id: fact.text for fact in await memory.facts(set(ids))}
+    """The texts of facts, by id. One that was forgotten since it was looked for has none left: its text is empty."""
+    wanted = sorted(set(ids))
+    try:
+        found = await memory.facts(wanted)
+    except NotFound:
+        found = [fact for id in wanted for fact in await _if_there(memory, id)]
+    return dict.fromkeys(wanted, "") | {fact.id: fact.text for fact in found}
+
+
+async def _if_there(memory: AsyncMemory, id: str) -> list[Fact]:
+    try:
+        return await memory.facts(id)
+    except NotFound:
+        return []
 
 
 def whole_fact_json(portrait: Portrait, texts: Mapping[str, str]) -> dict[str, Any]:
