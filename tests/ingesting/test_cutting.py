@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cofire.ingesting.cutting import PROSE, cut, pack, paragraphs, pieces
+from cofire.ingesting.cutting import CODE, PROSE, cut, pack, paragraphs, pieces
 
 WORDS = st.lists(st.text("abA.!? \n`", min_size=1, max_size=12), max_size=60).map(" ".join)
 
@@ -38,6 +38,13 @@ def test_scripts_without_spaces_are_cut_at_their_stops() -> None:
 
 def test_a_text_without_any_end_is_cut_where_it_must() -> None:
     assert cut("x" * 25, longest=10, ends=PROSE) == ["x" * 10, "x" * 10, "x" * 5]
+
+
+def test_pieces_of_code_keep_their_indentation() -> None:
+    assert cut("def f():\n    a = 1\n\n    return a\n", longest=20, ends=CODE) == [
+        "def f():\n    a = 1",
+        "    return a",
+    ]
 
 
 def test_a_fence_that_never_closes_reaches_to_the_end() -> None:

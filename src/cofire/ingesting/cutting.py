@@ -88,13 +88,14 @@ def cut(text: str, *, longest: int, ends: tuple[re.Pattern[str], ...]) -> list[s
     """
     if len(text) <= longest:
         return [text]
+    edges = "\n" if ends == CODE else None  # what indents code is part of it
     found: list[str] = []
     start = 0
     while len(text) - start > longest:
         end = _last_end(text, start, start + longest, ends)
-        found.append(text[start:end].strip())
+        found.append(text[start:end].strip(edges))
         start = end
-    return [part for part in (*found, text[start:].strip()) if part]
+    return [part for part in (*found, text[start:].strip(edges)) if part.strip()]
 
 
 def _last_end(text: str, start: int, limit: int, ends: tuple[re.Pattern[str], ...]) -> int:
