@@ -198,11 +198,24 @@ def test_a_sentence_that_announces_goes_with_the_next_paragraph() -> None:
 def test_comments_are_dropped_but_not_from_code() -> None:
     assert texts("Tea <!-- or\n\ncoffee --> is hot.\n\n`<!-- kept -->`") == ["Tea", "is hot.", "`<!-- kept -->`"]
     assert texts("```\n<!-- kept -->\n```\n<!-- dropped -->") == ["```\n<!-- kept -->\n```"]
+    assert texts("```code``` is\nhot. <!-- dropped -->") == ["```code``` is hot."]
+    assert texts("- ```\n  <!-- kept -->\n  ```\n- b <!-- dropped -->") == ["- ```\n  <!-- kept -->\n  ```\n- b"]
     assert texts("It opens <!-- and never closes.") == ["It opens <!-- and never closes."]
 
 
 def test_a_quotation_is_a_paragraph() -> None:
     assert texts("> Tea is\n> hot.\n\nSaid Ana.") == ["Tea is hot.", "Said Ana."]
+
+
+def test_quoted_code_keeps_its_lines() -> None:
+    code = "```python\ndef f():\n\n    return 1\n```"
+    quoted = "".join(f"> {line}\n" for line in code.split("\n"))
+    assert texts(f"> As\n> Ana wrote:\n{quoted}> So\n> she said.") == [f"As Ana wrote:\n{code}\nSo she said."]
+
+
+def test_preformatted_text_keeps_its_lines() -> None:
+    code = "<pre>\ndef f():\n\n# no heading\n    return 1\n</pre>"
+    assert texts(f"Run it:\n{code}\nDone.") == [f"Run it:\n\n{code}", "Done."]
 
 
 def test_rules_and_bare_tags_say_nothing() -> None:

@@ -16,11 +16,14 @@ _UNDERLINE = re.compile(r" {0,3}(?P<mark>=+|-+)[ \t]*")
 _RULE = re.compile(r" {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})")
 _ITEM = re.compile(r" {0,3}(?:[-*+]|(?P<number>\d{1,9})[.)])(?:[ \t].*)?")
 _TABLE_LINE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
+_PREFORMATTED = re.compile(r" {0,3}<pre(?:\s[^<>]*)?>", re.IGNORECASE)
 _INDENTED = re.compile(r" {4}|\t")
 _WITHIN_ITEM = re.compile(r" {2}|\t")
 _QUOTE = re.compile(r"^ {0,3}> ?")
 _CODE_OR_COMMENT = re.compile(
-    r"^[ \t]*(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*(?P=fence)|\Z)|`[^`\n]+`|<!--.*?-->", re.DOTALL | re.MULTILINE
+    r"^(?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t])*(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})[^\n]*\n.*?(?:^[ \t>]*(?P=fence)[`~]*[ \t]*$|\Z)"
+    r"|`[^`\n]+`|<!--.*?-->",
+    re.DOTALL | re.MULTILINE,
 )
 _HTML = """a abbr address article aside audio b blockquote br button center cite code col colgroup dd del details dfn div dl dt em embed
     figcaption figure font footer h1 h2 h3 h4 h5 h6 header hr html i iframe img input ins kbd label li link main mark meta nav ol p
@@ -67,6 +70,8 @@ def _block(lines: Lines, at: int, line: int) -> Taken:
         return None, at + 1
     if fence_after(lines[at], None) is not None:
         return _fenced(lines, at, line)
+    if _PREFORMATTED.match(lines[at]):
+        return _preformatted(lines, at, line)
     if _INDENTED.match(lines[at]):
         return _indented(lines, at, line)
     if heading := _HEADING.fullmatch(lines[at]):
@@ -107,6 +112,13 @@ def _fence_end(lines: Lines, at: int) -> int:
         fence = fence_after(lines[end], fence)
         end += 1
     return end
+
+
+def _preformatted(lines: Lines, at: int, line: int) -> Taken:
+    """What stands between <pre> and </pre>; to the end of the text where it is not closed."""
+    end = next((place for place in range(at, len(lines)) if "</pre>" in lines[place].lower()), len(lines) - 1) + 1
+    text = "\n".join(lines[at:end]).rstrip()
+    return (Block("code", line, text) if _has_words(text) else None), end
 
 
 def _indented(lines: Lines, at: int, line: int) -> Taken:
@@ -177,6 +189,7 @@ def _opens_block(lines: Lines, at: int) -> bool:
     return (
         not lines[at].strip()
         or fence_after(lines[at], None) is not None
+        or _PREFORMATTED.match(lines[at]) is not None
         or _HEADING.fullmatch(lines[at]) is not None
         or _RULE.fullmatch(lines[at]) is not None
         or (item is not None and item["number"] in (None, "1"))
@@ -198,17 +211,27 @@ def _paragraph(lines: Lines, at: int, line: int) -> Taken:
 
 
 def unwrapped(lines: Lines) -> str:
-    """The lines of a paragraph as one, as Markdown means them; a line that ends in two spaces or a backslash stays one.
+    """The lines of a paragraph as one, as Markdown means them. A line that ends in two spaces or a backslash stays one, as do those
+    of quoted code.
 
     >>> unwrapped(["A long", "sentence.  ", "Next."]), unwrapped(["> Quoted", "> twice."])
     ('A long sentence.\\nNext.', 'Quoted twice.')
     """
     text = ""
+    fence: str | None = None
     for raw in lines:
         line = _QUOTE.sub("", raw, count=1)
-        breaks = line.endswith(("  ", "\\"))
-        text += _glue(text, line.lstrip()) + line.strip().removesuffix("\\").rstrip() + ("\n" if breaks else "")
+        before, fence = fence, fence_after(line, fence)
+        if before is not None or fence is not None:
+            text = text.removesuffix("\n") + f"\n{line.rstrip()}\n"
+        else:
+            text += _glue(text, line.lstrip()) + _unbroken(line)
     return text.strip()
+
+
+def _unbroken(line: str) -> str:
+    breaks = line.endswith(("  ", "\\"))
+    return line.strip().removesuffix("\\").rstrip() + ("\n" if breaks else "")
 
 
 def _glue(before: str, after: str) -> str:
