@@ -85,8 +85,30 @@ def test_notices_and_media_are_no_words() -> None:
     assert read_skipped(chat, ".txt") == [NOTICE, MEDIA, MEDIA, MEDIA]
 
 
-def test_a_remark_in_brackets_is_words() -> None:
-    assert [fact.text for fact in read("31.12.23, 22:15 - Ana: Ok (maybe)", ".txt")] == ["Ok (maybe)"]
+@pytest.mark.parametrize(
+    "words", ["Ok (maybe)", "example.com (the new site)", "<https://a.org>", "<ana@a.org>", "Tea: at four"]
+)
+def test_what_resembles_a_file_may_be_words(words: str) -> None:
+    for text in (words, f"\u200e{words}"):
+        assert [fact.text for fact in read(f"31.12.23, 22:15 - Ana: {text}", ".txt")] == [words]
+
+
+@pytest.mark.parametrize("words", ["POLL:\nTea?\nOPTION: Yes (1 vote)", "Location: https://maps.google.com/?q=1,2"])
+def test_a_poll_and_a_place_are_words_although_the_phone_marks_them(words: str) -> None:
+    assert [fact.text for fact in read(f"[31.12.23, 22:15:10] Ana: \u200e{words}", ".txt")] == [words]
+
+
+def test_a_notice_may_quote_a_title_with_a_colon() -> None:
+    chat = (
+        '31.12.23, 22:15 - Ana changed the subject from "A" to "Trip: Lima"\n31.12.23, 22:16 - Ana "Nan" Lima: Yes.\n'
+    )
+    assert [fact.speaker for fact in read(chat, ".txt")] == ['Ana "Nan" Lima']
+    assert read_skipped(chat, ".txt") == [NOTICE]
+
+
+def test_a_name_that_is_not_in_the_address_book_is_plain() -> None:
+    (fact,) = read("[31.12.23, 22:15:10] ~\u202fCleo: Tea?", ".txt")
+    assert fact.speaker == "Cleo"
 
 
 def test_the_mark_of_an_edited_message_is_cut_off() -> None:

@@ -19,10 +19,10 @@ _STAMPED = re.compile(
 )
 _SAID = re.compile(r"(?P<name>[^:]{1,100}):\s(?P<text>.*)", re.DOTALL)
 _MARKS = re.compile("[\u200e\u200f\u202a-\u202e]")
-_EDITED = re.compile("\\s*\u200e<[^<>]*>$")
-_MEDIA = re.compile(
-    r"<[^<>]*>|\S+\.\w{2,4} \([^()]*\)|\S+\.(?:jpg|jpeg|png|webp|mp4|opus|m4a|pdf|vcf)(?: •.*)?", re.IGNORECASE
-)
+_EDITED = re.compile("(?<=\\S)\\s*\u200e<[^<>]*>$")
+_QUOTATION_MARK = re.compile('["“”„«»]')
+_SUFFIX = "jpe?g|png|webp|gif|heic|mp4|mov|3gp|opus|ogg|m4a|mp3|aac|wav|pdf|vcf|docx?|xlsx?|pptx?|odt|csv|txt|zip|apk"
+_MEDIA = re.compile(rf"<(?![^<>]*://)[^<>@]*>|\S+\.(?:{_SUFFIX})(?: \([^()]*\)| •.*)?", re.IGNORECASE)
 
 ORDERS = {"day first": (2, 1, 0), "month first": (2, 0, 1), "year first": (0, 1, 2)}  # places of year, month and day
 
@@ -31,6 +31,7 @@ ORDERS = {"day first": (2, 1, 0), "month first": (2, 0, 1), "year first": (0, 1,
 class Entry:
     """A stamped line with the lines that follow it."""
 
+    bracketed: bool
     numbers: tuple[int, ...]
     clock: str
     half: str | None
@@ -67,20 +68,36 @@ def _entries(text: str) -> Iterator[Entry]:
 
 def _entry(stamp: re.Match[str], lines: list[str]) -> Entry:
     numbers = tuple(int(part) for part in re.split(r"[./-]", stamp["date"]))
-    return Entry(numbers, stamp["time"].replace(".", ":"), stamp["half"], "\n".join(lines))
+    return Entry(bool(stamp["bracket"]), numbers, stamp["time"].replace(".", ":"), stamp["half"], "\n".join(lines))
 
 
 def _turn(entry: Entry, order: str) -> Turn | Unsaid:
     found = _SAID.match(entry.text)
-    if found is None:
+    if found is None or _opens_quotation(found["name"]):
         return Unsaid(NOTICE)
     raw = _EDITED.sub("", found["text"])
     text = clean(_MARKS.sub("", raw))
-    if raw.startswith("\u200e") or _MEDIA.fullmatch(text):
+    if _MEDIA.fullmatch(text) or (entry.bracketed and _is_by_the_phone(raw)):
         return Unsaid(MEDIA)
     if not text:
         return Unsaid(EMPTY)
-    return Turn(text, clean(_MARKS.sub("", found["name"])).lstrip("~ "), None, _moment(entry, order), None)
+    name = clean(_MARKS.sub("", found["name"])).lstrip("~").strip()
+    return Turn(text, name, None, _moment(entry, order), None)
+
+
+def _opens_quotation(name: str) -> bool:
+    """Whether the colon stands in the title that a notice quotes, so that nobody speaks.
+
+    >>> _opens_quotation('Ana changed the subject to "Trip'), _opens_quotation('Ana "Nan" Lima')
+    (True, False)
+    """
+    return len(_QUOTATION_MARK.findall(name)) % 2 == 1
+
+
+def _is_by_the_phone(raw: str) -> bool:
+    """Whether the phone wrote this in place of a picture or the like. Exports with brackets, and only they, mark it, in any language;
+    a poll, which has several lines, and a place, which has an address, are marked too but have words."""
+    return raw.startswith("\u200e") and "\n" not in raw.strip() and "://" not in raw
 
 
 def _order(entries: list[Entry]) -> str:
