@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cofire.ingesting.turns import EMPTY
-from tests.ingesting.telling import facts, skipped
+from tests.ingesting.telling import facts, skipped, texts
 
 CONVERSATION: dict[str, Any] = {
     "uuid": "c-1",
@@ -43,3 +43,15 @@ def test_messages_are_read_with_their_conversation() -> None:
 
 def test_empty_messages_are_counted() -> None:
     assert skipped([CONVERSATION]) == [("messages", EMPTY)]
+
+
+def test_pasted_text_is_part_of_the_message() -> None:
+    pasted = {"file_name": "paste.txt", "extracted_content": "Tea is hot."}
+    messages = [
+        {"sender": "human", "text": "", "content": [], "attachments": [pasted]},
+        {"sender": "human", "text": "Is it so?", "content": [], "attachments": [pasted, {"file_name": "a.png"}]},
+        {"sender": "human", "text": "", "content": [], "attachments": []},
+    ]
+    conversation = {"uuid": "c-2", "chat_messages": messages}
+    assert texts([conversation]) == ["Tea is hot.", "Is it so?\n\nTea is hot."]
+    assert skipped([conversation]) == [("messages", EMPTY)]

@@ -12,6 +12,7 @@ from typing import Any
 from cofire.errors import InvalidInput
 from cofire.ingesting.messages import (
     TITLES,
+    WORDS,
     Message,
     first,
     is_message,
@@ -131,8 +132,19 @@ def _is_claude(item: Message) -> bool:
 
 def _claude(item: Message) -> Iterator[Told]:
     return _in_conversation(
-        map(_message, item["chat_messages"]), session=label_of(item.get("uuid")), title=label_of(first(item, TITLES))
+        (_message(_with_pasted(one)) for one in item["chat_messages"]),
+        session=label_of(item.get("uuid")),
+        title=label_of(first(item, TITLES)),
     )
+
+
+def _with_pasted(message: object) -> object:
+    """A message with the text that was pasted into it, which Claude keeps apart."""
+    attached = message.get("attachments") if isinstance(message, Mapping) else None
+    if not isinstance(message, Mapping) or not isinstance(attached, list):
+        return message
+    pasted = [one.get("extracted_content") for one in attached if isinstance(one, Mapping)]
+    return {**message, "content": [first(message, WORDS), *pasted]}
 
 
 def _is_request(item: Message) -> bool:
