@@ -153,11 +153,32 @@ def test_runs_of_formatted_text_are_one_text() -> None:
         {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]},
         {"role": "tool", "content": "a long dump"},
         {"role": "model", "parts": [{"functionCall": {"name": "ls"}}]},
+        {"role": "model", "parts": [{"text": "Let me see.", "thought": True}]},
+        {"type": "function_call", "name": "ls", "call_id": "1", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "1", "output": "a b c"},
+        {"type": "web_search_call", "id": "1", "status": "completed"},
+        {"type": "reasoning", "id": "1", "summary": [{"type": "summary_text", "text": "Hm."}]},
     ],
 )
 def test_tool_traffic_and_pictures_are_no_words(message: dict[str, Any]) -> None:
     assert facts([message]) == []
     assert skipped([message]) == [("messages", WORDLESS)]
+
+
+def test_steps_between_messages_stop_no_message() -> None:
+    items = [
+        {"role": "user", "content": "When is tea?"},
+        {"type": "function_call", "name": "clock", "call_id": "1", "arguments": "{}"},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "At four."}]},
+    ]
+    assert texts(items) == texts({"messages": items}) == ["When is tea?", "At four."]
+
+
+@pytest.mark.parametrize(
+    "said", [{"content": [{"type": "refusal", "refusal": "I cannot."}]}, {"content": None, "refusal": "I cannot."}]
+)
+def test_a_refusal_is_words(said: dict[str, Any]) -> None:
+    assert texts([{"role": "assistant", **said}]) == ["I cannot."]
 
 
 @pytest.mark.parametrize("content", ["", "  \n", None, []])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -13,25 +14,35 @@ from cofire.ingesting.turns import EMPTY, ROLES, WORDLESS, Turn, Unsaid, clean
 Message = Mapping[str, Any]
 
 NAMES = ("speaker", "author", "name", "user", "sender", "from", "username")
-WORDS = ("content", "text", "value", "parts", "body")
+WORDS = ("content", "text", "value", "parts", "body", "refusal")
 TIMES = ("timestamp", "created_at", "ts", "date", "time", "create_time", "at")
 SESSIONS = ("session", "session_id", "sessionId", "conversation_id", "conversation", "thread", "thread_id")
 TITLES = ("title", "name")
 _FULL_NAMES = ("name", "real_name", "display_name", "username")
+_STEP = re.compile(r"reasoning|item_reference|\w+_call(?:_output)?|mcp_\w+")
 
 
 def is_message(item: Message) -> bool:
-    """Whether a mapping tells who spoke and what; one with a role every log knows may be without words."""
+    """Whether a mapping tells who spoke and what; one with a role every log knows, or a step between messages, may be without words."""
     role = _role(item)
-    return role in ROLES or ((role or _name(item)) is not None and any(label in item for label in WORDS))
+    return (
+        role in ROLES or _is_step(item) or ((role or _name(item)) is not None and any(label in item for label in WORDS))
+    )
+
+
+def _is_step(item: Message) -> bool:
+    """Whether this is a call, its output or a thought, which OpenAI's Responses API puts beside messages."""
+    kind = item.get("type")
+    return "role" not in item and isinstance(kind, str) and _STEP.fullmatch(kind) is not None
 
 
 def turn(message: Message) -> Turn | Unsaid:
     """What a message says, or why it says nothing."""
-    said = saying(first(message, WORDS), running=_is_running(message))
-    role, text = _role(message), clean(said.text)
-    if role == "tool":
+    role = _role(message)
+    if role == "tool" or _is_step(message):
         return Unsaid(WORDLESS)
+    said = saying(first(message, WORDS), running=_is_running(message))
+    text = clean(said.text)
     if not text:
         return Unsaid(WORDLESS if said.besides or message.get("tool_calls") else EMPTY)
     return Turn(text, _name(message) or role, role, time_of(message), session_of(message))

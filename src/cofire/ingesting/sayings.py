@@ -43,9 +43,9 @@ def saying(content: object, *, running: bool) -> Saying:
 
 def _of_block(block: Mapping[str, object], *, running: bool) -> Saying:
     kind = block.get("type") or block.get("content_type")
-    if isinstance(kind, str) and _WORDLESS.search(kind):
+    if block.get("thought") is True or (isinstance(kind, str) and _WORDLESS.search(kind)):
         return Saying("", besides=True)
-    words = next((block[label] for label in ("text", "value", "parts") if block.get(label)), None)
+    words = next((block[label] for label in ("text", "value", "parts", "refusal") if block.get(label)), None)
     return saying(words, running=running) if words is not None else Saying("", besides=True)
 
 
