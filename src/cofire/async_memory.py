@@ -10,8 +10,9 @@ from os import PathLike
 from typing import Any, Self, TypeVar, Unpack, overload
 
 from cofire.asks import Asking
-from cofire.driving import arun, astream
+from cofire.driving import Opening, arun, astream
 from cofire.embedders.base import Embedder
+from cofire.errors import StoreClosed
 from cofire.guide import guide
 from cofire.ingesting.gathering import Messages
 from cofire.learned import Use
@@ -78,7 +79,8 @@ class AsyncMemory:
         auth: tuple[str, str] | None = None,
     ) -> None:
         self._place = Place(store, embedder, settings or {}, clock, reembedding, session, auth)
-        self._opening: asyncio.Future[Opened] | None = None
+        self._opening = Opening(self._place.aopen)
+        self._closed = False
 
     @overload
     async def remember(  # type: ignore[overload-overlap]
@@ -353,19 +355,18 @@ class AsyncMemory:
     async def in_session(self, session: str) -> Self:
         """The same open memory, with the recalls of another session; when one of the two is closed, both are."""
         other, opened = copy(self), await self._open()
-        other._opening = asyncio.get_running_loop().create_future()
-        other._opening.set_result(opened.in_session(session))
+        other._opening = self._opening.holding(opened.in_session(session))
         return other
 
     async def close(self) -> None:
         """Let go of the store and the embedder."""
-        if self._opening is not None and not _failed(self._opening):
-            await (await self._opening).aclose()
+        self._closed = True
+        await self._opening.close(Opened.aclose)
 
     async def _open(self) -> Opened:
-        if self._opening is None or _failed(self._opening):
-            self._opening = asyncio.ensure_future(self._place.aopen())
-        return await asyncio.shield(self._opening)
+        if self._closed:
+            raise StoreClosed("This memory was closed.", way_out="Open it again.")
+        return await self._opening.opened()
 
     async def _run(self, verb: Verb[T], listen: Listen = None) -> T:
         opened = await self._open()
@@ -380,13 +381,12 @@ class AsyncMemory:
         return Streaming(lambda: self._run(verb), parts)
 
     async def __aenter__(self) -> Self:
-        await self._open()
+        try:
+            await self._open()
+        except asyncio.CancelledError:
+            await self.close()
+            raise
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
-
-
-def _failed(opening: asyncio.Future[Opened]) -> bool:
-    """What could not be opened needs no closing, and may be tried again."""
-    return opening.done() and (opening.cancelled() or opening.exception() is not None)

@@ -1,11 +1,16 @@
-"""Driving a verb: everything it asks for is answered, one thing after the other, until it ends. Waits, or awaits."""
+"""Driving a verb: everything it asks for is answered, one thing after the other, until it ends. Waits, or awaits.
+
+What verbs are driven in may have to be opened first, once for all who await it: `Opening`.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from concurrent.futures import Future
 from contextlib import closing
+from threading import Lock
 from typing import Any, Generic, TypeVar, cast
 
 from cofire.asks import Ask, Asking, Emit, Mint, Now, World
@@ -98,3 +103,67 @@ async def _answer(ask: Ask, world: World) -> Any:
     at_once = world.store_awaits and not getattr(ask, "blocks", False)
     answer = ask.put(world) if at_once else await asyncio.to_thread(ask.put, world)
     return await answer if inspect.isawaitable(answer) else answer
+
+
+class Opening(Generic[T]):
+    """Something that is opened once for all who await it, whatever their event loop. What could not be opened is tried again."""
+
+    def __init__(self, begin: Callable[[], Coroutine[Any, Any, T]]) -> None:
+        self._begin = begin
+        self._begun: Future[T] | None = None
+        self._lock = Lock()
+
+    def holding(self, opened: T) -> Opening[T]:
+        """Another, of something that is open already."""
+        other = Opening(self._begin)
+        other._begun = Future()
+        other._begun.set_result(opened)
+        return other
+
+    async def opened(self) -> T:
+        """What is open. When the event loop that began to open it ends too soon, another begins anew."""
+        while True:
+            begun = self._beginning()
+            try:
+                return begun.result() if begun.done() else await asyncio.wrap_future(begun)
+            except _BrokenOffError:
+                continue
+
+    async def close(self, by: Callable[[T], Awaitable[None]]) -> None:
+        """Close what was opened, or is being opened. Whoever is cancelled meanwhile leaves the closing to go on."""
+        if self._begun is not None:
+            await asyncio.shield(asyncio.ensure_future(_closed(self._begun, by)))
+
+    def _beginning(self) -> Future[T]:
+        with self._lock:
+            if self._begun is None or (self._begun.done() and self._begun.exception() is not None):
+                self._begun = _begun(self._begin())
+            return self._begun
+
+
+class _BrokenOffError(Exception):
+    """The event loop that did it has ended."""
+
+
+def _begun(work: Coroutine[Any, Any, T]) -> Future[T]:
+    """Work of this event loop that any may await. It counts as running, so that whoever is cancelled cancels it for nobody else."""
+    outcome: Future[T] = Future()
+    outcome.set_running_or_notify_cancel()
+    asyncio.ensure_future(work).add_done_callback(lambda done: _pass_on(done, outcome))
+    return outcome
+
+
+def _pass_on(done: asyncio.Future[T], outcome: Future[T]) -> None:
+    error = _BrokenOffError() if done.cancelled() else done.exception()
+    if error is None:
+        outcome.set_result(done.result())
+    else:
+        outcome.set_exception(error)
+
+
+async def _closed(begun: Future[T], by: Callable[[T], Awaitable[None]]) -> None:
+    try:
+        opened = await asyncio.wrap_future(begun)
+    except Exception:  # noqa: BLE001 - what could not be opened needs no closing, and whoever opened it was told
+        return
+    await by(opened)
