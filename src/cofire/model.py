@@ -231,7 +231,8 @@ class NewFact:
     """A fact on its way into the store, with the words and names it will be found by and its vector, if there is an embedder.
 
     `perhaps` are names that it mentions only if some fact of its scope is about them, with their sentences. `places` tells for
-    each word of the text in which sentences it stands, a bit a sentence.
+    each word of the text in which sentences it stands, a bit a sentence. One that is told `again` was known, and is known by its
+    words alone.
     """
 
     fact: Fact
@@ -241,6 +242,7 @@ class NewFact:
     subjects: tuple[About, ...] = ()
     perhaps: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     places: Mapping[str, int] = field(default_factory=dict)
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,12 +287,14 @@ class Change:
     `recount` names scopes whose words are counted anew, keeping `sample` of their vectors. `vectors` are of the model that is
     moving in; `adopt_vectors` makes them the store's own, and takes the others away if they are of another model.
     `reach` is how many turns back a new fact is linked in its session; `ended` edges go; `mentions` are added to facts by id;
-    `dreamed` facts leave the inbox; `importance` replaces all there was in the scopes of its facts. With `idle_minutes` the
+    `dreamed` facts leave the inbox, if they still have the hash that is given of each; `importance` replaces all there was in the scopes of its facts. With `idle_minutes` the
     change counts as use of the memory, and the active-hours clock runs on from the last use if that was not longer ago.
     `archive` puts facts out of recall (True) or back; `curation` is what curate, supersede and review write.
     `pins` tells which facts never fade; `put_back` is what was taken by a removal before; `revisions` take the place of the
     facts with their ids, which is noted in the history of these. `lessons` strengthen and weaken edges; `uses` add to how often
     facts helped and hurt; `occasions` are recalls that were judged, one of the same id with what was said of it before.
+    `as_read` are facts that the change was thought of with: nothing of it is written, and a `Conflict` raised, where one of them is
+    another by now.
     """
 
     now: datetime
@@ -306,7 +310,7 @@ class Change:
     reach: int = 0
     mentions: Mapping[str, tuple[Mentioned, ...]] = field(default_factory=dict)
     descriptions: tuple[Description, ...] = ()
-    dreamed: tuple[str, ...] = ()
+    dreamed: Mapping[str, bytes] = field(default_factory=dict)
     importance: tuple[Importance, ...] | None = None
     idle_minutes: float | None = None
     archive: Mapping[str, bool] = field(default_factory=dict)
@@ -317,6 +321,7 @@ class Change:
     lessons: tuple[Lesson, ...] = ()
     uses: Mapping[str, Use] = field(default_factory=dict)
     occasions: tuple[Occasion, ...] = ()
+    as_read: Mapping[str, Fact] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

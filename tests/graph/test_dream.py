@@ -228,3 +228,26 @@ def test_stats_say_when_to_dream(memory: Memory) -> None:
     assert "6 facts waiting" in memory.stats().advice
     memory.dream()
     assert memory.stats().advice == ""
+
+
+def test_a_fact_that_changes_during_a_dream_is_dreamed_of_anew(memory: Memory) -> None:
+    ids = memory.remember(TEAM)
+    world = memory._opened.world
+
+    class Changing:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(world.store, name)
+
+        def write(self, change: Any, expects: Any) -> Any:
+            if change.dreamed and memory.facts(ids[0])[0].text == TEAM[0]:
+                memory.update(ids[0], text="Grandma bakes pie with plums from the garden.")
+            return world.store.write(change, expects)
+
+    changing = type(world)(Changing(), world.embedder, world.clock, world.mint, world.reader)
+    run(dream(None, memory.settings()), changing)
+    assert memory.facts(ids[0])[0].text != TEAM[0]
+    memory.dream()
+    assert memory.stats().size.waiting == 0
+    assert all(edge.weight < 0.5 for edge in memory.edges(ids=[ids[0]], kind="similar")), (
+        "none is of what it said before"
+    )

@@ -339,7 +339,7 @@ class TwoStores(RuleBasedStateMachine):
             mentions={id: named.get("mentions", ()), "unknown": named.get("mentions", ())},
             descriptions=(Description(id, text, word_counts(Fact(text))), Description("unknown", text, {})),
             importance=(Importance(id, 0.5, choice % 3), Importance("unknown", 0.1, 1)),
-            dreamed=(id, "unknown"),
+            dreamed={id: self.known(choice).hash, "unknown": b""},
         )
 
     def describe(self, id: str, other: str, gist: str) -> None:

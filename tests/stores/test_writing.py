@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -288,3 +289,27 @@ def snapshot(store: Store, pen: Pen) -> object:
         store.size().scopes,
         (statistics.facts, statistics.holding, statistics.sample.tolist()),
     )
+
+
+def test_what_was_thought_of_with_another_fact_in_mind_is_not_written(store: Store, pen: Pen) -> None:
+    id = pen.tell("Tea.")
+    [before] = store.read([id])
+    assert before is not None
+    pen.write(pins={id: True})
+    with pytest.raises(Conflict, match="changed in between"):
+        pen.write(pen.new("Milk."), as_read={id: before})
+    [after] = store.read([id])
+    assert after is not None
+    pen.write(pen.new("Milk."), as_read={id: after})
+    pen.write(removals=(id,))
+    with pytest.raises(Conflict, match="changed in between"):
+        pen.write(pen.new("Sugar."), as_read={id: after})
+    assert {fact.text for fact in store.scan(everywhere(), 10, None)} == {"Milk."}
+
+
+def test_what_was_forgotten_while_it_was_told_again_is_not_kept_by_half(store: Store, pen: Pen) -> None:
+    again = replace(pen.new("Tea."), again=True)
+    with pytest.raises(Conflict, match="forgotten"):
+        pen.write(again)
+    pen.tell("Tea.")
+    assert [one.fresh for one in pen.write(again).facts] == [False]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -207,3 +210,39 @@ def test_words_that_the_new_text_no_longer_gives_are_gone_from_others(open_memor
     assert tea not in {hit.id for hit in memory.recall("samovar")}
     memory.forget(otto, purge=True)
     assert memory.portrait(tea).descriptions == ()
+
+
+class Meanwhile:
+    """A clock that lets somebody else do something, once, between what a verb reads and what it writes."""
+
+    def __init__(self) -> None:
+        self.other: Callable[[], object] | None = None
+
+    def __call__(self) -> datetime:
+        other, self.other = self.other, None
+        if other is not None:
+            other()
+        return datetime(2026, 5, 8, tzinfo=UTC)
+
+
+def test_an_update_leaves_what_others_changed_meanwhile(tmp_path: Path) -> None:
+    clock = Meanwhile()
+    path, model = tmp_path / "team.db", HashedWords()
+    with Memory(path, embedder=model, clock=clock) as mine, Memory(path, embedder=model) as theirs:
+        id = mine.remember("Tea is at four.", tags=["kitchen"])
+        clock.other = lambda: theirs.update(id, text="Tea is at five.")
+        mine.update(id, tags=["pantry"])
+        [found] = mine.facts(id)
+        assert (found.text, found.tags) == ("Tea is at five.", ("pantry",))
+        assert mine.stats().without_vector == 0
+
+
+def test_facts_that_supersede_each_other_at_once_do_not_both_go(tmp_path: Path) -> None:
+    clock = Meanwhile()
+    with Memory(tmp_path / "team.db", embedder=None, clock=clock) as mine:
+        old, new = mine.remember(["Tea is at four.", "Tea is at five."])
+        with Memory(tmp_path / "team.db", embedder=None) as theirs:
+            clock.other = lambda: theirs.supersede(new, old)
+            with pytest.raises(InvalidInput, match="itself been superseded"):
+                mine.supersede(old, new)
+            assert theirs.recall("tea", settings=OPEN).ids == (old,)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from cofire.errors import InvalidInput
 from cofire.model import Edge, Link, Mentioned, NewFact
 from cofire.reading.spoken import words_of
 
@@ -91,11 +90,3 @@ def _keep(best: dict[tuple[str, str], Link], link: Link) -> None:
 
 def _carries(link: Link) -> float:
     return (link.weight or 0.0) * (link.confidence or 0.0)
-
-
-def refuse_twin(twin: str | None, id: str) -> None:
-    """Two facts cannot say the same: refuse to make one of them the other."""
-    if twin is not None and twin != id:
-        raise InvalidInput(
-            f"The fact {twin} says this already.", way_out=f"Forget {id}, or update {twin} with what it lacks."
-        )

@@ -57,6 +57,7 @@ from cofire.stores.expanding import expansion
 from cofire.stores.linking import content_order
 from cofire.stores.reference_learning import Lessons, write_learning
 from cofire.stores.reference_shelf import Shelf, count, count_again
+from cofire.stores.refusing import refuse_forgotten, refuse_overtaken, still_true
 
 EVERY_LINK = 1_000_000
 
@@ -73,6 +74,8 @@ class ReferenceStore(caring.Curating, Lessons):
             shelf = self._open().copy()
             if any(shelf.version(name) != version for name, version in expects.items()):
                 raise Conflict("Somebody else wrote to the store in between.", way_out="Read it and try again.")
+            refuse_overtaken(change.as_read, shelf.facts)
+            change = still_true(change, {id: fact.hash for id, fact in shelf.facts.items() if id in change.dreamed})
             before, written = self._open().web.edges, _written(shelf, change)
             shelf.web.date_edges(before, shelf.facts, change.now)
             self._kept = shelf
@@ -291,6 +294,7 @@ def _tell(shelf: Shelf, new: NewFact, now: datetime) -> Stored:
         shelf.facts[id] = shelf.facts[id].observed_again(new.fact, now)
         shelf.counts[id] = {**new.counts, **shelf.counts[id]}
         return Stored(id, fresh=False)
+    refuse_forgotten(new)
     id = shelf.ids[new.fact.hash] = new.fact.id
     shelf.numbers[""] = shelf.numbers[id] = shelf.numbers.get("", 0) + 1
     shelf.facts[id] = replace(new.fact, position=_next_position(shelf, new.fact))

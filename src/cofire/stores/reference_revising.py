@@ -12,8 +12,8 @@ from cofire.model import Fact, NewFact, Past
 from cofire.reading.descriptions import hints_after, left
 from cofire.revising import PutBack, Radius, Skipped, Taken, other_model
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD
-from cofire.stores.linking import refuse_twin
 from cofire.stores.reference_graph import Web, name_fact, suppose_names
+from cofire.stores.refusing import refuse_twin
 
 CHANGEABLE = ("text", "tags", "category", "subject", "at", "metadata", "valid_from", "valid_until", "expires")
 FACTS, CITED, HANGING, MODELS = "facts", "cited", "hanging", "models"

@@ -143,7 +143,7 @@ def _remember_batch(facts: list[Fact], settings: Settings) -> Asking[Written]:
     fresh = [fact for fact in stored if fact.hash not in known] if known else stored
     settled, vectors = yield from _vectors(fresh)
     read = yield from _read(fresh, vectors, settings)
-    new = tuple(read.get(fact.id) or NewFact(fact, word_counts(fact)) for fact in stored)
+    new = tuple(read.get(fact.id) or NewFact(fact, word_counts(fact), again=True) for fact in stored)
     links = yield from _links([one.fact for one in read.values()], vectors, settled, now, settings)
     mentions = yield from earlier_mentions(new, settings)
     expects = {MODEL_RECORD: settled.version} if settled else {}

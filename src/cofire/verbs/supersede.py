@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from functools import partial
 
-from cofire.asks import Asking, Now, Write
+from cofire.asks import Asking, Now, Write, again_on_conflict
 from cofire.curating import Curation, Review, Superseding
 from cofire.errors import InvalidInput, NotFound
 from cofire.graph_asks import Edges
@@ -14,6 +15,7 @@ from cofire.model import Change, Edge, Fact, NewEdge
 from cofire.settings import Settings
 from cofire.stores.base import EdgeFilter
 from cofire.verbs.listing import facts_by_id
+from cofire.verbs.remember import TRIES
 
 KIND = "supersedes"
 MANY = 1_000_000
@@ -25,6 +27,10 @@ def supersede(old: str, new: str, settings: Settings, reviews: tuple[Review, ...
 
     It ends when the newer one happened, if somebody said when and that is later than the older one, else now.
     """
+    return (yield from again_on_conflict(partial(_supersede, old, new, settings, reviews), tries=TRIES))
+
+
+def _supersede(old: str, new: str, settings: Settings, reviews: tuple[Review, ...]) -> Asking[Edge]:
     first, second = yield from _pair(old, new)
     now: datetime = yield Now()
     if second.valid_until is not None:
@@ -37,6 +43,7 @@ def supersede(old: str, new: str, settings: Settings, reviews: tuple[Review, ...
             edges=(NewEdge(edge, "skip"),),
             curation=Curation(superseded=(superseded,), reviews=reviews),
             idle_minutes=settings[IDLE_MINUTES],
+            as_read={first.id: first, second.id: second},
         )
     )
     return edge

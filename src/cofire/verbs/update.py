@@ -75,6 +75,7 @@ def _update(id: str, said: Said, settings: Settings) -> Asking[Fact]:
         edges=links.edges,
         descriptions=links.descriptions,
         idle_minutes=settings[IDLE_MINUTES],
+        as_read={id: before},
     )
     yield Write(change, {MODEL_RECORD: settled.version} if settled else {})
     return (yield from fact_by_id(id))

@@ -12,7 +12,6 @@ from cofire.model import Fact, NewFact, Past
 from cofire.reading.descriptions import hint_counts
 from cofire.stores.index.moments import moment, stamp, stamp_or_none
 from cofire.stores.index.terms import Held, described, redescribed
-from cofire.stores.linking import refuse_twin
 from cofire.stores.neo4j import describing, facts, removing
 from cofire.stores.neo4j.graph_writing import write_names
 from cofire.stores.neo4j.querying import Query, Querying
@@ -20,6 +19,7 @@ from cofire.stores.neo4j.recounting import COUNTED_OTHERWISE
 from cofire.stores.neo4j.rows import FACT, fact, properties
 from cofire.stores.neo4j.schema import category_label
 from cofire.stores.neo4j.telling import SEEN, search_parts, seen_from_rest
+from cofire.stores.refusing import refuse_twin
 
 MOMENTS = ("at", "valid_from", "valid_until", "expires")
 PLAIN = ("text", "subject", "category", "source", "metadata")

@@ -18,6 +18,7 @@ from cofire.stores.neo4j.querying import Query, Querying, Row, both
 from cofire.stores.neo4j.recounting import COUNTED_OTHERWISE
 from cofire.stores.neo4j.rows import FACT, fact, properties
 from cofire.stores.neo4j.schema import category_label
+from cofire.stores.refusing import refuse_forgotten
 
 R = TypeVar("R")
 
@@ -71,6 +72,8 @@ def tell(told_now: Sequence[NewFact], now: datetime, hours: float) -> Querying[T
     stored = []
     for hash, new in zip(hashes, told_now, strict=True):
         fresh = hash not in told
+        if fresh:
+            refuse_forgotten(new)
         told[hash] = _begun(new) if fresh else told[hash].again(new, now)
         stored.append(Stored(told[hash].fact.id, fresh))
     placed = yield from _placed([one for one in told.values() if one.new])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from cofire.curating import Curation
 from cofire.learned import Keeping, Shown
-from cofire.model import Change, EdgeCounts, NewFact, ScopeSize, Written
+from cofire.model import Change, EdgeCounts, Fact, NewFact, ScopeSize, Written
 from cofire.revising import PutBack
 from cofire.stores.neo4j import (
     clock,
@@ -24,7 +24,9 @@ from cofire.stores.neo4j import (
 )
 from cofire.stores.neo4j.querying import Query, Querying, Rows
 from cofire.stores.neo4j.recounting import Words
+from cofire.stores.neo4j.rows import FACT, fact
 from cofire.stores.neo4j.telling import Telling, tell
+from cofire.stores.refusing import refuse_overtaken, still_true
 
 NOTHING = EdgeCounts()
 
@@ -41,6 +43,10 @@ def write_after(
 def write(change: Change, expects: Mapping[str, int]) -> Querying[Written]:
     """Write all of a change, in the order in which every store does."""
     yield from records.check_expectations(expects)
+    if change.as_read:
+        refuse_overtaken(change.as_read, (yield from _locked(change.as_read)))
+    if change.dreamed:
+        change = still_true(change, (yield from _hashes(change.dreamed)))
     before = (yield from facts.model()) if change.adopt_vectors else None
     yield from records.write_records(change.records)
     use = yield from _use(change)
@@ -71,6 +77,23 @@ def write(change: Change, expects: Mapping[str, int]) -> Querying[Written]:
     new, changed = edges.new + followed + learned.new, edges.changed + faded.changed + learned.changed
     counts = EdgeCounts(new, changed, edges.ended + faded.ended)
     return Written(told.stored, sum(removed.values()), counts, sizes, taken, put_back)
+
+
+def _locked(ids: Iterable[str]) -> Querying[dict[str, Fact]]:
+    """Facts that nobody else changes until this change is kept."""
+    found = yield Query(_LOCKED, {"ids": sorted(ids)})
+    return {one.id: one for one in (fact(row) for (row,) in found)}
+
+
+_LOCKED = f"""
+CALL () {{ MATCH (f:Fact) WHERE f.id IN $ids SET f.locked = true RETURN collect(f.id) AS locked }}
+MATCH (f:Fact) WHERE f.id IN locked SET f.locked = null RETURN [{FACT}] AS row
+"""
+
+
+def _hashes(ids: Iterable[str]) -> Querying[dict[str, bytes]]:
+    found = yield Query("MATCH (f:Fact) WHERE f.id IN $ids RETURN [f.id, f.hash] AS row", {"ids": list(ids)})
+    return {id: bytes.fromhex(hash) for id, hash in found}
 
 
 def _use(change: Change) -> Querying[list[clock.Reading]]:

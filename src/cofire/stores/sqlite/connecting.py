@@ -71,8 +71,9 @@ class Line:
     def writing(self) -> Iterator[apsw.Connection]:
         """All that is written inside is kept, or none of it; kept at the end, unless that was done inside."""
         with self.lock:
-            self.connection.execute("BEGIN IMMEDIATE")
             try:
+                # Inside, since an interrupt may come when it has just begun, and nobody else could write before this process ends.
+                self.connection.execute("BEGIN IMMEDIATE")
                 yield self.connection
                 if self.connection.in_transaction:
                     self.connection.execute("COMMIT")

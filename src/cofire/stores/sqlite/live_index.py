@@ -78,6 +78,8 @@ class LiveIndex:
         try:
             self._follow(connection)
         except BaseException:
+            # What was taken in by half would be wrong from then on; so all is read anew.
+            self._epoch = ""
             self._lock.release()
             raise
         return self._index
@@ -116,7 +118,10 @@ class LiveIndex:
         if self._adjacency is None:
             self._adjacency = edge_feed.load(connection, self._epoch, columns)
         elif self._adjacent != self._version:
-            self._adjacency.change(edge_feed.since(connection, self._adjacent), self._left, columns)
+            # Kept again only when all is taken in: an interrupt would leave it wrong for good.
+            known, self._adjacency = self._adjacency, None
+            known.change(edge_feed.since(connection, self._adjacent), self._left, columns)
+            self._adjacency = known
         self._adjacency.make_room(columns)
         self._adjacent = self._version
         self._left.clear()

@@ -13,7 +13,7 @@ import apsw
 from cofire.model import Fact, NewFact, Past
 from cofire.stores.index.moments import moment, stamp, stamp_or_none
 from cofire.stores.index.terms import marks, packed, packed_places
-from cofire.stores.linking import refuse_twin
+from cofire.stores.refusing import refuse_twin
 from cofire.stores.sqlite import citing, rows
 from cofire.stores.sqlite import graph_writing as graph
 

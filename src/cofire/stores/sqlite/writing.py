@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -13,11 +13,12 @@ import apsw
 
 from cofire.embedders.base import Model, StoredModel
 from cofire.errors import Conflict
-from cofire.model import Change, EdgeCounts, NewFact, Record, ScopeSize, Stored, Written
+from cofire.model import Change, EdgeCounts, Fact, NewFact, Record, ScopeSize, Stored, Written
 from cofire.revising import PutBack
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD
 from cofire.stores.index.moments import stamp_or_none
 from cofire.stores.index.terms import Held, joined, marks
+from cofire.stores.refusing import refuse_forgotten, refuse_overtaken, still_true
 from cofire.stores.sqlite import citing, curating, edge_writing, learning, revising, rows, taking
 from cofire.stores.sqlite import graph_writing as graph
 
@@ -39,6 +40,10 @@ class Ledger:
 def apply(connection: apsw.Connection, change: Change, expects: Mapping[str, int]) -> Written:
     """Write everything but recounts, which need the index."""
     check_expectations(connection, expects)
+    if change.as_read:
+        refuse_overtaken(change.as_read, _facts(connection, change.as_read))
+    if change.dreamed:
+        change = still_true(change, _hashes(connection, change.dreamed))
     version = connection.execute("UPDATE state SET version = version + 1 RETURNING version").get
     ledger = Ledger(version, change.now)
     model = model_of(connection, MODEL_RECORD) if change.adopt_vectors else None
@@ -65,6 +70,18 @@ def apply(connection: apsw.Connection, change: Change, expects: Mapping[str, int
     sizes = {name: size(connection, key) for name, key in ledger.scopes.items()}
     new, changed = edges.new + ledger.followed + learned.new, edges.changed + faded.changed + learned.changed
     return Written(stored, removed, EdgeCounts(new, changed, edges.ended + faded.ended), sizes, taken, put_back)
+
+
+def _facts(connection: apsw.Connection, ids: Iterable[str]) -> dict[str, Fact]:
+    sql = rows.SELECT + " WHERE f.id IN (SELECT value FROM carray(?))"
+    found = connection.execute(sql, (apsw.carray(tuple(ids)),))
+    return {fact.id: fact for fact in map(rows.fact, found)}
+
+
+def _hashes(connection: apsw.Connection, ids: Iterable[str]) -> dict[str, bytes]:
+    sql = "SELECT f.id, f.hash FROM carray(?) c JOIN facts f ON f.id = c.value"
+    found: Any = connection.execute(sql, (apsw.carray(tuple(ids)),))
+    return dict(found)
 
 
 def _pin(connection: apsw.Connection, pins: Mapping[str, bool], ledger: Ledger) -> None:
@@ -156,6 +173,7 @@ def _write_facts(connection: apsw.Connection, change: Change, ledger: Ledger, ho
         if hash in known:
             stored.append(_reinforce(connection, new, ledger, hours))
         else:
+            refuse_forgotten(new)
             fresh.append((_insert(connection, new, ledger, hours), new))
             stored.append(Stored(new.fact.id, fresh=True))
             known.add(hash)
