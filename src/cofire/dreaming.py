@@ -64,8 +64,8 @@ class BackgroundDreamer:
         while not self._stop.wait(LOOK_EVERY_SECONDS):
             try:
                 self.look()
-            except CofireError as error:
-                _log.warning("A dream in the background failed: %s", error)
+            except Exception as error:  # noqa: BLE001 - the next try may do better, and without the thread there is none
+                _tell("A dream in the background failed", error)
 
 
 class BackgroundCurator:
@@ -99,5 +99,10 @@ class BackgroundCurator:
         while not self._stop.wait(LOOK_EVERY_SECONDS):
             try:
                 self.look()
-            except CofireError as error:
-                _log.warning("Curating in the background failed: %s", error)
+            except Exception as error:  # noqa: BLE001 - the next try may do better, and without the thread there is none
+                _tell("Curating in the background failed", error)
+
+
+def _tell(what: str, error: Exception) -> None:
+    """One line on an error that says by itself what to do; of any other, also where it comes from."""
+    _log.warning("%s: %s", what, error, exc_info=not isinstance(error, CofireError))

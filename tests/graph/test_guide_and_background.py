@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from cofire import Memory, dreaming
-from cofire.dreaming import BackgroundDreamer
+from cofire.dreaming import BackgroundCurator, BackgroundDreamer
 from cofire.errors import InvalidInput, StoreBusy
 from cofire.guide import PAGES
 from tests.conftest import Clock, HashedWords
@@ -94,22 +95,47 @@ def test_an_open_memory_dreams_by_itself(tmp_path: Path, monkeypatch: pytest.Mon
         assert memory.stats().size.waiting == 0
 
 
+def until_tried_twice(watching: BackgroundDreamer | BackgroundCurator, tries: list[int]) -> None:
+    watching.start()
+    deadline = time.monotonic() + 20
+    while len(tries) < 2 and time.monotonic() < deadline:
+        time.sleep(0.001)
+    watching.close()
+    assert len(tries) >= 2
+
+
+def failing(error: Exception, tries: list[int]) -> Callable[[], None]:
+    def work() -> None:
+        tries.append(1)
+        raise error
+
+    return work
+
+
+@pytest.mark.parametrize(
+    "error", [StoreBusy("Somebody is writing.", way_out="Wait."), KeyError("Somebody is writing.")]
+)
 def test_a_dream_that_fails_is_logged_and_tried_again(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
 ) -> None:
     monkeypatch.setattr(dreaming, "LOOK_EVERY_SECONDS", 0.001)
     tries: list[int] = []
-
-    def failing() -> None:
-        tries.append(1)
-        raise StoreBusy("Somebody is writing.", way_out="Wait.")
-
-    watching = BackgroundDreamer(waiting=lambda: 1, dream=failing, clock=Clock(), after_facts=1, after_minutes=0)
+    work = failing(error, tries)
+    watching = BackgroundDreamer(waiting=lambda: 1, dream=work, clock=Clock(), after_facts=1, after_minutes=0)
     with caplog.at_level(logging.WARNING, logger="cofire"):
-        watching.start()
-        deadline = time.monotonic() + 20
-        while len(tries) < 2 and time.monotonic() < deadline:
-            time.sleep(0.001)
-        watching.close()
-    assert len(tries) >= 2
+        until_tried_twice(watching, tries)
+    assert "Somebody is writing" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "error", [StoreBusy("Somebody is writing.", way_out="Wait."), KeyError("Somebody is writing.")]
+)
+def test_curating_that_fails_is_logged_and_tried_again(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
+) -> None:
+    monkeypatch.setattr(dreaming, "LOOK_EVERY_SECONDS", 0.001)
+    tries: list[int] = []
+    watching = BackgroundCurator(curate=failing(error, tries), clock=Clock(), every_hours=0)
+    with caplog.at_level(logging.WARNING, logger="cofire"):
+        until_tried_twice(watching, tries)
     assert "Somebody is writing" in caplog.text
