@@ -149,6 +149,27 @@ export default {
     assert.ok((await page.locator(".answer.silent p").first().innerText()).length > 10);
   },
 
+  "a late answer to an older question does not replace the newer one": async ({ page, addresses }) => {
+    await page.goto(addresses.team);
+    await drawn(page);
+    const question = page.getByRole("textbox", { name: "Question" });
+    let answer = () => {};
+    await page.route(/\/recall$/, (route) => void (answer = () => route.continue()), { times: 1 });
+    const asked = page.waitForRequest(/\/recall$/);
+    await question.fill("Which volcano erupted in 1883?");
+    await page.keyboard.press("Enter");
+    await asked;
+    await question.fill(QUESTION);
+    await page.keyboard.press("Enter");
+    await page.locator(".hit").first().waitFor();
+    const late = page.waitForResponse(/\/recall$/);
+    answer();
+    await (await late).finished();
+    await page.waitForTimeout(200);
+    assert.equal(await page.locator(".answer.silent").count(), 0);
+    assert.match(await page.locator(".hit").first().innerText(), /transaction mode for serverless/);
+  },
+
   "who prefers stillness sees frames, and nothing between them": async ({ page, addresses }) => {
     await page.emulateMedia({ reducedMotion: "reduce" });
     await ask(page, addresses.team);

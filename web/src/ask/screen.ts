@@ -33,6 +33,7 @@ export class AskScreen implements Screen {
     this.form.element,
     this.answer,
   );
+  private asked: Asked | null = null;
   private found: Recollection | null = null;
   private chosen: Hit | null = null;
   private list: Results | null = null;
@@ -97,20 +98,27 @@ export class AskScreen implements Screen {
   }
 
   private async ask(asked: Asked): Promise<void> {
+    this.asked = asked;
     fill(this.answer, waiting());
     try {
-      this.found = await post<Recollection>("/recall", asked);
+      const found = await post<Recollection>("/recall", asked);
+      if (asked === this.asked) this.tell(found, asked);
     } catch (error) {
-      return fill(
+      if (asked !== this.asked) return;
+      fill(
         this.answer,
         failureCard(error, () => void this.ask(asked)),
       );
     }
+  }
+
+  private tell(found: Recollection, asked: Asked): void {
+    this.found = found;
     this.chosen = null;
-    this.list = results(this.found, this.app, (hit) => this.choose(hit));
+    this.list = results(found, this.app, (hit) => this.choose(hit));
     fill(this.answer, this.list.element, whyNot(asked, this.app));
     this.answer.scrollTop = 0;
-    await this.play(this.found);
+    void this.play(found);
   }
 
   /** Show the path of one hit alone, or of all again. */
@@ -124,6 +132,7 @@ export class AskScreen implements Screen {
   private async play(found: Recollection): Promise<void> {
     const frames = framesOf(found);
     await this.bringNear(frames);
+    if (found !== this.found) return;
     this.player.load(frames);
     this.show();
     const covered = this.replay.offsetHeight / (this.app.stage.element.clientHeight || 1);
@@ -132,12 +141,14 @@ export class AskScreen implements Screen {
 
   /** Of a memory too large to be drawn whole, what the replay lights up is drawn alone. */
   private async bringNear(frames: readonly Frame[]): Promise<void> {
+    const { found } = this;
     const { stage } = this.app;
     this.whole ??= stage.atlas?.clusters.length ? stage.atlas : null;
     const ids = litIds(frames);
     if (!this.whole || !ids.length) return;
     try {
-      stage.show(await loadAround(ids, this.whole));
+      const near = await loadAround(ids, this.whole);
+      if (found === this.found) stage.show(near);
     } catch (error) {
       failureNotice(error);
     }

@@ -10,11 +10,15 @@ import { xray } from "./xray.ts";
 
 export function whyNot(asked: Record<string, unknown>, app: App): HTMLElement {
   const answer = h("div", { class: "why-answer", "aria-live": "polite" });
+  let picked: Fact | null = null;
   const explain = async (fact: Fact) => {
+    picked = fact;
     fill(answer, h("p", { class: "waiting" }, "Asking again, and again …"));
     try {
-      fill(answer, told(await post<Why>("/why", { ...asked, id: fact.id }), app));
+      const why = await post<Why>("/why", { ...asked, id: fact.id });
+      if (fact === picked) fill(answer, told(why, app));
     } catch (error) {
+      if (fact !== picked) return;
       fill(
         answer,
         failureCard(error, () => void explain(fact)),
