@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from mcp import Client, MCPError
 
 from cofire import Memory
 from tests.doors.calling import Store
-from tests.doors.mcp.talking import complaint, here, told, values
+from tests.doors.mcp.talking import complaint, here, told, values, words
 
 SECRET = "The vault code is 4711."
 
@@ -38,6 +39,20 @@ def test_another_scope_is_not_found(client: Client, secret: str) -> None:
         assert not (await values(client, "recall", query="What is the vault code?"))["known"]
         assert (await values(client, "explore", query="What is the vault code?"))["facts"] == []
         assert (await values(client, "stats"))["facts"] == 0
+
+    told(story, client)
+
+
+def test_another_scope_is_not_counted(client: Client, store: Store, secret: str) -> None:
+    store.holds("Tea is at four.", scope="team")
+
+    async def story(client: Client) -> None:
+        for _ in range(2):
+            held = await values(client, "stats")
+            assert (held["facts"], held.keys() & {"edges", "waiting", "advice"}) == (1, set())
+            dreamed = await client.call_tool("dream", {})
+            assert "waiting" not in words(dreamed)
+        assert "waiting" not in json.loads((await client.read_resource("cofire://stats")).contents[0].text)
 
     told(story, client)
 

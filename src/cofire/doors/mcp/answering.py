@@ -136,8 +136,8 @@ def _path_lines(found: Exploration, seen: Mapping[str, Fact]) -> list[str]:
 
 async def dream(desk: Desk, _: Said) -> Answer:
     done = await desk.memory.dream(scope=desk.scope, progress=desk.listen)
-    structured = {"facts": done.facts, "new": done.new, "communities": done.communities, "waiting": done.waiting}
-    return Answer(f"Connected {done.facts} facts with {done.new} new edges; {done.waiting} are waiting.", structured)
+    structured = {"facts": done.facts, "new": done.new, "communities": done.communities}
+    return Answer(f"Connected {done.facts} facts with {done.new} new edges.", structured)
 
 
 async def stats(desk: Desk, _: Said) -> Answer:
@@ -146,16 +146,15 @@ async def stats(desk: Desk, _: Said) -> Answer:
 
 
 async def counts(desk: Desk) -> dict[str, Any]:
-    """What memory holds, of the scopes only the desk's own."""
+    """What memory holds in the desk's scope. What is only counted for all scopes together is told where there is no other."""
     held = await desk.memory.stats()
+    whole = {"edges": held.size.edges, "waiting": held.size.waiting, "advice": held.advice}
     return {
         "scope": desk.scope,
         "facts": held.size.scopes.get(desk.scope, 0),
-        "edges": held.size.edges,
-        "waiting": held.size.waiting,
+        **(whole if held.size.scopes.keys() <= {desk.scope} else {}),
         "mode": held.mode,
         "model": held.model or "none yet",
-        "advice": held.advice,
     }
 
 

@@ -170,9 +170,9 @@ _TOOLS = (
     ),
     Tool(
         "dream",
-        "Connect what was remembered lately; do it when stats says that facts are waiting.",
+        "Connect what was remembered lately; do it after many facts, or when stats says that some are waiting.",
         {},
-        {"facts": "whole", "new": "whole", "communities": "whole", "waiting": "whole"},
+        {"facts": "whole", "new": "whole", "communities": "whole"},
     ),
     Tool(
         "stats",
