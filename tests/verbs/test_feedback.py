@@ -162,6 +162,17 @@ def test_unknown_ids_are_refused(memory: Memory) -> None:
         memory.use("nobody")
 
 
+def test_what_was_shown_of_other_scopes_is_not_told(memory: Memory) -> None:
+    kettle = id_of(memory, "The red kettle")
+    tea = memory.remember("The kettle is red.", scope="home")
+    found = memory.recall("red kettle", scope=["default", "home"])
+    assert {kettle, tea} <= {*found.ids}
+    with pytest.raises(InvalidInput) as refused:
+        memory.feedback(found.id, helped=[memory.remember("The pot is blue.", scope="home")])
+    assert tea in refused.value.way_out
+    assert kettle not in refused.value.way_out
+
+
 def test_the_same_awaited() -> None:
     async def life() -> Use:
         async with AsyncMemory(":memory:", embedder=None) as memory:

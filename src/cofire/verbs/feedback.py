@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from cofire.asks import Asking, Mint, Now, Write
+from cofire.asks import Asking, Mint, Now, Read, Write
 from cofire.dynamics import hebbian
 from cofire.errors import InvalidInput, NotFound
 from cofire.graph_settings import IDLE_MINUTES
 from cofire.learned import HEBBIAN, Lesson, Occasion, Shown, Use, Way
 from cofire.learning_asks import ShownBy, Uses
-from cofire.model import Change, Written
+from cofire.model import Change, Fact, Written
 from cofire.recollection import Recollection
 from cofire.settings import Settings
 from cofire.verbs.listing import checked_ids, fact_by_id, facts_by_id
@@ -37,8 +37,8 @@ def feedback(found: Recollection | str, helped: Ids, hurt: Ids, settings: Settin
     _check(good, bad)
     now: datetime = yield Now()
     shown = yield from _shown(found, now)
-    yield from facts_by_id([*good, *bad])
-    _check_shown(shown, [*good, *bad])
+    named = yield from facts_by_id([*good, *bad])
+    yield from _check_shown(shown, named)
     lessons = lessons_of(shown.ways, good, bad)
     uses = {id: Use(helped=1) for id in good} | {id: Use(hurt=1) for id in bad}
     occasion = yield from _occasion(shown, good, bad)
@@ -88,12 +88,16 @@ def _shown(found: object, now: datetime) -> Asking[Shown]:
         raise InvalidInput("Feedback is about a recall.", way_out="Give what recall returned, or its id.")
     shown: Shown | None = yield ShownBy(found)
     if shown is None:
-        raise NotFound(
-            f"No recall has the id {found}.",
-            way_out="Use the id that a recall gives, while recall_log.enabled is on; recall_log.most says how many are kept. "
-            "Of another process it is known once that has written something or closed.",
-        )
+        raise _unknown(found)
     return shown
+
+
+def _unknown(id: str) -> NotFound:
+    return NotFound(
+        f"No recall has the id {id}.",
+        way_out="Use the id that a recall gives, while recall_log.enabled is on; recall_log.most says how many are kept. "
+        "Of another process it is known once that has written something or closed.",
+    )
 
 
 def _check(helped: Sequence[str], hurt: Sequence[str]) -> None:
@@ -104,10 +108,17 @@ def _check(helped: Sequence[str], hurt: Sequence[str]) -> None:
         raise InvalidInput("Neither helped nor hurt names a fact.", way_out="Give the ids of facts that came back.")
 
 
-def _check_shown(shown: Shown, ids: Sequence[str]) -> None:
-    strange = [id for id in ids if id not in shown.ids]
-    if strange:
-        raise InvalidInput(
-            f"{strange[0]} was not among what this recall brought back.",
-            way_out=f"Name some of these: {', '.join(shown.ids)}." if shown.ids else "It brought back nothing.",
-        )
+def _check_shown(shown: Shown, named: Sequence[Fact]) -> Asking[None]:
+    """Refuse facts that were not shown, and tell which were: only those of the scopes that the caller knows facts of."""
+    strange = [fact.id for fact in named if fact.id not in shown.ids]
+    if not strange:
+        return
+    there: Sequence[Fact | None] = yield Read(shown.ids)
+    scopes = {fact.scope for fact in named}
+    ids = [fact.id for fact in there if fact is not None and fact.scope in scopes]
+    if shown.id and shown.ids and not ids:
+        raise _unknown(shown.id)
+    raise InvalidInput(
+        f"{strange[0]} was not among what this recall brought back.",
+        way_out=f"Name some of these: {', '.join(ids)}." if ids else "It brought back nothing of that scope.",
+    )

@@ -86,6 +86,20 @@ def test_an_id_of_another_scope_is_no_id(
     assert SECRET in store.texts
 
 
+def test_a_recall_of_another_scope_is_no_recall(client: Client, store: Store, secret: str) -> None:
+    [own] = store.holds("Tea is at four.", scope="team")
+    with Memory(store.path, embedder=None) as memory:
+        recall = memory.recall("What is the vault code?", scope="bank")
+    assert recall.ids == (secret,)
+
+    async def story(client: Client) -> str:
+        return await complaint(client, "feedback", recall=recall.id, helped=[own])
+
+    said = told(story, client)
+    assert f"No recall has the id {recall.id}" in said
+    assert secret not in said
+
+
 def test_a_filter_forgets_in_the_scope_alone(client: Client, store: Store, secret: str) -> None:
     async def story(client: Client) -> None:
         assert (await values(client, "forget", tags=["vault"], confirm=True))["ids"] == []
