@@ -170,7 +170,7 @@ _TOOLS = (
     ),
     Tool(
         "dream",
-        "Connect what was remembered lately; do it after many facts, or when stats says that some are waiting.",
+        "Connect what was remembered lately; do it after many facts, or when stats says that some of them are waiting.",
         {},
         {"facts": "whole", "new": "whole", "communities": "whole"},
     ),
