@@ -35,6 +35,13 @@ export default {
     await page.locator(".fact-text", { hasText: "transaction mode" }).waitFor();
   },
 
+  "a search finds what a fact says far behind its beginning": async ({ page, addresses }) => {
+    await look(page, addresses.odd);
+    await page.getByLabel("Find facts in the graph").fill("drawing of a zeppelin");
+    await page.locator(".matches button", { hasText: "The minutes of the meeting" }).click();
+    await page.locator(".fact-text", { hasText: "zeppelin" }).waitFor();
+  },
+
   "leaving out a kind of link changes the picture": async ({ page, addresses }) => {
     await look(page, addresses.team);
     await landed(page);

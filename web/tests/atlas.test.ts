@@ -55,10 +55,15 @@ test("archived facts are seen only when asked for", () => {
 
 test("a search needs every word, and finds nothing that came later than the slider", () => {
   const atlas = charted(FACTS, []);
-  assert.deepEqual([...(matching(atlas, { ...nothingChosen(), words: "TEA is" }) ?? [])], ["a", "b"]);
+  assert.deepEqual([...(matching(atlas, { ...nothingChosen(), words: "TEA is" }, new Map()) ?? [])], ["a", "b"]);
   assert.deepEqual(
-    [...(matching(atlas, { ...nothingChosen(), words: "tea", until: Date.parse("2026-03-01") }) ?? [])],
+    [...(matching(atlas, { ...nothingChosen(), words: "tea", until: Date.parse("2026-03-01") }, new Map()) ?? [])],
     ["a"],
   );
-  assert.equal(matching(atlas, nothingChosen()), null);
+  assert.equal(matching(atlas, nothingChosen(), new Map()), null);
+});
+
+test("a search looks into whole texts where they are known", () => {
+  const texts = new Map([["a", "Tea is at four, and cake is at five."]]);
+  assert.deepEqual([...(matching(charted(FACTS, []), { ...nothingChosen(), words: "tea cake" }, texts) ?? [])], ["a"]);
 });

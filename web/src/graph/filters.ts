@@ -29,13 +29,18 @@ export function isShown(atlas: Atlas, chosen: Chosen, id: string): boolean {
   return node.at === null || Date.parse(node.at) <= chosen.until;
 }
 
-/** The facts that say what is searched for; null where nothing is. */
-export function matching(atlas: Atlas, chosen: Chosen): ReadonlySet<string> | null {
+/** The facts that say what is searched for, in their whole texts where those are known; null where nothing is. */
+export function matching(
+  atlas: Atlas,
+  chosen: Chosen,
+  texts: ReadonlyMap<string, string>,
+): ReadonlySet<string> | null {
   const wanted = chosen.words.toLowerCase().split(/\s+/).filter(Boolean);
   if (!wanted.length) return null;
-  const found = [...atlas.nodes.values()].filter(
-    (node) => wanted.every((word) => node.label.toLowerCase().includes(word)) && isShown(atlas, chosen, node.id),
-  );
+  const found = [...atlas.nodes.values()].filter((node) => {
+    const text = (texts.get(node.id) ?? node.label).toLowerCase();
+    return wanted.every((word) => text.includes(word)) && isShown(atlas, chosen, node.id);
+  });
   return new Set(found.map((node) => node.id));
 }
 

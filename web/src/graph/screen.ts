@@ -7,6 +7,7 @@ import { counted, spoken } from "../wording.ts";
 import { clusterOf, nameOf, type Atlas } from "./atlas.ts";
 import { filterControls, isShown, matching, nothingChosen } from "./filters.ts";
 import { namesOn } from "./names.ts";
+import { wholeTexts } from "./texts.ts";
 
 const LISTED = 12;
 const ROWS = 40;
@@ -46,7 +47,9 @@ export function graphScreen(app: App): GraphScreen {
   const look = () => {
     const atlas = app.stage.atlas;
     if (!atlas) return;
-    const matched = matching(atlas, chosen);
+    // Communities are searched by their names, which are there.
+    if (!atlas.clusters.length) texts.seek(chosen.words, atlas);
+    const matched = matching(atlas, chosen, texts.known);
     const shows = (id: string) => isShown(atlas, chosen, id);
     const follows = (kind: string) => !chosen.hiddenKinds.has(kind);
     app.stage.look({
@@ -57,8 +60,9 @@ export function graphScreen(app: App): GraphScreen {
       labels: true,
     });
     app.stage.paintWith(matched ? null : namesOn(app.stage, shows));
-    fill(found, ...(matched ? matchList([...matched], atlas, app) : []));
+    fill(found, ...(matched ? matchList([...matched], atlas, app, texts.isSeeking()) : []));
   };
+  const texts = wholeTexts(look);
 
   const named = () => {
     const atlas = app.stage.atlas;
@@ -69,6 +73,7 @@ export function graphScreen(app: App): GraphScreen {
   const charted = () => {
     const atlas = app.stage.atlas;
     if (!atlas) return;
+    texts.forget();
     fill(controls, summary(atlas, app), ...filterControls(atlas, chosen, look));
     named();
     if (element.isConnected) look();
@@ -134,19 +139,20 @@ function drawnIn(atlas: Atlas): string {
   return `${counted(atlas.edges.length, "link")}, ${counted(groups, "community", "communities")}`;
 }
 
-function matchList(ids: readonly string[], atlas: Atlas, app: App): HTMLElement[] {
+function matchList(ids: readonly string[], atlas: Atlas, app: App, isSeeking: boolean): HTMLElement[] {
   const shown = ids.slice(0, LISTED).map((id) => {
     const cluster = clusterOf(atlas, id);
     const onclick = () => (cluster ? app.openCluster(cluster) : (app.stage.fly([id]), app.open(id)));
     return h("li", {}, h("button", { type: "button", onclick }, atlas.nodes.get(id)?.label ?? id));
   });
-  const head = h("h3", { "aria-live": "polite" }, matchCount(ids.length, atlas));
+  const head = h("h3", { "aria-live": "polite" }, matchCount(ids.length, atlas, isSeeking));
   return [head, h("ul", { class: "matches" }, ...shown)];
 }
 
-function matchCount(count: number, { clusters }: Atlas): string {
+function matchCount(count: number, { clusters }: Atlas, isSeeking: boolean): string {
   if (clusters.length) return count ? `${counted(count, "community", "communities")} found` : "No community is named so";
-  return count ? `${counted(count, "fact")} found` : "No fact says that";
+  if (count) return `${counted(count, "fact")} found`;
+  return isSeeking ? "Searching …" : "No fact says that";
 }
 
 /** Communities to come near to, or clusters to open; inside of a cluster there is nothing to choose. */
