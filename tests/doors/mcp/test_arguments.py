@@ -63,3 +63,20 @@ def test_what_nobody_could_mean_is_refused(tool: str, given: dict[str, Any], sai
 
 def test_the_same_said_twice_is_said_once() -> None:
     assert understood(TOOLS["recall"], {"query": "Who?", "q": "Who?"}) == {"query": "Who?"}
+
+
+@pytest.mark.parametrize(
+    "huge", [10**400, 10**5000, "9" * 400, "9" * 5000], ids=["long", "longer", "said", "said longer"]
+)
+@pytest.mark.parametrize(
+    ("tool", "name"), [("recall", "k"), ("recall", "budget"), ("explore", "max_depth"), ("connect", "weight")]
+)
+def test_a_number_that_is_too_large_is_refused(tool: str, name: str, huge: Any) -> None:
+    with pytest.raises(InvalidInput, match=f"{name} cannot be .*number") as refused:
+        understood(TOOLS[tool], {name: huge})
+    assert len(str(refused.value)) < 300
+
+
+def test_what_is_nested_too_deep_to_be_a_list_is_a_text() -> None:
+    deep = "[" * 100_000
+    assert understood(TOOLS["recall"], {"query": "Who?", "tags": deep})["tags"] == [deep]

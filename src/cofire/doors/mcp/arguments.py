@@ -11,6 +11,9 @@ from typing import Any
 
 from cofire.doors.mcp.tools import Kind, Tool
 from cofire.errors import InvalidInput
+from cofire.xray import shortened
+
+MOST_SHOWN = 100
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _YES = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -71,10 +74,18 @@ def _example(tool: Tool) -> str:
 def _read(kind: Kind, value: Any, spelled: str) -> Any:
     try:
         return _READERS[kind](value)
-    except (ValueError, TypeError, KeyError) as problem:
+    except (ValueError, TypeError, KeyError, OverflowError) as problem:
         wanted = {"text": "text", "texts": "a list of texts", "whole": "a whole number", "yes": "true or false"}
         way_out = f"Give {wanted.get(kind, 'a number')}."
-        raise InvalidInput(f"{spelled} cannot be {value!r}.", way_out=way_out) from problem
+        raise InvalidInput(f"{spelled} cannot be {_shown(value)}.", way_out=way_out) from problem
+
+
+def _shown(value: Any) -> str:
+    """What was said, as far as it can be repeated: Python writes no number of thousands of digits."""
+    try:
+        return shortened(repr(value), MOST_SHOWN)
+    except ValueError:
+        return "that"
 
 
 def _text(value: Any) -> str:
@@ -97,7 +108,7 @@ def _texts(value: Any) -> list[str]:
 def _written_out(text: str) -> Any:
     try:
         read = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return [text]
     return read if isinstance(read, list) else [text]
 
