@@ -42,6 +42,13 @@ export default {
     await page.locator(".fact-text", { hasText: "zeppelin" }).waitFor();
   },
 
+  "communities of two scopes are two, though their numbers are one": async ({ page, addresses }) => {
+    await look(page, addresses.odd);
+    await page.locator(".communities li").first().waitFor();
+    const listed = await page.locator(".communities li").count();
+    assert.match(await page.locator(".panel.graph .answer p").innerText(), new RegExp(`\\b${listed} communities`));
+  },
+
   "leaving out a kind of link changes the picture": async ({ page, addresses }) => {
     await look(page, addresses.team);
     await landed(page);

@@ -8,7 +8,7 @@ import type { Node } from "../src/shapes.ts";
 
 const nodes = Array.from(
   { length: 400 },
-  (_, row) => ({ id: `f${row}`, community: row % 20, pagerank: 1 / (row + 1) }) as Node,
+  (_, row) => ({ id: `f${row}`, scope: "default", community: row % 20, pagerank: 1 / (row + 1) }) as Node,
 );
 
 test("every fact has a place of its own", () => {
@@ -28,6 +28,13 @@ test("no disc lies upon another", () => {
 test("the most important fact of a community is its middle", () => {
   const disc = discsOf(nodes, []).find((one) => one.community === 3);
   assert.equal(disc?.members[0], "f3");
+});
+
+test("communities of two scopes lie apart, though their numbers are one", () => {
+  const others = nodes.map((node) => ({ ...node, id: `other-${node.id}`, scope: "other" }));
+  const discs = discsOf([...nodes, ...others], []);
+  assert.equal(discs.length, 40);
+  for (const disc of discs) assert.equal(new Set(disc.members.map((id) => id.startsWith("other-"))).size, 1);
 });
 
 test("the same graph lies the same way, in whatever order it comes", () => {

@@ -8,6 +8,7 @@ export interface Point {
 }
 
 export interface Disc extends Point {
+  scope: string;
   community: number | null;
   members: string[];
   radius: number;
@@ -22,9 +23,14 @@ const CROWD = 1500;
 const COLUMN = 1 << 16;
 const AROUND = [-1, 0, 1].flatMap((dx) => [-1, 0, 1].map((dy) => dx * COLUMN + dy));
 
+/** What tells communities apart: each scope numbers its own. Facts in none are told apart by scope alone. */
+export function communityId(scope: string, number: number | null): string {
+  return `${scope}/${number ?? ""}`;
+}
+
 /** Discs in their places, the largest first. */
 export function discsOf(nodes: readonly Node[], edges: readonly Edge[]): Disc[] {
-  const all = [...grouped(nodes)].map(([community, members]) => disc(community, members));
+  const all = [...grouped(nodes).values()].map(disc);
   all.sort((one, other) => other.members.length - one.members.length);
   const discs = all.length > CROWD ? all.filter((one) => one.members.length > 1) : all;
   spiral(discs);
@@ -41,21 +47,24 @@ export function places(discs: readonly Disc[]): Map<string, Point> {
   return placed;
 }
 
-function grouped(nodes: readonly Node[]): Map<number | null, string[]> {
+function grouped(nodes: readonly Node[]): Map<string, [Node, ...Node[]]> {
   const important = [...nodes].sort(
     (one, other) => (other.pagerank ?? 0) - (one.pagerank ?? 0) || (one.id < other.id ? -1 : 1),
   );
-  const groups = new Map<number | null, string[]>();
+  const groups = new Map<string, [Node, ...Node[]]>();
   for (const node of important) {
-    const group = groups.get(node.community);
-    if (group) group.push(node.id);
-    else groups.set(node.community, [node.id]);
+    const id = communityId(node.scope, node.community);
+    const group = groups.get(id);
+    if (group) group.push(node);
+    else groups.set(id, [node]);
   }
   return groups;
 }
 
-function disc(community: number | null, members: string[]): Disc {
-  return { community, members, radius: SPACING * Math.sqrt(members.length), x: 0, y: 0 };
+function disc(nodes: readonly [Node, ...Node[]]): Disc {
+  const [{ scope, community }] = nodes;
+  const members = nodes.map((node) => node.id);
+  return { scope, community, members, radius: SPACING * Math.sqrt(members.length), x: 0, y: 0 };
 }
 
 function seedOf(one: Disc, row: number): Point {

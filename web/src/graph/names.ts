@@ -4,7 +4,7 @@ import { colours } from "../theme.ts";
 import { spoken } from "../wording.ts";
 import { shortName, type Atlas } from "./atlas.ts";
 import { outlined, overlap, type Box } from "./labels.ts";
-import type { Point } from "./layout.ts";
+import { communityId, type Point } from "./layout.ts";
 import type { Painter, Stage } from "./stage.ts";
 
 type Project = Parameters<Painter>[1];
@@ -32,11 +32,11 @@ function paintNames(context: CanvasRenderingContext2D, atlas: Atlas, project: Pr
   context.font = "600 12.5px system-ui, sans-serif";
   context.textAlign = "center";
   context.textBaseline = "middle";
-  const names = new Map(atlas.communities.map((one) => [one.number, spoken(shortName(one.name))]));
+  const names = new Map(atlas.communities.map((one) => [communityId(one.scope, one.number), spoken(shortName(one.name))]));
   const taken: Box[] = [];
   for (const disc of atlas.discs.slice(0, MOST)) {
     if (disc.members.length < SMALLEST) break;
-    const name = disc.community === null ? undefined : names.get(disc.community);
+    const name = names.get(communityId(disc.scope, disc.community));
     const top = name && crown(disc.members.filter(look.shows), project);
     if (!name || !top) continue;
     const half = context.measureText(name).width / 2 + 4;

@@ -6,6 +6,7 @@ import type { Cluster } from "../shapes.ts";
 import { counted, spoken } from "../wording.ts";
 import { clusterOf, nameOf, type Atlas } from "./atlas.ts";
 import { filterControls, isShown, matching, nothingChosen } from "./filters.ts";
+import { communityId } from "./layout.ts";
 import { namesOn } from "./names.ts";
 import { wholeTexts } from "./texts.ts";
 
@@ -167,12 +168,11 @@ function groupList(atlas: Atlas, app: App): HTMLElement[] {
 }
 
 function communityRows(atlas: Atlas, app: App): HTMLElement[] {
-  const members = new Map(atlas.discs.map((disc) => [disc.community, disc.members]));
-  return atlas.communities
-    .slice(0, ROWS)
-    .map((one) =>
-      groupRow({ ...one, community: one.number }, { onclick: () => app.stage.fly(members.get(one.number) ?? []) }),
-    );
+  const members = new Map(atlas.discs.map((disc) => [communityId(disc.scope, disc.community), disc.members]));
+  return atlas.communities.slice(0, ROWS).map((one) => {
+    const onclick = () => app.stage.fly(members.get(communityId(one.scope, one.number)) ?? []);
+    return groupRow({ ...one, community: one.number }, { onclick });
+  });
 }
 
 function clusterRows(atlas: Atlas, app: App): HTMLElement[] {
