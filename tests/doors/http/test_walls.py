@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from starlette.responses import JSONResponse
+from starlette.types import Receive, Scope, Send
 
+from cofire.doors.http import serving
 from cofire.doors.http.app import described
 from cofire.doors.http.rates import MOST_CLIENTS, Buckets
+from cofire.doors.http.serving import AT_ONCE
+from cofire.doors.http.walls import Guard
 from tests.doors.http.conftest import Served
-from tests.doors.http.serving import TOKEN, ask, client, error, running
+from tests.doors.http.serving import TOKEN, WALLS, ask, client, error, running
 
 OPERATIONS = sorted(
     f"{method.upper()} {path}"
@@ -233,10 +241,52 @@ def test_the_openapi_file_is_served_with_the_token_only(served: Served) -> None:
     assert served.api.get("/docs").status_code == 404
 
 
+def test_connections_that_ask_nothing_shut_nobody_out(url: str) -> None:
+    with ExitStack() as idle:
+        for _ in range(AT_ONCE + 10):
+            idle.enter_context(connected(url))
+        assert ask(url, "GET", "/stats").status_code == 200
+
+
+def test_a_connection_that_asks_nothing_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "IDLE_SECONDS", 0.05)
+    with running(tmp_path / "memory.db", memory={"embedder": None}) as url, connected(url) as line:
+        assert line.recv(1) == b""
+
+
+def test_more_requests_than_may_be_at_work_are_refused_in_words() -> None:
+    begun, released = asyncio.Event(), asyncio.Event()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] == "/api/v1/dream":
+            begun.set()
+            await released.wait()
+        await JSONResponse({})(scope, receive, send)
+
+    async def story() -> list[httpx.Response]:
+        transport = httpx.ASGITransport(Guard(app, replace(WALLS, at_once=1)))
+        bearer = {"Authorization": f"Bearer {TOKEN}"}
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=bearer) as api:
+            long = asyncio.ensure_future(api.post("/api/v1/dream"))
+            await begun.wait()
+            others = [await api.get("/api/v1/stats"), await api.get("/")]
+            released.set()
+            return [*others, await long, await api.get("/api/v1/stats")]
+
+    refused, *answered = asyncio.run(story())
+    assert (refused.status_code, error(refused)["kind"], refused.headers["retry-after"]) == (503, "ServerBusy", "1")
+    assert [answer.status_code for answer in answered] == [200, 200, 200]
+
+
+def connected(url: str) -> socket.socket:
+    """A line to the server on which nothing was said yet."""
+    there = urlsplit(url)
+    return socket.create_connection((there.hostname, there.port), timeout=30)
+
+
 def raw(url: str, request: str) -> bytes:
     """Send a request as it stands, which no client would."""
-    there = urlsplit(url)
-    with socket.create_connection((there.hostname, there.port), timeout=30) as line:
+    with connected(url) as line:
         line.sendall(request.encode())
         answer = b""
         while piece := line.recv(65536):

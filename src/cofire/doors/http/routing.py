@@ -24,7 +24,7 @@ REFUSED = {
     415: "The body is not JSON.",
     422: "The request has not the shape described here.",
     429: "Requests come too fast; Retry-After says how long to wait.",
-    503: "The store or the embedder cannot do it now.",
+    503: "The store or the embedder cannot do it now, or too many requests are at work.",
 }
 STREAMED: dict[int | str, dict[str, Any]] = {
     200: {"content": {EVENTS: {"schema": {"type": "string"}}}, "description": "The answer, or events on the way to it."}

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 import cofire
 from cofire.doors.http.app import application
@@ -33,6 +34,14 @@ class Address:
     port: int
     allowed: tuple[str, ...]
     rate: float
+
+
+class _Connection(H11Protocol):
+    """A connection. One on which nothing was asked yet is closed as soon as one on which nothing more is asked."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.timeout_keep_alive_task = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
 
 
 class _Server(uvicorn.Server):
@@ -63,6 +72,7 @@ def walls_of(address: Address, token: str | None) -> Walls:
         most_bytes=MOST_BYTES,
         rate=address.rate,
         burst=max(1, int(address.rate * BURSTS)),
+        at_once=AT_ONCE,
     )
 
 
@@ -77,6 +87,7 @@ def config(app: object) -> uvicorn.Config:
     """How the server runs: quietly, saying nothing of itself, and believing no header about who asks."""
     return uvicorn.Config(
         app,  # type: ignore[arg-type]
+        http=_Connection,
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -84,7 +95,6 @@ def config(app: object) -> uvicorn.Config:
         proxy_headers=False,
         lifespan="off",
         ws="none",
-        limit_concurrency=AT_ONCE,
         timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=LAST_SECONDS,
     )

@@ -41,7 +41,8 @@ HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class Walls:
-    """What is let in. Without a token anybody is, who reaches the address; `addresses` lets any address be the Host."""
+    """What is let in. Without a token anybody is, who reaches the address; `addresses` lets any address be the Host, and
+    `at_once` is how many requests of the API may be at work."""
 
     token: str | None
     hosts: frozenset[str]
@@ -49,6 +50,7 @@ class Walls:
     most_bytes: int
     rate: float
     burst: int
+    at_once: int
 
 
 def hosts_of(bound: str, allowed: Iterable[str]) -> frozenset[str]:
@@ -67,15 +69,22 @@ class Guard:
         self._app = app
         self._walls = walls
         self._buckets = Buckets(rate=walls.rate, burst=walls.burst, clock=time.monotonic)
+        self._at_work = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        dressed = _with_headers(send, is_api=scope["path"].startswith(API))
-        refusal = self._refusal(scope, Headers(scope=scope))
+        is_api = scope["path"].startswith(API)
+        dressed = _with_headers(send, is_api=is_api)
+        refusal = self._refusal(scope, Headers(scope=scope)) or (self._crowd() if is_api else None)
         if refusal is not None:
             return await refusal.response()(scope, receive, dressed)
-        return await self._app(scope, _limited(receive, self._walls.most_bytes), dressed)
+        # The files of the page are there for everybody: whoever reads them slowly keeps nobody from the API.
+        self._at_work += is_api
+        try:
+            return await self._app(scope, _limited(receive, self._walls.most_bytes), dressed)
+        finally:
+            self._at_work -= is_api
 
     def _refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
         """The first reason not to let a request in."""
@@ -87,6 +96,13 @@ class Guard:
             or too_large(headers, self._walls)
             or no_json(scope, headers)
         )
+
+    def _crowd(self) -> Refusal | None:
+        """Only requests that were let in are counted: a connection that asks nothing shuts nobody out."""
+        if self._at_work < self._walls.at_once:
+            return None
+        problem = f"{self._walls.at_once:,} requests are at work already."
+        return Refusal(503, "ServerBusy", problem, "Ask again in a moment.", {"retry-after": "1"})
 
     def _flood(self, scope: Scope) -> Refusal | None:
         client = scope["client"][0] if scope.get("client") else ""
