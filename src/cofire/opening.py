@@ -248,7 +248,8 @@ def beside(store: Store, ending: str) -> Path | None:
     if server:
         called = blake2b(server.encode(), digest_size=12).hexdigest()
         return Path(platformdirs.user_data_dir("cofire")) / "servers" / f"{called}{ending}"
-    return Path(f"{path}{ending}") if path and path != IN_MEMORY else None
+    # Wherever a link to the store stands, or this process goes later.
+    return Path(f"{Path(path).resolve()}{ending}") if path and path != IN_MEMORY else None
 
 
 def store_options(settings: Settings) -> SqliteOptions:

@@ -7,6 +7,8 @@ import gzip
 import json
 import logging
 import os
+import tempfile
+import time
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -24,6 +26,8 @@ _log = logging.getLogger("cofire")
 
 FORMAT, VERSION = "cofire receipt", 1
 ENDING = ".json.gz"
+# What a process that was stopped left of a receipt, if nobody has finished it for so many seconds.
+UNFINISHED, LEFT_BEHIND = ".unfinished", 60.0
 _STAMP = "%Y%m%dT%H%M%SZ"
 
 
@@ -86,6 +90,7 @@ class Receipts:
         """Remove those that have run out; tells how many. What cannot be removed now will be another time."""
         stale = [kept.receipt for kept in self._kept.values() if kept.receipt.expires <= now]
         with suppress(StoreError):
+            self._clear_up()
             stale += [Receipt(path.name, str(path), now, now, ()) for path in self._files() if _runs_out(path) <= now]
             for receipt in stale:
                 self.drop(receipt)
@@ -95,6 +100,7 @@ class Receipts:
         """Take facts out of all receipts, and remove a receipt that has no others. Where one cannot be read none is changed: nobody
         knows whose words it keeps."""
         gone = frozenset(ids)
+        self._clear_up()
         for kept in [*self._kept.values(), *[_decoded(path, _REMOVE) for path in self._files()]]:
             left = replace(kept.receipt, ids=tuple(id for id in kept.receipt.ids if id not in gone))
             rows = receipt_rows.without(kept.taken.rows, gone)
@@ -118,6 +124,15 @@ class Receipts:
             return sorted(path for path in self._home.iterdir() if path.name.endswith(ENDING))
         return []
 
+    def _clear_up(self) -> None:
+        """Remove receipts that nobody will finish: they keep words too."""
+        if self._home is None or not self._home.is_dir():
+            return
+        with _errors(self._home):
+            for path in self._home.glob(f"*{UNFINISHED}"):
+                if time.time() - path.stat().st_mtime > LEFT_BEHIND:
+                    path.unlink(missing_ok=True)
+
     def _path(self, given: str) -> Path | None:
         if given.isalnum():
             return next((path for path in self._files() if path.name.startswith(f"{given}.")), None)
@@ -135,13 +150,17 @@ def _runs_out(path: Path) -> datetime:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """For the owner's eyes, and on the disk before anything is removed."""
-    unfinished = path.with_suffix(".unfinished")
-    with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
-        out.write(content)
-        out.flush()
-        os.fsync(out.fileno())
-    unfinished.replace(path)
+    """For the owner's eyes, and on the disk before anything is removed. Others may write the same one at the same time."""
+    number, name = tempfile.mkstemp(UNFINISHED, f"{path.name}.", path.parent)
+    try:
+        with os.fdopen(number, "wb") as out:
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
 
 
 def _encoded(receipt: Receipt, taken: Taken) -> bytes:

@@ -25,6 +25,8 @@ PRAGMAS = (("foreign_keys", True), ("secure_delete", True), ("temp_store", "memo
 WRITER_CACHE_KB = 32_000
 # A statement is prepared anew when so many others were done since it was; the rare ones of a verb come back after a few hundred.
 STATEMENTS = 512
+# What only puts off that the log is emptied.
+_ANOTHER_TIME = (apsw.BusyError, apsw.LockedError, apsw.FullError, apsw.IOError)
 SHORTEST_WAIT, LONGEST_WAIT = 0.0005, 0.0035
 
 
@@ -104,14 +106,21 @@ class Line:
         """Begin to write without waiting for others; tells whether that was possible."""
         if self.connection.in_transaction:
             return False
+        with self.at_once():
+            try:
+                self.connection.execute("BEGIN IMMEDIATE")
+            except apsw.BusyError:
+                return False
+        return True
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """What is done inside waits for nobody."""
         self.connection.set_busy_handler(None)
         try:
-            self.connection.execute("BEGIN IMMEDIATE")
-        except apsw.BusyError:
-            return False
+            yield
         finally:
             self.connection.set_busy_handler(patience(self._patience))
-        return True
 
 
 class Reading:
@@ -176,7 +185,7 @@ class Lines:
 
     def settle(self) -> None:
         """Bring all that was written into the file and empty its log, unless somebody reads just now; then it is done later."""
-        with (line := self.for_writing()).lock, suppress(apsw.BusyError, apsw.LockedError):
+        with (line := self.for_writing()).lock, line.at_once(), suppress(*_ANOTHER_TIME):
             line.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     def close(self) -> None:

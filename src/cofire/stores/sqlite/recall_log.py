@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import logging
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any
@@ -33,6 +34,7 @@ class Shelved:
 
     def __init__(self) -> None:
         self._waiting: list[Shown] = []
+        self._leaving: list[Shown] = []
         self._keeping: Keeping | None = None
         self._lock = Lock()
 
@@ -55,9 +57,20 @@ class Shelved:
     def write(self, connection: apsw.Connection) -> None:
         """Write all that waits, inside a transaction."""
         with self._lock:
-            waiting, self._waiting = self._waiting, []
-        if waiting and self._keeping:
-            write(connection, waiting, self._keeping)
+            self._leaving, self._waiting = self._waiting, []
+        if self._leaving and self._keeping:
+            write(connection, self._leaving, self._keeping)
+
+    @contextmanager
+    def leaving(self) -> Iterator[None]:
+        """What is written inside waits again if that is not kept."""
+        try:
+            yield
+        except BaseException:
+            with self._lock:
+                self._waiting, self._leaving = [*self._leaving, *self._waiting], []
+            raise
+        self._leaving = []
 
 
 def write(connection: apsw.Connection, waiting: Sequence[Shown], keeping: Keeping) -> None:

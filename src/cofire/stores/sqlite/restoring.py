@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
@@ -10,23 +12,17 @@ import apsw
 from cofire.errors import StoreCorrupt, StoreError, StoreNotOpened
 from cofire.stores.sqlite import schema
 from cofire.stores.sqlite.connecting import Lines, SqliteOptions, connect
+from cofire.stores.sqlite.copying_files import ALL_PAGES, copy
 from cofire.stores.sqlite.faults import translated
-from cofire.stores.sqlite.store import copy, copy_into
 from cofire.stores.sqlite.writing import new_epoch
 
 
 def restore(backup: str, path: str, options: SqliteOptions, *, force: bool) -> str | None:
     """Put a backup in the place of a store. Returns where the former content was kept, if there was any."""
-    source = _checked(backup)
-    try:
+    with closing(_checked(backup)) as checked:
         moved, lines = _opened(path, options, force)
-        try:
-            with translated(path), (line := lines.for_writing()).lock:
-                return _replace(source, line.connection, path, force) or moved
-        finally:
-            lines.close()
-    finally:
-        source.close()
+        with closing(lines), translated(path), (line := lines.for_writing()).lock, _made_ready(checked, path) as source:
+            return _replace(source, line.connection, lines.reader.connection, path, force=force) or moved
 
 
 def _opened(path: str, options: SqliteOptions, force: bool) -> tuple[str | None, Lines]:
@@ -69,21 +65,48 @@ def _untouched(backup: str) -> apsw.Connection:
     return apsw.Connection(f"file:{quote(str(Path(backup).absolute()))}?immutable=1", flags=flags)
 
 
-def _replace(source: apsw.Connection, target: apsw.Connection, path: str, force: bool) -> str | None:
-    held = target.execute("SELECT count(*) FROM facts").get
+@contextmanager
+def _made_ready(checked: apsw.Connection, path: str) -> Iterator[apsw.Connection]:
+    """The backup as the store will be: of this version, and of an epoch of its own, so that it comes all at once. It is made beside
+    the store and then taken away."""
+    place = Path(f"{path}.restoring")
+    place.unlink(missing_ok=True)
+    copy(checked, str(place))
+    ready = apsw.Connection(str(place))
+    try:
+        schema.migrate(ready)
+        ready.execute("BEGIN IMMEDIATE")
+        new_epoch(ready)
+        ready.execute("COMMIT")
+        yield ready
+    finally:
+        ready.close()
+        place.unlink(missing_ok=True)
+
+
+def _replace(
+    source: apsw.Connection, target: apsw.Connection, reader: apsw.Connection, path: str, *, force: bool
+) -> str | None:
+    with target.backup("main", source, "main") as backup:
+        # From here on nobody else can write, so that all that was told until now is kept.
+        backup.step(0)
+        kept = _kept_aside(reader, path, force=force)
+        backup.step(ALL_PAGES)
+    return kept
+
+
+def _kept_aside(reader: apsw.Connection, path: str, *, force: bool) -> str | None:
+    """Where the content of the store is kept, if it has any."""
+    held = reader.execute("SELECT count(*) FROM facts").get
     if held and not force:
         raise StoreError(
             f"The store {path} holds {held:,} facts.",
             way_out="Add --force to replace it; a copy of it will be kept beside it.",
         )
-    kept = _free_name(path) if held else None
-    if kept:
-        copy(target, kept)
-    copy_into(target, source)
-    schema.migrate(target)
-    target.execute("BEGIN IMMEDIATE")
-    new_epoch(target)
-    target.execute("COMMIT")
+    if not held:
+        return None
+    kept = _free_name(path)
+    copy(reader, kept)
     return kept
 
 

@@ -40,6 +40,7 @@ from cofire.stores.index import looking
 from cofire.stores.index.index import Index, Proposed
 from cofire.stores.index.links import Asked, Expander
 from cofire.stores.sqlite import (
+    copying_files,
     counting,
     graph_reading,
     kinship,
@@ -306,7 +307,7 @@ class SqliteStore(Carrying, Learning, Curating):
             raise StoreNotOpened(f"{path} {found}.", way_out="Give the name of a new file.")
         with self._reading() as connection, translated(path):
             connection.execute("COMMIT")
-            copy(connection, path)
+            copying_files.copy(connection, path)
 
     def check(self) -> list[str]:
         with self._reading() as connection:
@@ -356,7 +357,7 @@ class SqliteStore(Carrying, Learning, Curating):
 
     @contextmanager
     def _writing(self) -> Iterator[apsw.Connection]:
-        with translated(self.path), self._open_lines().for_writing().writing() as connection:
+        with translated(self.path), self._unlogged.leaving(), self._open_lines().for_writing().writing() as connection:
             self._unlogged.write(connection)
             yield connection
 
@@ -377,23 +378,9 @@ class SqliteStore(Carrying, Learning, Curating):
     def _bytes(self) -> int:
         if self.path == IN_MEMORY:
             return 0
-        return sum(os.path.getsize(self.path + end) for end in ("", "-wal") if os.path.exists(self.path + end))
-
-
-def copy(connection: apsw.Connection, path: str) -> None:
-    """Copy a live database to a file, page by page."""
-    target = apsw.Connection(path)
-    try:
-        copy_into(target, connection)
-    finally:
-        target.close()
-
-
-def copy_into(target: apsw.Connection, source: apsw.Connection) -> None:
-    """Make one database the same as another, in one transaction of the target."""
-    with target.backup("main", source, "main") as backup:
-        while not backup.done:
-            backup.step(1_000)
+        # As SQLite knows it, wherever the process has gone since.
+        file = self._open_lines().reader.connection.filename
+        return sum(os.path.getsize(file + end) for end in ("", "-wal") if os.path.exists(file + end))
 
 
 def _listed(values: Sequence[Any]) -> Any:

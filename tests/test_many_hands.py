@@ -1,0 +1,131 @@
+"""Many hands: what stays safe when others write at the same moment, when a process goes elsewhere, and when a write fails."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cofire import Memory
+from cofire.errors import Conflict, StoreBusy
+from cofire.model import Change
+from cofire.restoring import restore
+from cofire.stores.sqlite import restoring
+from cofire.stores.sqlite.store import SqliteStore
+
+
+def test_nobody_writes_while_a_restore_keeps_aside_what_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept_aside, met = restoring._kept_aside, list[type]()
+
+    def meeting(*given: Any, **options: Any) -> str | None:
+        with Memory(tmp_path / "team.db", embedder=None, settings={"store.busy_seconds": 0.1}) as late:
+            with pytest.raises(StoreBusy) as refused:
+                late.remember("Milk.")
+            met.append(refused.type)
+        return kept_aside(*given, **options)
+
+    monkeypatch.setattr(restoring, "_kept_aside", meeting)
+    with Memory(tmp_path / "team.db", embedder=None) as memory:
+        memory.remember("Tea.")
+        memory.backup(tmp_path / "copy.db")
+    restore(str(tmp_path / "copy.db"), str(tmp_path / "team.db"), force=True)
+    assert met == [StoreBusy]
+    assert sorted(path.name for path in tmp_path.glob("team.db*")) == ["team.db", "team.db.before-restore-1"]
+
+
+def test_receipts_are_where_the_store_is_wherever_the_process_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    (tmp_path / "link.db").symlink_to(tmp_path / "here" / "team.db")
+    with Memory("team.db", embedder=None) as memory:
+        tea, milk = memory.remember(["Tea.", "Milk."])
+        monkeypatch.chdir(tmp_path / "there")
+        forgotten = memory.forget(tea)
+        assert memory.stats().size.bytes > 0
+    with Memory(tmp_path / "link.db", embedder=None) as linked:
+        assert forgotten.receipt is not None
+        linked.undo(forgotten.receipt.id)
+        other = linked.forget(milk)
+    with Memory(tmp_path / "here" / "team.db", embedder=None) as memory:
+        assert other.receipt is not None
+        memory.undo(other.receipt.id)
+        assert {fact.id for fact in memory.facts()} == {tea, milk}
+
+
+def test_what_was_left_of_a_receipt_goes_with_the_next_purge(tmp_path: Path) -> None:
+    with Memory(tmp_path / "team.db", embedder=None) as memory:
+        tea, milk = memory.remember(["Tea.", "Milk."])
+        memory.forget(tea)
+        folder = tmp_path / "team.db.receipts"
+        left, coming = folder / "left.json.gz.x.unfinished", folder / "coming.json.gz.y.unfinished"
+        for path in (left, coming):
+            path.write_bytes(b"Tea.")
+        os.utime(left, (0, 0))
+        memory.forget(milk, purge=True)
+        assert (left.exists(), coming.exists()) == (False, True), "what another process writes just now is left alone"
+
+
+def test_a_recall_can_be_judged_after_a_write_that_failed(tmp_path: Path) -> None:
+    with Memory(tmp_path / "team.db", embedder=None) as memory:
+        tea = memory.remember("Tea is at four.")
+        found = memory.recall("When is tea?")
+        with pytest.raises(Conflict):
+            memory._opened.world.store.write(Change(now=datetime.now(UTC)), {"model": 99})
+        memory.feedback(found.id, helped=tea)
+        assert memory.use(tea).helped == 1
+
+
+def test_an_interrupt_at_the_beginning_of_a_write_keeps_nobody_out(tmp_path: Path) -> None:
+    """As Ctrl-C does when it comes just after the lock was taken."""
+    with Memory(tmp_path / "team.db", embedder=None) as memory:
+        store = memory._opened.world.store
+        assert isinstance(store, SqliteStore)
+        line = store._open_lines().for_writing()
+
+        class Interrupted:
+            def __getattr__(self, name: str) -> Any:
+                return getattr(connection, name)
+
+            def execute(self, *given: Any) -> Any:
+                found = connection.execute(*given)
+                if given[0] == "BEGIN IMMEDIATE":
+                    raise KeyboardInterrupt
+                return found
+
+        connection, line.connection = line.connection, Interrupted()  # type: ignore[assignment]
+        with pytest.raises(KeyboardInterrupt):
+            memory.remember("Tea.")
+        line.connection = connection
+        with Memory(tmp_path / "team.db", embedder=None, settings={"store.busy_seconds": 0.1}) as other:
+            other.remember("Milk.")
+        memory.remember("Tea.")
+
+
+def test_an_interrupt_while_an_index_follows_leaves_it_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Memory(tmp_path / "team.db", embedder=None) as mine, Memory(tmp_path / "team.db", embedder=None) as theirs:
+        mine.remember("Tea is at four.")
+        mine.recall("tea")
+        theirs.remember(["Milk comes on Monday.", "Coffee is at five."])
+        index = mine._opened.world.store._live._index  # type: ignore[attr-defined]
+        with monkeypatch.context() as patched:
+            patched.setattr(type(index.signs), "add", _interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                mine.recall("coffee")
+        asked = [mine.recall(word).texts for word in ("coffee", "milk", "tea")]
+        assert asked == [theirs.recall(word).texts for word in ("coffee", "milk", "tea")]
+        assert [mine.recall(word)[0].text for word in ("coffee", "milk")] == [
+            "Coffee is at five.",
+            "Milk comes on Monday.",
+        ]
+
+
+def _interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
