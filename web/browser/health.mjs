@@ -68,6 +68,31 @@ export default {
     assert.deepEqual(changes, []);
   },
 
+  "a changed setting is found again as it is": async ({ page, addresses }) => {
+    await visit(page, addresses.odd);
+    const search = page.getByLabel("Find a setting");
+    await search.fill("recall.k");
+    await page.getByLabel("recall.k", { exact: true }).fill("7");
+    await page.keyboard.press("Tab");
+    const row = page.locator(".setting", { hasText: "recall.k" });
+    await row.locator(".badge", { hasText: "store" }).waitFor();
+    await search.fill("recall");
+    assert.equal(await page.getByLabel("recall.k", { exact: true }).inputValue(), "7");
+    await page.getByRole("button", { name: "Reset" }).click();
+    await page.locator(".notice", { hasText: "recall.k is no longer kept in the store." }).waitFor();
+    await search.fill("recall.k");
+    assert.equal(await page.getByLabel("recall.k", { exact: true }).inputValue(), "10");
+  },
+
+  "a preset shows at once what it changes": async ({ page, addresses }) => {
+    await visit(page, addresses.odd);
+    for (const group of ["general", "recall"]) await page.locator(".setting-group > summary", { hasText: group }).first().click();
+    await page.getByLabel("preset", { exact: true }).selectOption("research-max");
+    await page.waitForFunction(() => document.getElementById("setting-recall.k").value === "12");
+    await page.locator(".setting").filter({ has: page.locator("#setting-preset") }).getByRole("button", { name: "Reset" }).click();
+    await page.waitForFunction(() => document.getElementById("setting-recall.k").value === "10");
+  },
+
   "a value that is not allowed is refused with a way out": async ({ page, addresses, complaints }) => {
     await visit(page, addresses.team);
     await page.getByLabel("Find a setting").fill("recall.k");

@@ -1,5 +1,5 @@
 // Settings with their help: found by words, changed in place, and taken back to what lies below.
-import { put, remove } from "../calls.ts";
+import { get, put, remove } from "../calls.ts";
 import { fill, h } from "../elements.ts";
 import { failureNotice, notice } from "../notices.ts";
 import type { Setting } from "../shapes.ts";
@@ -7,7 +7,18 @@ import { counted } from "../wording.ts";
 
 const OTHERS = "general";
 
-export function settingsCard(settings: readonly Setting[]): HTMLElement {
+/** A setting in the list, which can be shown as it is now. */
+interface Row {
+  element: HTMLElement;
+  show: (setting: Setting) => void;
+}
+
+/** Sends a change of a setting, and tells what became of it. */
+type Change = (send: () => Promise<Setting>, told: string) => Promise<void>;
+
+export function settingsCard(loaded: readonly Setting[]): HTMLElement {
+  let settings = loaded;
+  let rows = new Map<string, Row>();
   const list = h("div", { class: "setting-groups" });
   const changedOnly = h("input", { type: "checkbox", onchange: () => show() });
   const search = h("input", {
@@ -21,7 +32,19 @@ export function settingsCard(settings: readonly Setting[]): HTMLElement {
     const found = wanted(settings, search.value, changedOnly.checked);
     const searching = search.value.trim() !== "" || changedOnly.checked;
     said.textContent = counted(found.length, "setting");
-    fill(list, ...[...grouped(found)].map(([name, members]) => group(name, members, searching)));
+    rows = new Map(found.map((one) => [one.name, row(one, change)]));
+    fill(list, ...[...grouped(found)].map(([name, members]) => group(name, elementsOf(members), searching)));
+  };
+  const elementsOf = (members: readonly Setting[]) => members.flatMap(({ name }) => rows.get(name)?.element ?? []);
+  const change: Change = async (send, told) => {
+    const { name } = await send();
+    const before = new Map(settings.map((one) => [one.name, one]));
+    settings = (await get<{ settings: Setting[] }>("/settings")).settings;
+    notice(told);
+    // A preset changes others, too; what stays is left alone, somebody may be typing there.
+    for (const one of settings) {
+      if (one.name === name || differs(one, before.get(one.name))) rows.get(one.name)?.show(one);
+    }
   };
   show();
   return h(
@@ -47,6 +70,10 @@ export function wanted(settings: readonly Setting[], words: string, changedOnly:
   });
 }
 
+function differs(one: Setting, other: Setting | undefined): boolean {
+  return one.value !== other?.value || one.layer !== other?.layer;
+}
+
 function grouped(settings: readonly Setting[]): Map<string, Setting[]> {
   const groups = new Map<string, Setting[]>();
   for (const one of settings) {
@@ -56,35 +83,35 @@ function grouped(settings: readonly Setting[]): Map<string, Setting[]> {
   return groups;
 }
 
-function group(name: string, members: readonly Setting[], open: boolean): HTMLElement {
-  const rows = members.map((one) => row(one));
+function group(name: string, rows: readonly HTMLElement[], open: boolean): HTMLElement {
   return h(
     "details",
     { class: "setting-group", open },
-    h("summary", {}, name.replaceAll("_", " "), h("small", {}, members.length)),
+    h("summary", {}, name.replaceAll("_", " "), h("small", {}, rows.length)),
     ...rows,
   );
 }
 
-function row(first: Setting): HTMLElement {
+function row(first: Setting, change: Change): Row {
   const element = h("div", { class: "setting" });
   const show = (setting: Setting) => {
-    const kept = async (change: () => Promise<Setting>) => {
+    const tried = async (...one: Parameters<Change>) => {
       try {
-        show(await change());
-        notice(`${setting.name} is kept in the store.`);
+        await change(...one);
       } catch (error) {
         failureNotice(error);
         show(setting);
       }
     };
     const path = `/settings/${encodeURIComponent(setting.name)}`;
-    const control = controlOf(setting, (value) => void kept(() => put<Setting>(path, { value })));
+    const keep = (value: unknown) =>
+      void tried(() => put<Setting>(path, { value }), `${setting.name} is kept in the store.`);
+    const reset = () => void tried(() => remove<Setting>(path), `${setting.name} is no longer kept in the store.`);
+    const control = controlOf(setting, keep);
     control.id = `setting-${setting.name}`;
     control.setAttribute("aria-describedby", `help-${setting.name}`);
     const back =
-      setting.layer === "store" &&
-      h("button", { type: "button", class: "link", onclick: () => void kept(() => remove<Setting>(path)) }, "Reset");
+      setting.layer === "store" && h("button", { type: "button", class: "link", onclick: reset }, "Reset");
     const origin = setting.layer !== "default" && h("span", { class: "badge" }, setting.layer);
     fill(
       element,
@@ -98,7 +125,7 @@ function row(first: Setting): HTMLElement {
     );
   };
   show(first);
-  return element;
+  return { element, show };
 }
 
 function controlOf(setting: Setting, keep: (value: unknown) => void): HTMLInputElement | HTMLSelectElement {
