@@ -170,6 +170,28 @@ export default {
     assert.match(await page.locator(".hit").first().innerText(), /transaction mode for serverless/);
   },
 
+  "a number that cannot be asked for opens the options, which tell so": async ({ page, addresses }) => {
+    await page.goto(addresses.team);
+    await drawn(page);
+    await page.getByText("Options").click();
+    await page.getByLabel("Facts").fill("2000");
+    await page.getByText("Options").click();
+    await page.getByRole("textbox", { name: "Question" }).fill(QUESTION);
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => document.activeElement?.getAttribute("name") === "k");
+    assert.equal(await page.locator(".options").getAttribute("open"), "");
+  },
+
+  "as many facts can be asked for as memory hands out": async ({ page, addresses }) => {
+    await page.goto(addresses.odd);
+    await drawn(page);
+    await page.getByText("Options").click();
+    await page.getByLabel("Facts").fill("1000");
+    await page.getByRole("textbox", { name: "Question" }).fill("Where does the ship sail?");
+    await page.keyboard.press("Enter");
+    await page.locator(".hit").first().waitFor();
+  },
+
   "who prefers stillness sees frames, and nothing between them": async ({ page, addresses }) => {
     await page.emulateMedia({ reducedMotion: "reduce" });
     await ask(page, addresses.team);

@@ -13,6 +13,8 @@ export interface QuestionForm {
   setScopes: (names: readonly string[]) => void;
 }
 
+// As many as the memory hands out at once.
+const MOST = 1000;
 const DYNAMICS = ["cofire", "synapse.documented", "synapse.paper", "diffusion", "energy"];
 
 export function questionForm(onAsk: (asked: Asked) => void): QuestionForm {
@@ -24,7 +26,7 @@ export function questionForm(onAsk: (asked: Asked) => void): QuestionForm {
     enterkeyhint: "search",
     onkeydown: submitOnEnter,
   });
-  const k = h("input", { type: "number", min: 1, max: 100, value: 8, name: "k" });
+  const k = h("input", { type: "number", min: 1, max: MOST, value: 8, name: "k" });
   const scope = h("select", { name: "scope" }, h("option", { value: "" }, "as usual"));
   const tags = h("input", { type: "text", name: "tags", placeholder: "db, infra" });
   const since = h("input", { type: "date", name: "since" });
@@ -77,5 +79,13 @@ function optionFields(controls: Record<string, HTMLElement>): HTMLElement {
   const fields = Object.entries(controls).map(([name, control]) =>
     h("label", { class: "field" }, h("span", {}, name), control),
   );
-  return h("details", { class: "options" }, h("summary", {}, "Options"), h("div", { class: "option-grid" }, ...fields));
+  const options = h(
+    "details",
+    { class: "options" },
+    h("summary", {}, "Options"),
+    h("div", { class: "option-grid" }, ...fields),
+  );
+  // What a field has against being asked can only be told where the field is seen.
+  for (const control of Object.values(controls)) control.addEventListener("invalid", () => (options.open = true));
+  return options;
 }
