@@ -192,6 +192,21 @@ export default {
     await page.locator(".hit").first().waitFor();
   },
 
+  "a word without an end is broken, and nothing is pushed out of sight": async ({ page, addresses }) => {
+    await ask(page, addresses.odd, "What is the ship called?");
+    const hidden = (name) => page.locator(name).evaluate((one) => one.scrollWidth - one.clientWidth);
+    assert.equal(await hidden(".answer-space"), 0);
+    await page.locator(".hit summary").first().click();
+    assert.equal(await hidden(".answer-space"), 0);
+    await page.getByRole("button", { name: /Open the fact/ }).first().click();
+    await page.locator(".links li").first().waitFor();
+    assert.equal(await hidden(".fact-panel"), 0);
+    await page.getByRole("link", { name: "Graph" }).click();
+    await page.getByLabel("Find facts in the graph").fill("ship");
+    await page.locator(".matches li").first().waitFor();
+    assert.equal(await hidden(".panel.graph"), 0);
+  },
+
   "who prefers stillness sees frames, and nothing between them": async ({ page, addresses }) => {
     await page.emulateMedia({ reducedMotion: "reduce" });
     await ask(page, addresses.team);
