@@ -30,6 +30,16 @@ export default {
     await page.locator(".card", { hasText: "Nothing waits." }).waitFor();
   },
 
+  "what curating came to stays to be read": async ({ page, addresses }) => {
+    await visit(page, addresses.odd);
+    const loaded = page.waitForResponse(/\/stats$/);
+    await page.getByRole("button", { name: "Curate" }).click();
+    await loaded;
+    await page.waitForTimeout(300);
+    const task = page.locator(".task").filter({ has: page.getByRole("button", { name: "Curate" }) });
+    assert.match(await task.locator(".work-said").innerText(), /archived, .* to review/);
+  },
+
   "a pair that disagrees waits in the inbox and is decided": async ({ page, addresses }) => {
     await visit(page, addresses.team);
     assert.match(await page.locator(".reviews").innerText(), /Porto or Lisbon/);
@@ -72,16 +82,16 @@ export default {
     await visit(page, addresses.odd);
     const search = page.getByLabel("Find a setting");
     await search.fill("recall.k");
-    await page.getByLabel("recall.k", { exact: true }).fill("7");
+    const field = page.locator('[id="setting-recall.k"]');
+    await field.fill("7");
     await page.keyboard.press("Tab");
-    const row = page.locator(".setting", { hasText: "recall.k" });
-    await row.locator(".badge", { hasText: "store" }).waitFor();
+    await page.locator(".setting .badge", { hasText: "store" }).waitFor();
     await search.fill("recall");
-    assert.equal(await page.getByLabel("recall.k", { exact: true }).inputValue(), "7");
+    assert.equal(await field.inputValue(), "7");
     await page.getByRole("button", { name: "Reset" }).click();
     await page.locator(".notice", { hasText: "recall.k is no longer kept in the store." }).waitFor();
     await search.fill("recall.k");
-    assert.equal(await page.getByLabel("recall.k", { exact: true }).inputValue(), "10");
+    assert.equal(await field.inputValue(), "10");
   },
 
   "a preset shows at once what it changes": async ({ page, addresses }) => {

@@ -20,7 +20,7 @@ export function healthScreen(app: App): Screen {
         get<{ settings: Setting[] }>("/settings"),
         get<Shadow>("/shadow"),
       ]);
-      const changed = () => void app.changed().then(load);
+      work.update(stats);
       fill(
         element,
         h(
@@ -33,7 +33,7 @@ export function healthScreen(app: App): Screen {
         h(
           "div",
           { class: "cards" },
-          workCard(stats, changed),
+          work.element,
           inbox(review.reviews, app, changed),
           shadowCard(shadow, app),
           holding(stats),
@@ -47,6 +47,8 @@ export function healthScreen(app: App): Screen {
       );
     }
   };
+  const changed = () => void app.changed().then(load);
+  const work = workCard(changed);
   return { element, enter: () => void load(), leave: () => {} };
 }
 

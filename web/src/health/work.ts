@@ -7,7 +7,13 @@ import { counted, spoken } from "../wording.ts";
 
 type Report = Record<string, unknown>;
 
-export function workCard(stats: Stats, changed: () => void): HTMLElement {
+export interface WorkCard {
+  element: HTMLElement;
+  /** Tell what waits; what was said of the work stays. */
+  update: (stats: Stats) => void;
+}
+
+export function workCard(changed: () => void): WorkCard {
   const dream = task(
     "Dream",
     "Connects what was learned, finds communities and lays bridges.",
@@ -32,16 +38,11 @@ export function workCard(stats: Stats, changed: () => void): HTMLElement {
     curated,
     () => {},
   );
-  const waits = stats.waiting ? `${counted(stats.waiting, "fact")} wait for a dream.` : "Nothing waits.";
-  return h(
-    "section",
-    { class: "card" },
-    h("h2", {}, "Work"),
-    h("p", { class: "meta" }, waits),
-    dream,
-    curate,
-    rehearse,
-  );
+  const waits = h("p", { class: "meta" });
+  const update = ({ waiting }: Stats) => {
+    waits.textContent = waiting ? `${counted(waiting, "fact")} wait for a dream.` : "Nothing waits.";
+  };
+  return { element: h("section", { class: "card" }, h("h2", {}, "Work"), waits, dream, curate, rehearse), update };
 }
 
 function task(
