@@ -138,6 +138,11 @@ def test_the_first_community_is_a_filter_too(served: Served) -> None:
     assert served.api.get("/facts", params={"community": 0}).json()["facts"] == []
 
 
+def test_what_words_find_has_no_next_page(served: Served) -> None:
+    refused = served.api.get("/facts", params={"text": "Berlin", "before": served.ids[2]})
+    assert (refused.status_code, "Leave text out, or before" in refused.text) == (400, True)
+
+
 def test_words_are_not_looked_for_among_pinned_facts_alone(served: Served) -> None:
     refused = served.api.get("/facts", params={"text": "Berlin", "pinned": True})
     assert (refused.status_code, "Leave text out" in refused.text) == (400, True)

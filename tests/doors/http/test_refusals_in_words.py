@@ -111,3 +111,23 @@ def test_a_change_that_changes_nothing_is_refused_with_what_may_be_changed(serve
 def test_a_method_that_is_not_there_names_those_that_are(served: Served) -> None:
     answer = served.api.delete("/facts")
     assert (answer.status_code, error(answer)["way_out"]) == (405, "This address takes GET, POST.")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/stats"),
+        ("GET", "/scopes"),
+        ("GET", "/guide/recall"),
+        ("GET", "/settings"),
+        ("GET", "/health"),
+        ("GET", "/review"),
+        ("POST", "/recall"),
+        ("POST", "/facts"),
+        ("PUT", "/settings/recall.k"),
+    ],
+)
+def test_an_unknown_field_in_the_address_is_refused(served: Served, method: str, path: str) -> None:
+    body = {"/recall": QUERY, "/facts": {"text": "Tea."}, "/settings/recall.k": {"value": 3}}.get(path)
+    refused = served.api.request(method, path, params={"colour": "red"}, json=body)
+    assert (refused.status_code, error(refused)["problem"]) == (422, "colour: there is no such field.")

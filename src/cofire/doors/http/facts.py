@@ -34,11 +34,7 @@ async def remember(said: given.Facts, memory: TheMemory) -> JSONResponse:
 async def list_facts(asked: Annotated[given.FactsAsked, Query()], memory: TheMemory) -> JSONResponse:
     """List facts, newest first, a page at a time; or with `text` find those that say it, best first."""
     if asked.text is not None:
-        if asked.pinned or asked.archived:
-            raise InvalidInput(
-                "With text, facts are found by what they say, pinned or not.",
-                way_out="Leave text out, or pinned and archived.",
-            )
+        _refuse_besides_text(asked)
         return answer({"facts": facts_json(await _saying(asked.text, asked, memory)), "next": None})
     found = await memory.facts(
         limit=asked.limit, before=asked.before, pinned=asked.pinned, archived=asked.archived, **asked.filters
@@ -97,6 +93,19 @@ async def forget(said: given.Doomed, memory: TheMemory) -> JSONResponse:
 async def undo(said: given.Undo, memory: TheMemory) -> JSONResponse:
     """Bring back what was forgotten, by the id of its receipt."""
     return answer(restored_json(await memory.undo(said.receipt)))
+
+
+def _refuse_besides_text(asked: given.FactsAsked) -> None:
+    if asked.pinned or asked.archived:
+        raise InvalidInput(
+            "With text, facts are found by what they say, pinned or not.",
+            way_out="Leave text out, or pinned and archived.",
+        )
+    if asked.before is not None:
+        raise InvalidInput(
+            "With text, the best facts are found, and there is no next page.",
+            way_out="Leave text out, or before; a higher limit finds more.",
+        )
 
 
 async def _saying(text: str, asked: given.FactsAsked, memory: AsyncMemory) -> list[Fact]:

@@ -36,12 +36,27 @@ def router(about: str) -> APIRouter:
     refused: dict[int | str, dict[str, Any]] = {
         status: {"model": Error, "description": text} for status, text in REFUSED.items()
     }
-    return APIRouter(prefix=BASE, tags=[about], responses=refused, default_response_class=JSONResponse)
+    return APIRouter(
+        prefix=BASE,
+        tags=[about],
+        responses=refused,
+        default_response_class=JSONResponse,
+        dependencies=[Depends(_no_strange_fields)],
+    )
 
 
 async def _memory(request: Request) -> AsyncMemory:
     memory: AsyncMemory = request.app.state.memory
     return memory
+
+
+async def _no_strange_fields(request: Request) -> None:
+    """A route that takes fields in its address refuses others by itself; one that takes none refuses any here."""
+    if request.scope["route"].dependant.query_params:
+        return
+    strange = [{"type": "extra_forbidden", "loc": ("query", name), "msg": ""} for name in request.query_params]
+    if strange:
+        raise RequestValidationError(strange)
 
 
 async def _no_body(request: Request) -> None:
