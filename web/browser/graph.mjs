@@ -49,6 +49,21 @@ export default {
     assert.match(await page.locator(".panel.graph .answer p").innerText(), new RegExp(`\\b${listed} communities`));
   },
 
+  "a chosen scope that is gone hides nothing": async ({ page, addresses }) => {
+    await look(page, addresses.odd);
+    await page.getByLabel("Scope").selectOption("cellar");
+    await page.getByLabel("Find facts in the graph").fill("the");
+    await page.locator(".found h3", { hasText: "1 fact found" }).waitFor();
+    await page.locator(".matches button").click();
+    await page.locator(".fact-actions").getByRole("button", { name: "Forget", exact: true }).click();
+    await page.getByRole("button", { name: "Forget it" }).click();
+    await page.locator(".fact-panel").waitFor({ state: "hidden" });
+    await page.locator(".found h3", { hasText: /^[2-9] facts found/ }).waitFor();
+    assert.equal(await page.getByLabel("Scope").inputValue(), "");
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.locator(".fact-text", { hasText: "cellar" }).waitFor();
+  },
+
   "leaving out a kind of link changes the picture": async ({ page, addresses }) => {
     await look(page, addresses.team);
     await landed(page);

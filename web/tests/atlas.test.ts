@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { charted, clusterOf } from "../src/graph/atlas.ts";
-import { isShown, matching, nothingChosen } from "../src/graph/filters.ts";
+import { giveUpWhatIsGone, isShown, matching, nothingChosen } from "../src/graph/filters.ts";
 import type { Network, Node } from "../src/shapes.ts";
 
 const node = (id: string, label: string, at: string | null = null, archived = false): Node => ({
@@ -51,6 +51,12 @@ test("archived facts are seen only when asked for", () => {
   const atlas = charted(FACTS, []);
   assert.equal(isShown(atlas, nothingChosen(), "c"), false);
   assert.equal(isShown(atlas, { ...nothingChosen(), archived: true }, "c"), true);
+});
+
+test("a choice that nothing has any more is given up, another stays", () => {
+  const chosen = { ...nothingChosen(), scope: "gone", category: "knowledge" };
+  giveUpWhatIsGone(charted(FACTS, []), chosen);
+  assert.deepEqual([chosen.scope, chosen.category], ["", "knowledge"]);
 });
 
 test("a search needs every word, and finds nothing that came later than the slider", () => {

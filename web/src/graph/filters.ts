@@ -44,6 +44,18 @@ export function matching(
   return new Set(found.map((node) => node.id));
 }
 
+/** Give up a choice that nothing in the graph has any more: it would go on hiding, and not be seen among the choices. */
+export function giveUpWhatIsGone(atlas: Atlas, chosen: Chosen): void {
+  for (const field of ["scope", "category"] as const) {
+    if (!valuesOf(atlas, field).includes(chosen[field])) chosen[field] = "";
+  }
+}
+
+function valuesOf(atlas: Atlas, field: "scope" | "category"): string[] {
+  const values = new Set([...atlas.nodes.values()].map((node) => node[field]));
+  return [...values].filter((one) => one !== null).sort();
+}
+
 export function filterControls(atlas: Atlas, chosen: Chosen, onChange: () => void): (HTMLElement | null)[] {
   const label = atlas.clusters.length ? "Find communities by name" : "Find facts in the graph";
   const words = h("input", {
@@ -83,10 +95,7 @@ function choice(
   chosen: Chosen,
   onChange: () => void,
 ): HTMLElement {
-  const values = [...new Set([...atlas.nodes.values()].map((node) => node[field]))]
-    .filter((one) => one !== null)
-    .sort();
-  const options = values.map((value) => h("option", { value, selected: value === chosen[field] }, value));
+  const options = valuesOf(atlas, field).map((value) => h("option", { value, selected: value === chosen[field] }, value));
   const select = h(
     "select",
     { onchange: () => ((chosen[field] = select.value), onChange()) },

@@ -5,7 +5,7 @@ import { RETURN } from "../icons.ts";
 import type { Cluster } from "../shapes.ts";
 import { counted, spoken } from "../wording.ts";
 import { clusterOf, nameOf, type Atlas } from "./atlas.ts";
-import { filterControls, isShown, matching, nothingChosen } from "./filters.ts";
+import { filterControls, giveUpWhatIsGone, isShown, matching, nothingChosen } from "./filters.ts";
 import { communityId } from "./layout.ts";
 import { namesOn } from "./names.ts";
 import { wholeTexts } from "./texts.ts";
@@ -75,6 +75,7 @@ export function graphScreen(app: App): GraphScreen {
     const atlas = app.stage.atlas;
     if (!atlas) return;
     texts.forget();
+    giveUpWhatIsGone(atlas, chosen);
     fill(controls, summary(atlas, app), ...filterControls(atlas, chosen, look));
     named();
     if (element.isConnected) look();
