@@ -103,6 +103,14 @@ export default {
     await page.waitForFunction(() => document.getElementById("setting-recall.k").value === "10");
   },
 
+  "a setting that cannot be changed from outside is only told": async ({ page, addresses }) => {
+    await visit(page, addresses.odd);
+    await page.getByLabel("Find a setting").fill("embedder.name");
+    const row = page.locator(".setting").filter({ has: page.getByText("embedder.name", { exact: true }) });
+    assert.equal(await row.locator("input, select").count(), 0);
+    assert.match(await row.innerText(), /cofire config set embedder\.name/);
+  },
+
   "a value that is not allowed is refused with a way out": async ({ page, addresses, complaints }) => {
     await visit(page, addresses.team);
     await page.getByLabel("Find a setting").fill("recall.k");

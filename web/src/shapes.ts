@@ -213,6 +213,8 @@ export interface Setting {
   choices: string[] | null;
   low: number | null;
   high: number | null;
+  /** Whether it can be changed from here. */
+  settable: boolean;
 }
 
 export interface Shadow {

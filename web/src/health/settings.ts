@@ -111,7 +111,7 @@ function row(first: Setting, change: Change): Row {
     control.id = `setting-${setting.name}`;
     control.setAttribute("aria-describedby", `help-${setting.name}`);
     const back =
-      setting.layer === "store" && h("button", { type: "button", class: "link", onclick: reset }, "Reset");
+      setting.settable && setting.layer === "store" && h("button", { type: "button", class: "link", onclick: reset }, "Reset");
     const origin = setting.layer !== "default" && h("span", { class: "badge" }, setting.layer);
     fill(
       element,
@@ -121,6 +121,8 @@ function row(first: Setting, change: Change): Row {
         "p",
         { class: "meta", id: `help-${setting.name}` },
         `${setting.help} ${setting.allowed}; by default ${shown(setting.default)}.`,
+        !setting.settable && " Changed only where the server runs: ",
+        !setting.settable && h("code", {}, `cofire config set ${setting.name} VALUE`),
       ),
     );
   };
@@ -128,7 +130,8 @@ function row(first: Setting, change: Change): Row {
   return { element, show };
 }
 
-function controlOf(setting: Setting, keep: (value: unknown) => void): HTMLInputElement | HTMLSelectElement {
+function controlOf(setting: Setting, keep: (value: unknown) => void): HTMLElement {
+  if (!setting.settable) return h("output", {}, shown(setting.value));
   if (setting.kind === "boolean") {
     const box = h("input", {
       type: "checkbox",
