@@ -30,8 +30,13 @@ export function day(moment: string | number | null): string {
   });
 }
 
+const SIGNS = new Intl.Segmenter();
+
+/** The beginning of a text, cut between signs: an emoji of several units stays whole or goes. */
 export function clipped(text: string, width: number): string {
-  return text.length <= width ? text : `${text.slice(0, width - 1).trimEnd()}…`;
+  if (text.length <= width) return text;
+  const end = SIGNS.segment(text).containing(width - 1)?.index;
+  return `${text.slice(0, end).trimEnd()}…`;
 }
 
 /** A kind or a setting as people say it: auto_link is auto link. */

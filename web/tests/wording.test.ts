@@ -24,6 +24,12 @@ test("a clipped text is never longer than asked", () => {
   assert.equal(clipped("tea at four", 6), "tea a…");
 });
 
+test("a clipped text ends before an emoji that it would cut in half", () => {
+  assert.equal(clipped("tea 🍵 at four", 6), "tea…");
+  assert.equal(clipped("tea 👩‍👩‍👧 at four", 9), "tea…");
+  assert.equal(clipped("tea 🍵 at four", 8), "tea 🍵…");
+});
+
 test("what goes with a fact is said without what does not", () => {
   const radius = { facts: 1, edges: 2, mentions: 0, subjects: 0, vectors: 1, words: 9, descriptions: 0, cited: ["x"] };
   assert.deepEqual(radiusInWords(radius), [
