@@ -18,8 +18,17 @@ export class Refusal extends Error {
 export function takeToken(): void {
   const given = /[#&]token=([^&]+)/.exec(location.hash)?.[1];
   if (!given) return;
-  keepToken(decodeURIComponent(given));
+  keepToken(decoded(given));
   history.replaceState(null, "", `${location.pathname}#/ask`);
+}
+
+/** A token that is not encoded as addresses are is taken as it stands: whether it opens anything, the memory decides. */
+function decoded(given: string): string {
+  try {
+    return decodeURIComponent(given);
+  } catch {
+    return given;
+  }
 }
 
 export function keepToken(token: string): void {

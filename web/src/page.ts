@@ -121,7 +121,7 @@ export class Page implements App {
   /** Show the screen that the address names. */
   private follow(): void {
     const named = location.hash.slice(2) as ScreenName;
-    const next = named in this.screens ? named : "ask";
+    const next = Object.hasOwn(this.screens, named) ? named : "ask";
     if (next === this.current) return;
     if (this.current) this.screens[this.current].leave();
     this.current = next;
