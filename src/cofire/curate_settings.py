@@ -66,7 +66,7 @@ RETENTION_DAYS = declare(
     Knob(
         "retention.days",
         0,
-        "Days after which a fact that was neither told again, recalled nor found helpful is archived; 0 is never.",
+        "Days after which a fact that was neither told again nor recalled is archived; 0 is never.",
         "cofire",
         low=0,
         high=100_000,

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import pytest
 
 from cofire import Memory
 from cofire.driving import run
 from cofire.errors import StoreFull
-from cofire.verbs.dream import dream
+from cofire.stores.base import Kin
+from cofire.verbs.dream import dream, late_pairs
 from tests.conftest import HashedWords, Opening
 
 TEAM = [
@@ -251,3 +253,9 @@ def test_a_fact_that_changes_during_a_dream_is_dreamed_of_anew(memory: Memory) -
     assert all(edge.weight < 0.5 for edge in memory.edges(ids=[ids[0]], kind="similar")), (
         "none is of what it said before"
     )
+
+
+def test_who_is_kin_twice_takes_one_place_among_the_linked() -> None:
+    near, again = 0.9, 0.9000001
+    kin = Kin(("a", "b", "c", "d"), np.array([3, 3, 3]), np.array([0, 0, 1]), np.array([near, again, 0.8]))
+    assert [old for _, old, _ in late_pairs(kin, 0.7, 2)] == ["a", "b"]

@@ -272,3 +272,14 @@ def test_a_fact_that_makes_no_sense_is_refused_by_its_line(tmp_path: Path) -> No
     with pytest.raises(InvalidFact, match=r"Line 3 of .*Nothing was loaded"):
         empty.load(tmp_path / "m.jsonl")
     assert empty.facts() == []
+
+
+def test_what_was_learned_long_ago_was_so_where_it_is_loaded(memory: Memory, clock: Clock, tmp_path: Path) -> None:
+    id = memory.remember("The boiler was fixed by Ana.")
+    [told] = memory.facts(id)
+    memory.export(tmp_path / "all.jsonl")
+    memory.forget(id, purge=True)
+    clock.now += timedelta(days=400)
+    memory.load(tmp_path / "all.jsonl")
+    [found] = memory.facts()
+    assert found.stored_at == told.stored_at

@@ -177,3 +177,13 @@ def test_facts_about_different_things_are_not_proposed(memory: Memory) -> None:
     memory.remember("Ben Okri lives in Lisbon by the river.", subject="Ben Okri")
     memory.dream()
     assert memory.curate().proposed == 0
+
+
+def test_a_fact_is_valid_again_when_all_that_took_its_place_are_gone(memory: Memory, clock: Clock) -> None:
+    ana, ben, mei = memory.remember(["Ana is on call.", "Ben is on call.", "Mei is on call."])
+    memory.supersede(ana, ben)
+    clock.now += timedelta(days=5)
+    memory.supersede(ana, mei)
+    memory.forget(ben, purge=True)
+    memory.unsupersede(ana, mei)
+    assert memory.facts(ana)[0].valid_until is None

@@ -9,7 +9,7 @@ import pytest
 
 from cofire.model import Mentioned, NewFact
 from cofire.stores import linking
-from cofire.stores.base import Known, Store
+from cofire.stores.base import Conducting, Known, Store
 from tests.stores.answers import Step, steps
 from tests.stores.making import DAY, NOW, Pen, everywhere, holding
 
@@ -271,3 +271,10 @@ def test_who_speaks_of_a_name_is_of_the_scope_and_still_there(store: Store, pen:
     pen.forget(gone)
     assert speaking(store, scope="home", teapot="tea pot") == {"teapot": {teller}}
     assert speaking(store, teapot="tea pot") == speaking(store, scope="nowhere", teapot="tea pot") == {}
+
+
+def test_neighbours_by_name_are_those_that_a_walk_may_take(store: Store, pen: Pen) -> None:
+    ids = [tell(pen, f"Note {number}: Redis restarted.", ["redis"]) for number in range(60)]
+    walked = store.expand([ids[0]], Conducting(everywhere(), None, 0.0, 100, names=True))
+    listed = {link.target if link.source == ids[0] else link.source for link in store.links(ids[0], 1_000)}
+    assert listed == set(walked.ids[1:])

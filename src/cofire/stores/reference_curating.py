@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -75,7 +75,8 @@ def write_curation(ground: Ground, change: Change) -> EdgeCounts:
     for one in curation.superseded:
         if one.old in facts and one.new in facts:
             until = facts[one.old].valid_until
-            care.superseded.setdefault((one.old, one.new), until)
+            others = [end for (old, _), end in care.superseded.items() if old == one.old]
+            care.superseded.setdefault((one.old, one.new), _last(others) if others else until)
             facts[one.old] = replace(facts[one.old], valid_until=min(one.until, until or one.until))
     for review in curation.reviews:
         _review(care, facts, review)
@@ -99,10 +100,14 @@ def _archive(care: Care, facts: dict[str, Fact], change: Change) -> None:
 def _restore(care: Care, facts: dict[str, Fact], pair: tuple[str, str]) -> None:
     """The older fact is valid as long as before any other took its place."""
     kept = {one: end for one, end in care.superseded.items() if one[0] == pair[0]}
-    ends = [end for end in kept.values() if end is not None]
-    first = max(ends) if len(ends) == len(kept) else None
-    care.superseded |= dict.fromkeys(kept, first)
+    care.superseded |= dict.fromkeys(kept, _last(kept.values()))
     facts[pair[0]] = replace(facts[pair[0]], valid_until=care.superseded.pop(pair))
+
+
+def _last(ends: Collection[datetime | None]) -> datetime | None:
+    """The last of these ends; what has none never ends."""
+    known = [end for end in ends if end is not None]
+    return max(known) if len(known) == len(ends) else None
 
 
 def _review(care: Care, facts: Facts, review: Review) -> None:

@@ -174,11 +174,13 @@ def _late_links(
 
 def late_pairs(kin: Kin, least: float, most: int) -> list[tuple[str, str, float]]:
     """The best older facts for each newer one, at most so many."""
-    pairs: dict[str, list[tuple[float, str]]] = {}
+    pairs: dict[str, dict[str, float]] = {}
     for at in np.flatnonzero(kin.cosines >= least):
         first, second = kin.ids[kin.left[at]], kin.ids[kin.right[at]]
-        pairs.setdefault(max(first, second), []).append((float(kin.cosines[at]), min(first, second)))
-    return [(new, old, cosine) for new, olds in pairs.items() for cosine, old in sorted(set(olds), reverse=True)[:most]]
+        # Who is kin by nearness and by a tag stands there twice, and their cosines may differ in the last bit.
+        pairs.setdefault(max(first, second), {}).setdefault(min(first, second), float(kin.cosines[at]))
+    best = {new: sorted(((cosine, old) for old, cosine in olds.items()), reverse=True) for new, olds in pairs.items()}
+    return [(new, old, cosine) for new, olds in best.items() for cosine, old in olds[:most]]
 
 
 def _rate(scopes: tuple[str, ...] | None, near: Mapping[str, list[Kin]], settings: Settings) -> Asking[tuple[int, int]]:

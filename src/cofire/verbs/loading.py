@@ -131,7 +131,8 @@ def _fact(line: Line, *, settings: Settings, superseded: Collection[object]) -> 
     said = {label: line[label] for label in accepting.GIVEN if line.get(label) is not None}
     if _end(line) is not None and line.get("id") in superseded:
         del said["valid_until"]
-    return accepting.fact(said, settings)
+    stored = accepting.moment(line.get("stored_at"), "stored_at", InvalidFact)
+    return replace(accepting.fact(said, settings), stored_at=stored)
 
 
 def _end(line: Line) -> datetime | None:

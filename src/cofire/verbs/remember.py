@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import partial
 from itertools import islice
-from typing import Any, TypedDict
+from typing import Any, TypedDict, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,8 @@ from cofire.verbs.autolink import Links, auto_links, links_now
 from cofire.verbs.model_of_store import Settled, settle_model
 from cofire.verbs.naming import Mentions, earlier_mentions
 from cofire.verbs.reading_facts import understood, word_counts
+
+T = TypeVar("T")
 
 TRIES = 5
 # Who tells a scope a hundredth of what it holds waits for it to be counted: that takes but a small part of the telling.
@@ -65,7 +67,7 @@ def remember(given: Given | Iterable[Given], common: Common, settings: Settings)
     `common` holds keywords for a single text, or for every fact of an iterable that does not say otherwise.
     """
     if isinstance(given, str | Fact | Mapping):
-        ids = yield from _in_batches([given], common, settings)
+        ids = yield from _in_batches([given], partial(_accepted, common, settings), settings)
         return ids[0]
     if not isinstance(given, Iterable):
         raise InvalidFact(
@@ -77,24 +79,25 @@ def remember(given: Given | Iterable[Given], common: Common, settings: Settings)
 def remember_all(given: Iterable[Given], common: Common, settings: Settings) -> Asking[list[str]]:
     """Batch by batch, each in one transaction; what is stored stays stored when a later batch is refused."""
     with looked_for_seldom():
-        return (yield from _in_batches(given, common, settings))
+        return (yield from _in_batches(given, partial(_accepted, common, settings), settings))
 
 
 def remember_new(facts: Sequence[Fact], settings: Settings) -> Asking[tuple[list[str], frozenset[str]]]:
-    """The ids of facts in their order, and those that are new. Known ones are not told again: reading a file twice is no
-    reinforcement."""
+    """The ids of facts that were accepted, in their order, and those that are new. Known ones are not told again: reading a file
+    twice is no reinforcement. One that another memory learned keeps the time of that."""
     ids: dict[bytes, str] = dict((yield Recognise([fact.hash for fact in facts])))
     fresh = {fact.hash: fact for fact in facts if fact.hash not in ids}
-    made = yield from remember_all(list(fresh.values()), {}, settings)
+    with looked_for_seldom():
+        made = yield from _in_batches(list(fresh.values()), _as_it_is, settings)
     ids.update(zip(fresh, made, strict=True))
     return [ids[fact.hash] for fact in facts], frozenset(made)
 
 
-def _in_batches(given: Iterable[Given], common: Common, settings: Settings) -> Asking[list[str]]:
+def _in_batches(given: Iterable[T], accept: Callable[[T, int], Fact], settings: Settings) -> Asking[list[str]]:
     total = len(given) if isinstance(given, Sequence) else None
     left, ids, sizes = iter(given), list[str](), dict[str, ScopeSize]()
     while batch := list(islice(left, settings[BATCH])):
-        facts = [_accepted(one, common, settings, place) for place, one in enumerate(batch, start=len(ids))]
+        facts = [accept(one, place) for place, one in enumerate(batch, start=len(ids))]
         written: Written = yield from again_on_conflict(partial(_remember_batch, facts, settings), tries=TRIES)
         ids += [one.id for one in written.facts]
         sizes |= written.sizes
@@ -112,7 +115,11 @@ def _count_the_rest(sizes: Mapping[str, ScopeSize], told: int, settings: Setting
     yield from recount_where_due(much, now, settings, growth=0.0)
 
 
-def _accepted(given: Given, common: Common, settings: Settings, place: int) -> Fact:
+def _as_it_is(fact: Fact, _: int) -> Fact:
+    return fact
+
+
+def _accepted(common: Common, settings: Settings, given: Given, place: int) -> Fact:
     try:
         return accepting.fact(_with_common(given, common), settings)
     except InvalidFact as error:
@@ -139,7 +146,9 @@ def _remember_batch(facts: list[Fact], settings: Settings) -> Asking[Written]:
     now: datetime = yield Now()
     known: Mapping[bytes, str] = yield Recognise([fact.hash for fact in facts])
     minted: list[str] = yield Mint(now, len(facts))
-    stored = [replace(fact, id=id, stored_at=now) for fact, id in zip(facts, minted, strict=True)]
+    stored = [
+        replace(fact, id=id, stored_at=min(fact.stored_at or now, now)) for fact, id in zip(facts, minted, strict=True)
+    ]
     fresh = [fact for fact in stored if fact.hash not in known] if known else stored
     settled, vectors = yield from _vectors(fresh)
     read = yield from _read(fresh, vectors, settings)

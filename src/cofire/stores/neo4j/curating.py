@@ -59,25 +59,30 @@ def _give_way(curation: Curation) -> Querying[None]:
         yield Query(_REVIEW, {"rows": rows})
 
 
-# Each row sees what the one before it did. What the older fact was valid until is kept, for the way back.
-_SUPERSEDE = """
-UNWIND $rows AS r CALL (r) {
-  MATCH (a:Fact {id: r.old}), (b:Fact {id: r.new}) WHERE a.scope = b.scope
-  MERGE (a)-[s:SUPERSEDED]->(b) ON CREATE SET s.valid_until = a.valid_until
+# The last end of these; what has none never ends.
+_LAST = """CASE WHEN all(one IN every WHERE one.valid_until IS NOT NULL) THEN
+    reduce(last = every[0].valid_until, one IN every | CASE WHEN one.valid_until > last THEN one.valid_until ELSE last END) END"""
+# Each row sees what the one before it did. What the older fact was valid until, before any took its place, is kept with each.
+_SUPERSEDE = f"""
+UNWIND $rows AS r CALL (r) {{
+  MATCH (a:Fact {{id: r.old}}), (b:Fact {{id: r.new}}) WHERE a.scope = b.scope
+  OPTIONAL MATCH (a)-[other:SUPERSEDED]->(:Fact)
+  WITH a, b, r, collect(other) AS every
+  WITH a, b, r, CASE size(every) WHEN 0 THEN a.valid_until ELSE {_LAST} END AS first
+  MERGE (a)-[s:SUPERSEDED]->(b) ON CREATE SET s.valid_until = first
   SET a.valid_until = CASE WHEN a.valid_until < r.until THEN a.valid_until ELSE r.until END
-}
+}}
 """
 # The older fact is valid as long as before any other took its place.
-_RESTORE = """
-UNWIND $rows AS r CALL (r) {
-  MATCH (a:Fact {id: r.old})-[s:SUPERSEDED]->(:Fact {id: r.new})
+_RESTORE = f"""
+UNWIND $rows AS r CALL (r) {{
+  MATCH (a:Fact {{id: r.old}})-[s:SUPERSEDED]->(:Fact {{id: r.new}})
   MATCH (a)-[one:SUPERSEDED]->(:Fact)
   WITH a, s, collect(one) AS every
-  WITH a, s, every, CASE WHEN all(one IN every WHERE one.valid_until IS NOT NULL) THEN
-    reduce(last = every[0].valid_until, one IN every | CASE WHEN one.valid_until > last THEN one.valid_until ELSE last END) END AS first
+  WITH a, s, every, {_LAST} AS first
   FOREACH (one IN every | SET one.valid_until = first)
   SET a.valid_until = first DELETE s
-}
+}}
 """
 _REVIEW = """
 UNWIND $rows AS r CALL (r) {

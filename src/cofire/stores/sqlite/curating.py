@@ -61,16 +61,20 @@ def _archive(connection: apsw.Connection, change: Change, version: int) -> None:
 
 
 def _supersede(connection: apsw.Connection, one: Superseding, version: int) -> None:
-    """What the older fact was valid until is kept, for the way back."""
-    connection.execute(
-        "INSERT OR IGNORE INTO superseded(old, new, valid_until) "
-        "SELECT a.key, b.key, a.valid_until FROM facts a, facts b WHERE a.id = ? AND b.id = ?",
-        (one.old, one.new),
-    )
+    """What the older fact was valid until, before any took its place, is kept with each of them, for the way back."""
+    connection.execute(_SUPERSEDED, (one.old, one.new))
     connection.execute(
         "UPDATE facts SET valid_until = min(?1, coalesce(valid_until, ?1)), version = ?2 WHERE id = ?3",
         (stamp(one.until), version, one.old),
     )
+
+
+_SUPERSEDED = """
+INSERT OR IGNORE INTO superseded(old, new, valid_until) SELECT a.key, b.key,
+  (SELECT CASE count(*) WHEN 0 THEN a.valid_until WHEN count(valid_until) THEN max(valid_until) END
+   FROM superseded WHERE old = a.key)
+FROM facts a, facts b WHERE a.id = ? AND b.id = ?
+"""
 
 
 def _restore(connection: apsw.Connection, old: str, new: str, version: int) -> None:

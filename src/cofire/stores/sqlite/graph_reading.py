@@ -83,17 +83,21 @@ _SUBJECTS = """
 SELECT n.key, n.name, s.strength, n.mentioned + n.about FROM facts f JOIN subjects s ON s.fact = f.key
 JOIN names n ON n.key = s.name WHERE f.id = ? ORDER BY n.name
 """
+# The first eight bytes of a hash as `content_order` reads them: a number with its sign, whose last byte counts most.
+_BY_CONTENT = "hex(substr(f.hash, 8, 1)) < '80', " + " || ".join(
+    f"hex(substr(f.hash, {at}, 1))" for at in range(8, 0, -1)
+)
 _HOLDERS = """
 SELECT f.id, h.{1} FROM {0} h JOIN facts f ON f.key = h.fact
-WHERE h.name = ? AND f.id <> ? AND NOT f.archived ORDER BY h.{1} DESC, f.hash LIMIT ?
+WHERE h.name = ? AND f.id <> ? AND NOT f.archived ORDER BY h.{1} DESC, {2} LIMIT ?
 """
 
 
 def _held(connection: apsw.Connection, id: str, row: Any, *, common: bool) -> Held:
     """A name with the others that hold it. Those that merely mention it count where it is rare, or where the fact is about it."""
     key, name, by, count = row
-    about: Any = connection.execute(_HOLDERS.format("subjects", "strength"), (key, id, MOST_LINKED))
-    mentioning: Any = connection.execute(_HOLDERS.format("mentions", "confidence"), (key, id, MOST_LINKED))
+    about: Any = connection.execute(_HOLDERS.format("subjects", "strength", _BY_CONTENT), (key, id, MOST_LINKED))
+    mentioning: Any = connection.execute(_HOLDERS.format("mentions", "confidence", _BY_CONTENT), (key, id, MOST_LINKED))
     return Held(name, by, count, tuple(about), tuple(mentioning) if common or count <= MOST_NAMED else ())
 
 
