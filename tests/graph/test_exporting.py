@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ from xml.etree import ElementTree
 import pytest
 
 from cofire import Memory
-from cofire.errors import InvalidFact, InvalidInput, StoreNotOpened
+from cofire.driving import run
+from cofire.errors import InvalidFact, InvalidInput, StoreFull, StoreNotOpened
+from cofire.verbs.loading import load
 from tests.conftest import Clock, Opening
 
 AT = datetime(2025, 5, 8, 13, 56, tzinfo=UTC)
@@ -283,3 +286,28 @@ def test_what_was_learned_long_ago_was_so_where_it_is_loaded(memory: Memory, clo
     memory.load(tmp_path / "all.jsonl")
     [found] = memory.facts()
     assert found.stored_at == told.stored_at
+
+
+def test_a_load_that_stops_before_its_edges_leaves_no_fact_unmarked(open_memory: Opening, tmp_path: Path) -> None:
+    memory = open_memory(None)
+    tea, rain = memory.remember(["Tea is green.", "Rain is wet."])
+    memory.connect(tea, rain, kind="reminds me of")
+    memory.pin(tea)
+    memory.archive(rain)
+    memory.export(tmp_path / "all.jsonl")
+    other = Memory(":memory:", embedder=None)
+    world = other._opened.world
+
+    class Full:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(world.store, name)
+
+        def write(self, change: Any, expects: Any) -> Any:
+            if change.edges and not change.facts:
+                raise StoreFull("No space is left.", way_out="Make some.")
+            return world.store.write(change, expects)
+
+    with pytest.raises(StoreFull):
+        run(load(tmp_path / "all.jsonl", other.settings()), replace(world, store=Full()))
+    assert [(fact.text, fact.pinned) for fact in other.facts()] == [("Tea is green.", True)]
+    assert other.stats().size.archived == 1

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from cofire.errors import InvalidInput
 from cofire.ingesting.gathering import gather
-from cofire.ingesting.turns import EMPTY, SYSTEM, WORDLESS
+from cofire.ingesting.messages import is_message, turn
+from cofire.ingesting.turns import EMPTY, SYSTEM, WORDLESS, Unsaid
 from cofire.model import Fact
 from tests.ingesting.telling import facts, skipped, texts
 
@@ -248,3 +249,16 @@ def test_whatever_is_given_is_read_or_refused_in_words(anything: Any) -> None:
     with suppress(InvalidInput):
         found = facts(anything)
     assert all(fact.text.strip() for fact in found)
+
+
+def test_what_telegram_notes_of_a_chat_is_no_message() -> None:
+    noted = {
+        "id": 1,
+        "type": "service",
+        "date": "2024-05-01T10:00:00",
+        "actor": "Ana",
+        "action": "create_group",
+        "text": "",
+    }
+    assert is_message(noted)
+    assert turn(noted) == Unsaid(WORDLESS)

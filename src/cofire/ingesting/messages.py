@@ -19,7 +19,7 @@ TIMES = ("timestamp", "created_at", "ts", "date", "time", "create_time", "at")
 SESSIONS = ("session", "session_id", "sessionId", "conversation_id", "conversation", "thread", "thread_id")
 TITLES = ("title", "name")
 _FULL_NAMES = ("name", "real_name", "display_name", "username")
-_STEP = re.compile(r"reasoning|item_reference|\w+_call(?:_output)?|mcp_\w+")
+_STEP = re.compile(r"reasoning|item_reference|\w+_call(?:_output)?|mcp_\w+|service")
 
 
 def is_message(item: Message) -> bool:
@@ -31,7 +31,8 @@ def is_message(item: Message) -> bool:
 
 
 def _is_step(item: Message) -> bool:
-    """Whether this is a call, its output or a thought, which OpenAI's Responses API puts beside messages."""
+    """Whether this is a call, its output or a thought, which OpenAI's Responses API puts beside messages, or what Telegram notes of
+    a chat."""
     kind = item.get("type")
     return "role" not in item and isinstance(kind, str) and _STEP.fullmatch(kind) is not None
 

@@ -57,8 +57,6 @@ def load(path: str | PathLike[str], settings: Settings) -> Asking[Loaded]:
     change = Change(
         now=now,
         edges=tuple(NewEdge(edge, _mode(edge, new), own=True) for edge in edges),
-        pins=_marked(told, new, "pinned"),
-        archive=_marked(told, new, "archived"),
         curation=Curation(superseded=(yield from _superseded(edges, told))),
         idle_minutes=settings[IDLE_MINUTES],
     )
@@ -132,15 +130,12 @@ def _fact(line: Line, *, settings: Settings, superseded: Collection[object]) -> 
     if _end(line) is not None and line.get("id") in superseded:
         del said["valid_until"]
     stored = accepting.moment(line.get("stored_at"), "stored_at", InvalidFact)
-    return replace(accepting.fact(said, settings), stored_at=stored)
+    pinned, archived = (line.get(mark) is True for mark in ("pinned", "archived"))
+    return replace(accepting.fact(said, settings), stored_at=stored, pinned=pinned, archived=archived)
 
 
 def _end(line: Line) -> datetime | None:
     return accepting.moment(line.get("valid_until"), "valid_until", InvalidFact)
-
-
-def _marked(told: Mapping[str, Line], new: Collection[str], mark: str) -> dict[str, bool]:
-    return {id: True for id, line in told.items() if id in new and line.get(mark) is True}
 
 
 def _edge(line: Line) -> Edge:
