@@ -285,16 +285,16 @@ class Change:
     """Everything that one transaction writes: all of it or nothing.
 
     `recount` names scopes whose words are counted anew, keeping `sample` of their vectors. `vectors` are of the model that is
-    moving in; `adopt_vectors` makes them the store's own, and takes the others away if they are of another model.
-    `reach` is how many turns back a new fact is linked in its session; `ended` edges go; `mentions` are added to facts by id;
-    `dreamed` facts leave the inbox, if they still have the hash that is given of each; `importance` replaces all there was in the scopes of its facts. With `idle_minutes` the
-    change counts as use of the memory, and the active-hours clock runs on from the last use if that was not longer ago.
-    `archive` puts facts out of recall (True) or back; `curation` is what curate, supersede and review write.
-    `pins` tells which facts never fade; `put_back` is what was taken by a removal before; `revisions` take the place of the
-    facts with their ids, which is noted in the history of these. `lessons` strengthen and weaken edges; `uses` add to how often
-    facts helped and hurt; `occasions` are recalls that were judged, one of the same id with what was said of it before.
-    `as_read` are facts that the change was thought of with: nothing of it is written, and a `Conflict` raised, where one of them is
-    another by now.
+    moving in; `adopt_vectors` makes them the store's own, and takes the others away if they are of another model. `reach` is how
+    many turns back a new fact is linked in its session; `ended` edges go; `mentions` are added to facts by id; `dreamed` facts
+    leave the inbox, if they still have the hash that is given of each; `importance` replaces all there was in the scopes of its
+    facts. With `idle_minutes` the change counts as use of the memory, and the active-hours clock runs on from the last use if
+    that was not longer ago. `archive` puts facts out of recall (True) or back; `curation` is what curate, supersede and review
+    write. `pins` tells which facts never fade; `put_back` is what was taken by a removal before; `revisions` take the place of
+    the facts with their ids, which is noted in the history of these. `lessons` strengthen and weaken edges; `uses` add to how
+    often facts helped and hurt; `occasions` are recalls that were judged, one of the same id with what was said of it before.
+    `as_read` are facts that the change was thought of with: nothing of it is written, and a `Conflict` raised, where one of them
+    is another by now.
     """
 
     now: datetime
