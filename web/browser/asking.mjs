@@ -196,9 +196,11 @@ export default {
     await ask(page, addresses.odd, "What is the ship called?");
     const hidden = (name) => page.locator(name).evaluate((one) => one.scrollWidth - one.clientWidth);
     assert.equal(await hidden(".answer-space"), 0);
+    const open = page.getByRole("button", { name: /Open the fact/ }).first();
+    assert.ok((await open.boundingBox()).height < 30, "the page's own words are broken");
     await page.locator(".hit summary").first().click();
     assert.equal(await hidden(".answer-space"), 0);
-    await page.getByRole("button", { name: /Open the fact/ }).first().click();
+    await open.click();
     await page.locator(".links li").first().waitFor();
     assert.equal(await hidden(".fact-panel"), 0);
     await page.getByRole("link", { name: "Graph" }).click();
