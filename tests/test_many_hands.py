@@ -1,10 +1,13 @@
-"""Many hands: what stays safe when others write at the same moment, when a process goes elsewhere, and when a write fails."""
+"""Many hands: what stays safe when others write at the same moment, when a process goes elsewhere, when a write fails, and what a
+purge leaves."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -15,6 +18,7 @@ from cofire.model import Change
 from cofire.restoring import restore
 from cofire.stores.sqlite import restoring
 from cofire.stores.sqlite.store import SqliteStore
+from tests.conftest import HashedWords
 
 
 def test_nobody_writes_while_a_restore_keeps_aside_what_was_there(
@@ -129,3 +133,26 @@ def test_an_interrupt_while_an_index_follows_leaves_it_right(tmp_path: Path, mon
 
 def _interrupted(*_: object) -> None:
     raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_a_purge_leaves_no_trace_in_pages_that_go_on_being_used(tmp_path: Path, seed: int) -> None:
+    """Where a page fills up SQLite moves what it holds, and leaves a copy behind that no later removal reaches."""
+    chance = Random(seed)
+    with Memory(tmp_path / "team.db", embedder=HashedWords(), settings={"auto_link.threshold": 0.3}) as memory:
+        told = {
+            name: memory.remember(f"{name} {_name(chance)} met the baker in Porto.") for name in _names(chance, 150)
+        }
+        purged = chance.sample(list(told), 30)
+        for name in purged:
+            memory.forget(told[name], purge=True)
+    left = (tmp_path / "team.db").read_bytes().lower()
+    assert [name for name in purged if name.lower().encode() in left] == []
+
+
+def _names(chance: Random, many: int) -> Iterator[str]:
+    return (_name(chance) for _ in range(many))
+
+
+def _name(chance: Random) -> str:
+    return "".join(chance.choice("bcdfglmnprst") + chance.choice("aeiou") for _ in range(6)).capitalize()

@@ -101,6 +101,16 @@ class StrikeFromReceipts:
 
 
 @dataclass(frozen=True, slots=True)
+class WriteAnew:
+    """Let nothing of what was removed be left between the lines, in a store that has such."""
+
+    blocks: ClassVar[bool] = True
+
+    def put(self, world: World) -> None:
+        getattr(world.store, "write_anew", lambda: None)()
+
+
+@dataclass(frozen=True, slots=True)
 class HistoryOf:
     """What did a fact say before?"""
 

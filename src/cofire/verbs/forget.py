@@ -11,7 +11,7 @@ from cofire.errors import CofireError, InvalidInput
 from cofire.forget_settings import UNDO_DAYS
 from cofire.journal_asks import Unnote
 from cofire.model import Change, Fact, Written
-from cofire.receipt_asks import DropReceipt, KeepReceipt, StrikeFromReceipts, SweepReceipts, WhatGoes
+from cofire.receipt_asks import DropReceipt, KeepReceipt, StrikeFromReceipts, SweepReceipts, WhatGoes, WriteAnew
 from cofire.revising import Radius, Receipt, Taken
 from cofire.settings import Settings
 from cofire.shadow_settings import SNAPSHOTS_FOLDER
@@ -57,6 +57,8 @@ def forget(ids: Iterable[str] | str | None, filters: Filters, manner: Manner, se
         yield StrikeFromReceipts([fact.id for fact in doomed])
     gone = yield from _remove(doomed, goes, receipt, now)
     yield Unnote([fact.id for fact in doomed], settings[SNAPSHOTS_FOLDER])
+    if manner.purge:
+        yield WriteAnew()
     return Forgotten(tuple(doomed), dry_run=False, radius=gone.radius, receipt=receipt)
 
 

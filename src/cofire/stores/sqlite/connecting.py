@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import RLock
@@ -19,14 +20,14 @@ from cofire.places import at_home
 from cofire.stores.sqlite import schema
 from cofire.stores.sqlite.faults import in_our_words, translated
 
+_log = logging.getLogger("cofire")
+
 IN_MEMORY = ":memory:"
 PRAGMAS = (("foreign_keys", True), ("secure_delete", True), ("temp_store", "memory"))
 # What a large change touches is kept in memory until it is whole; with SQLite's own 2 MB a dream would go over its pages again and again.
 WRITER_CACHE_KB = 32_000
 # A statement is prepared anew when so many others were done since it was; the rare ones of a verb come back after a few hundred.
 STATEMENTS = 512
-# What only puts off that the log is emptied.
-_ANOTHER_TIME = (apsw.BusyError, apsw.LockedError, apsw.FullError, apsw.IOError)
 SHORTEST_WAIT, LONGEST_WAIT = 0.0005, 0.0035
 
 
@@ -185,13 +186,22 @@ class Lines:
 
     def settle(self) -> None:
         """Bring all that was written into the file and empty its log, unless somebody reads just now; then it is done later."""
-        with (line := self.for_writing()).lock, line.at_once(), suppress(*_ANOTHER_TIME):
+        with (line := self.for_writing()).lock, line.at_once(), put_off("The log could not be emptied yet"):
             line.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     def close(self) -> None:
         for line in {id(line): line for line in (self.writer, self.reader) if line}.values():
             with line.lock:
                 line.connection.close()
+
+
+@contextmanager
+def put_off(said: str) -> Iterator[None]:
+    """What cannot be done now is done another time; it has no say in what was kept already."""
+    try:
+        yield
+    except (apsw.BusyError, apsw.LockedError, apsw.FullError, apsw.IOError) as error:
+        _log.warning("%s: %s", said, error)
 
 
 def connect(path: str, options: SqliteOptions) -> Lines:

@@ -54,7 +54,7 @@ from cofire.stores.sqlite import (
     writing,
 )
 from cofire.stores.sqlite.carrying import Carrying
-from cofire.stores.sqlite.connecting import IN_MEMORY, Glance, Lines, Reading, SqliteOptions, connect
+from cofire.stores.sqlite.connecting import IN_MEMORY, Glance, Lines, Reading, SqliteOptions, connect, put_off
 from cofire.stores.sqlite.curating import Curating
 from cofire.stores.sqlite.faults import translated
 from cofire.stores.sqlite.learned import Learning
@@ -308,6 +308,13 @@ class SqliteStore(Carrying, Learning, Curating):
         with self._reading() as connection, translated(path):
             connection.execute("COMMIT")
             copying_files.copy(connection, path)
+
+    def write_anew(self) -> None:
+        """Write the whole file anew: what SQLite moves within a page it leaves where it was, until the page is written over."""
+        lines = self._open_lines()
+        with lines.for_writing().lock, put_off("The file could not be written anew, so that traces may be left in it"):
+            lines.for_writing().connection.execute("VACUUM")
+        lines.settle()
 
     def check(self) -> list[str]:
         with self._reading() as connection:
