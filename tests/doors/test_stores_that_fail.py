@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from cofire import Memory
 from tests.doors.calling import Ran, Store, call
 
 NOBODY = 65534
@@ -116,6 +117,25 @@ def test_read_only_store_is_read(read_only: Store) -> None:
     with somebody_without_rights():
         assert "Tea is at four." in call("recall", "tea").out
         assert "Tea is at four." in call("list").out
+
+
+def test_a_reader_without_rights_sees_what_others_write(read_only: Store) -> None:
+    with somebody_without_rights():
+        reader = Memory(read_only.path, embedder=None)
+        assert [hit.text for hit in reader.recall("tea")] == ["Tea is at four."]
+    read_only.path.chmod(0o644)
+    read_only.path.parent.chmod(0o755)
+    with Memory(read_only.path, embedder=None) as writer:
+        writer.forget([fact.id for fact in writer.facts()])
+        writer.remember([f"Coffee {number} is at ten." for number in range(400)])
+    read_only.path.chmod(0o444)
+    read_only.path.parent.chmod(0o555)
+    with somebody_without_rights():
+        assert reader.recall("tea").ids == ()
+        assert reader.recall("coffee").known
+        assert len(reader.facts(limit=1_000)) == 400
+        assert reader.check() == []
+        reader.close()
 
 
 @pytest.mark.parametrize(

@@ -55,11 +55,15 @@ class Line:
         self._depth += 1
         try:
             if self._depth == 1 and not self.connection.in_transaction:
+                self.look_again()
                 self.connection.execute("BEGIN")
         except BaseException:
             self.end_reading()
             raise
         return self.connection
+
+    def look_again(self) -> None:
+        """Make sure that the connection sees what others wrote. SQLite does by itself."""
 
     def end_reading(self) -> None:
         """Let go of the moment."""
@@ -124,6 +128,23 @@ class Line:
             self.connection.set_busy_handler(patience(self._patience))
 
 
+class ReadersLine(Line):
+    """A line for reading alone. Where the file is taken as it stands it is opened anew when others have written to it, or begin to."""
+
+    def __init__(self, path: str, options: SqliteOptions) -> None:
+        self._path, self._options, self._stands = path, options, _stands(path)
+        super().__init__(_read_only(path, options), options.busy_seconds)
+
+    def look_again(self) -> None:
+        if self.connection.in_transaction or not self.connection.open_flags & apsw.SQLITE_OPEN_URI:
+            return
+        now = _stands(self._path)
+        if now != self._stands:
+            fresh = _read_only(self._path, self._options)
+            self.connection.close()
+            self.connection, self._stands = fresh, now
+
+
 class Reading:
     """A reading of a store, in a `with`. It is one small object, since a recall has dozens of them."""
 
@@ -154,6 +175,11 @@ class Glance(Reading):
 
     def __enter__(self) -> apsw.Connection:
         self._line.lock.acquire()
+        try:
+            self._line.look_again()
+        except BaseException:
+            self._line.lock.release()
+            raise
         return self._line.connection
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
@@ -214,7 +240,7 @@ def connect(path: str, options: SqliteOptions) -> Lines:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         writer = _writer(path, options)
         if writer is None:
-            return Lines(path, Line(_read_only(path, options), options.busy_seconds), None)
+            return Lines(path, ReadersLine(path, options), None)
         reader = _opened(path)
         _tune(reader, options)
         return Lines(path, Line(reader, options.busy_seconds), Line(writer, options.busy_seconds))
@@ -286,6 +312,12 @@ def patience(seconds: float) -> Callable[[int], bool]:
         return True
 
     return waits
+
+
+def _stands(path: str) -> tuple[object, ...]:
+    """What tells whether a file, or the log beside it, is another than before."""
+    found = [os.stat(path + end) if os.path.exists(path + end) else None for end in ("", "-wal")]
+    return tuple(one and (one.st_ino, one.st_mtime_ns, one.st_size) for one in found)
 
 
 def _read_only(path: str, options: SqliteOptions) -> apsw.Connection:
