@@ -187,3 +187,12 @@ def test_a_fact_is_valid_again_when_all_that_took_its_place_are_gone(memory: Mem
     memory.forget(ben, purge=True)
     memory.unsupersede(ana, mei)
     assert memory.facts(ana)[0].valid_until is None
+
+
+def test_an_end_that_is_given_later_holds_when_superseding_is_taken_back(memory: Memory, clock: Clock) -> None:
+    old, new = memory.remember(LIVES[:2])
+    memory.supersede(old, new)
+    until = clock.now + timedelta(days=1_000)
+    memory.update(old, valid_until=until)
+    memory.unsupersede(old, new)
+    assert memory.facts(old)[0].valid_until == until

@@ -172,6 +172,10 @@ def revise(shelf: Any, new: NewFact, now: datetime) -> None:
     shelf.counts[id], shelf.places[id] = dict(new.counts), dict(new.places)
     web.history.setdefault(id, []).append(Past(now, before))
     web.inbox[id] = None
+    if before.valid_until != new.fact.valid_until:
+        # An end that is given holds also where the fact comes back from those that took its place.
+        ends = {pair: new.fact.valid_until for pair in web.care.superseded if pair[0] == id}
+        web.care.superseded |= ends
     if before.reading != new.fact.reading:
         _begin_anew(shelf, new)
 

@@ -56,6 +56,9 @@ def revise(new: NewFact, now: datetime) -> Querying[None]:
     parts = properties(after) | _search(new, before, anew=anew) | {"history": list(said), "inbox": True, "locked": None}
     labels = {"old": category_label(before.fact.category), "new": category_label(after.category)}
     yield Query(_UPDATE, {"id": after.id, "parts": parts, **labels})
+    if after.valid_until != before.fact.valid_until:
+        # An end that is given holds also where the fact comes back from those that took its place.
+        yield Query(_ENDED, {"id": after.id, "until": stamp_or_none(after.valid_until)})
     if after.speaker != before.fact.speaker:
         yield Query(_REVISED, {"id": after.id})
     if anew:
@@ -68,6 +71,7 @@ MATCH (f:Fact) WHERE f.id IN locked OPTIONAL MATCH (twin:Fact {{hash: $hash}})
 RETURN [{FACT}, f.terms, f.counts, coalesce(f.descriptions, []), coalesce(f.history, []), twin.id] AS row
 """
 _UPDATE = f"MATCH (f:Fact {{id: $id}}) SET f += $parts REMOVE f:$($old) SET f:$($new) {COUNTED_OTHERWISE}"
+_ENDED = "MATCH (:Fact {id: $id})-[s:SUPERSEDED]->(:Fact) SET s.valid_until = $until"
 _REVISED = "MATCH (f:Fact {id: $id}) MATCH (s:Scope {scope: f.scope}) SET s.revised = coalesce(s.revised, 0) + 1"
 
 

@@ -45,6 +45,11 @@ def revise(connection: apsw.Connection, new: NewFact, now: datetime, version: in
     connection.execute(
         "INSERT INTO fact_history(fact, until, said) VALUES (?, ?, ?)", (key, stamp(now), _encoded(before))
     )
+    if before.valid_until != after.valid_until:
+        # An end that is given holds also where the fact comes back from those that took its place.
+        connection.execute(
+            "UPDATE superseded SET valid_until = ? WHERE old = ?", (stamp_or_none(after.valid_until), key)
+        )
     anew = before.reading != after.reading
     connection.execute(_UPDATE, (*_values(after), *_search(new), version, key))
     connection.execute("DELETE FROM tags WHERE fact = ?", (key,))
