@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
+from threading import Timer
 from typing import Any
 
+import apsw
 import pytest
 
 from cofire import Memory
@@ -17,6 +20,7 @@ from cofire.errors import Conflict, StoreBusy
 from cofire.model import Change
 from cofire.restoring import restore
 from cofire.stores.sqlite import restoring
+from cofire.stores.sqlite.recall_log import TOGETHER
 from cofire.stores.sqlite.store import SqliteStore
 from tests.conftest import HashedWords
 
@@ -85,6 +89,35 @@ def test_a_recall_can_be_judged_after_a_write_that_failed(tmp_path: Path) -> Non
             memory._opened.world.store.write(Change(now=datetime.now(UTC)), {"model": 99})
         memory.feedback(found.id, helped=tea)
         assert memory.use(tea).helped == 1
+
+
+def test_what_was_logged_once_is_not_logged_again_after_a_write_that_failed(tmp_path: Path) -> None:
+    with Memory(tmp_path / "team.db", embedder=None, settings={"store.busy_seconds": 0.05}) as memory:
+        memory.remember("Tea is at four.")
+        for _ in range(TOGETHER):
+            memory.recall("When is tea?")
+        with closing(apsw.Connection(str(tmp_path / "team.db"))) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with pytest.raises(StoreBusy):
+                memory.remember("Milk.")
+            other.execute("ROLLBACK")
+        memory.remember("Milk.")
+        assert len(memory.facts()) == 2
+
+
+def test_a_purge_waits_for_those_who_read(tmp_path: Path) -> None:
+    with Memory(tmp_path / "team.db", embedder=None) as memory:
+        tea = memory.remember("Xochiquetzal pours the tea.")
+        reader = apsw.Connection(str(tmp_path / "team.db"))
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM facts").fetchall()
+        ends = Timer(0.3, lambda: reader.execute("COMMIT"))
+        ends.start()
+        memory.forget(tea, purge=True)
+        ends.join()
+        left = (tmp_path / "team.db").read_bytes() + (tmp_path / "team.db-wal").read_bytes()
+        assert b"xochiquetzal" not in left.lower()
+        reader.close()
 
 
 def test_an_interrupt_at_the_beginning_of_a_write_keeps_nobody_out(tmp_path: Path) -> None:

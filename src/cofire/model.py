@@ -15,6 +15,9 @@ from cofire.revising import PutBack, Taken
 
 DEFAULT_SCOPE = "default"
 
+# What links are drawn from: a content hash, a category and tags.
+Drawn = tuple[bytes, str | None, frozenset[str]]
+
 
 @dataclass(frozen=True, slots=True)
 class Fact:
@@ -49,6 +52,11 @@ class Fact:
     def time(self) -> datetime | None:
         """When it happened or, where nobody said, when it was stored."""
         return self.at or self.stored_at
+
+    @property
+    def drawn_from(self) -> Drawn:
+        """What a dream draws its links from: what the fact says, its category and its tags."""
+        return self.hash, self.category, frozenset(self.tags)
 
     @property
     def hash(self) -> bytes:
@@ -287,14 +295,13 @@ class Change:
     `recount` names scopes whose words are counted anew, keeping `sample` of their vectors. `vectors` are of the model that is
     moving in; `adopt_vectors` makes them the store's own, and takes the others away if they are of another model. `reach` is how
     many turns back a new fact is linked in its session; `ended` edges go; `mentions` are added to facts by id; `dreamed` facts
-    leave the inbox, if they still have the hash that is given of each; `importance` replaces all there was in the scopes of its
-    facts. With `idle_minutes` the change counts as use of the memory, and the active-hours clock runs on from the last use if
-    that was not longer ago. `archive` puts facts out of recall (True) or back; `curation` is what curate, supersede and review
-    write. `pins` tells which facts never fade; `put_back` is what was taken by a removal before; `revisions` take the place of
-    the facts with their ids, which is noted in the history of these. `lessons` strengthen and weaken edges; `uses` add to how
-    often facts helped and hurt; `occasions` are recalls that were judged, one of the same id with what was said of it before.
-    `as_read` are facts that the change was thought of with: nothing of it is written, and a `Conflict` raised, where one of them
-    is another by now.
+    leave the inbox, unless they say something else by now; `importance` replaces all there was in the scopes of its facts. With
+    `idle_minutes` the change counts as use of the memory, and the active-hours clock runs on from the last use if that was not
+    longer ago. `archive` puts facts out of recall (True) or back; `curation` is what curate, supersede and review write. `pins`
+    tells which facts never fade; `put_back` is what was taken by a removal before; `revisions` take the place of the facts with
+    their ids, which is noted in the history of these. `lessons` strengthen and weaken edges; `uses` add to how often facts helped
+    and hurt; `occasions` are recalls that were judged, one of the same id with what was said of it before. `as_read` are facts
+    that the change was thought of with: nothing of it is written, and a `Conflict` raised, where one of them is another by now.
     """
 
     now: datetime
@@ -310,7 +317,7 @@ class Change:
     reach: int = 0
     mentions: Mapping[str, tuple[Mentioned, ...]] = field(default_factory=dict)
     descriptions: tuple[Description, ...] = ()
-    dreamed: Mapping[str, bytes] = field(default_factory=dict)
+    dreamed: Mapping[str, Drawn] = field(default_factory=dict)
     importance: tuple[Importance, ...] | None = None
     idle_minutes: float | None = None
     archive: Mapping[str, bool] = field(default_factory=dict)

@@ -130,8 +130,10 @@ class Receipts:
             return
         with _errors(self._home):
             for path in self._home.glob(f"*{UNFINISHED}"):
-                if time.time() - path.stat().st_mtime > LEFT_BEHIND:
-                    path.unlink(missing_ok=True)
+                # Another process may finish it just now.
+                with suppress(FileNotFoundError):
+                    if time.time() - path.stat().st_mtime > LEFT_BEHIND:
+                        path.unlink()
 
     def _path(self, given: str) -> Path | None:
         if given.isalnum():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -232,27 +233,39 @@ def test_stats_say_when_to_dream(memory: Memory) -> None:
     assert memory.stats().advice == ""
 
 
-def test_a_fact_that_changes_during_a_dream_is_dreamed_of_anew(memory: Memory) -> None:
-    ids = memory.remember(TEAM)
-    world = memory._opened.world
+def meanwhile(memory: Memory, change_it: Callable[[], object]) -> None:
+    """A dream, with something done between what it computes and what it writes."""
+    world, done = memory._opened.world, list[object]()
 
     class Changing:
         def __getattr__(self, name: str) -> Any:
             return getattr(world.store, name)
 
         def write(self, change: Any, expects: Any) -> Any:
-            if change.dreamed and memory.facts(ids[0])[0].text == TEAM[0]:
-                memory.update(ids[0], text="Grandma bakes pie with plums from the garden.")
+            if change.dreamed and not done:
+                done.append(change_it())
             return world.store.write(change, expects)
 
     changing = type(world)(Changing(), world.embedder, world.clock, world.mint, world.reader)
     run(dream(None, memory.settings()), changing)
-    assert memory.facts(ids[0])[0].text != TEAM[0]
+    assert done
+
+
+def test_a_fact_that_changes_during_a_dream_is_dreamed_of_anew(memory: Memory) -> None:
+    ids = memory.remember(TEAM)
+    meanwhile(memory, lambda: memory.update(ids[0], text="Grandma bakes pie with plums from the garden."))
     memory.dream()
     assert memory.stats().size.waiting == 0
     assert all(edge.weight < 0.5 for edge in memory.edges(ids=[ids[0]], kind="similar")), (
         "none is of what it said before"
     )
+
+
+def test_a_fact_that_is_tagged_during_a_dream_is_dreamed_of_with_its_tags(memory: Memory) -> None:
+    ids = memory.remember(TEAM, tags=["team"])
+    meanwhile(memory, lambda: memory.update(ids[0], tags=["billing"]))
+    memory.dream()
+    assert all(not edge.tags for edge in memory.edges(ids=[ids[0]], kind="similar"))
 
 
 def test_who_is_kin_twice_takes_one_place_among_the_linked() -> None:

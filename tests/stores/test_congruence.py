@@ -339,7 +339,7 @@ class TwoStores(RuleBasedStateMachine):
             mentions={id: named.get("mentions", ()), "unknown": named.get("mentions", ())},
             descriptions=(Description(id, text, word_counts(Fact(text))), Description("unknown", text, {})),
             importance=(Importance(id, 0.5, choice % 3), Importance("unknown", 0.1, 1)),
-            dreamed={id: self.known(choice).hash, "unknown": b""},
+            dreamed={id: self.known(choice).drawn_from, "unknown": self.known(choice).drawn_from},
         )
 
     def describe(self, id: str, other: str, gist: str) -> None:

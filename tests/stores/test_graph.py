@@ -240,8 +240,10 @@ def test_facts_wait_in_the_inbox_until_they_are_dreamed(store: Store, pen: Pen) 
     assert [fact.id for fact in store.waiting(None, 10)] == [first, second, third]
     assert [fact.id for fact in store.waiting(["x"], 10)] == [second]
     assert [fact.id for fact in store.waiting(None, 2)] == [first, second]
-    told = {fact.id: fact.hash for fact in store.waiting(None, 10)}
-    pen.write(dreamed={first: told[first], second: told[third], third: told[third], "unknown": b""})
+    told = {fact.id: fact.drawn_from for fact in store.waiting(None, 10)}
+    hash, category, _ = told[second]
+    other = (hash, category, frozenset(["tagged"]))
+    pen.write(dreamed={first: told[first], second: other, third: told[third], "unknown": told[third]})
     assert [fact.id for fact in store.waiting(None, 10)] == [second], "one that says something else by now waits on"
     assert store.size().waiting == 1
 

@@ -91,7 +91,7 @@ def test_no_change_of_one_scope_touches_another(store: Neo4jStore, neo4j_url: st
         mentions={mine[0]: news[0].mentions},
         descriptions=tuple(Description(id, "Goes with: tea", {"tea": 1}, {mine[0]: "tea"}) for id in mine),
         importance=(Importance(mine[0], 0.9, 2),),
-        dreamed={fact.id: fact.hash for fact in store.waiting([MINE], 100)},
+        dreamed={fact.id: fact.drawn_from for fact in store.waiting([MINE], 100)},
         edges=tuple(NewEdge(Edge(mine[0], id, "similar", 0.5)) for id in mine[1:]),
     )
     pen.write(removals=tuple(mine[:2]), archive=dict.fromkeys(mine, True))

@@ -75,7 +75,9 @@ class ReferenceStore(caring.Curating, Lessons):
             if any(shelf.version(name) != version for name, version in expects.items()):
                 raise Conflict("Somebody else wrote to the store in between.", way_out="Read it and try again.")
             refuse_overtaken(change.as_read, shelf.facts)
-            change = still_true(change, {id: fact.hash for id, fact in shelf.facts.items() if id in change.dreamed})
+            change = still_true(
+                change, {id: fact.drawn_from for id, fact in shelf.facts.items() if id in change.dreamed}
+            )
             before, written = self._open().web.edges, _written(shelf, change)
             shelf.web.date_edges(before, shelf.facts, change.now)
             self._kept = shelf

@@ -167,9 +167,8 @@ def write_graph(web: Web, facts: Facts, change: Change) -> EdgeCounts:
     for one in change.descriptions:
         if one.fact in facts:
             _describe(web, facts, one)
-    for id, hash in change.dreamed.items():
-        if id in facts and facts[id].hash == hash:
-            web.inbox.pop(id, None)
+    for id in change.dreamed:
+        web.inbox.pop(id, None)
     if change.importance:
         _rate(web, facts, change.importance)
     ended = sum(web.edges.pop((edge.source, edge.target, edge.kind), None) is not None for edge in change.ended)

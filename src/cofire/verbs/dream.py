@@ -115,7 +115,7 @@ def _dream_batch(scopes: tuple[str, ...] | None, settings: Settings) -> Asking[t
         ended=ended,
         mentions=mentions,
         descriptions=descriptions,
-        dreamed={fact.id: fact.hash for fact in batch},
+        dreamed={fact.id: fact.drawn_from for fact in batch},
         records=(Record(RECORD, json.dumps({"at": now.isoformat()}).encode("ascii")),),
         idle_minutes=settings[IDLE_MINUTES],
     )

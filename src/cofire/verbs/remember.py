@@ -28,6 +28,8 @@ from cofire.verbs.reading_facts import understood, word_counts
 T = TypeVar("T")
 
 TRIES = 5
+# And where many may change one and the same fact.
+PATIENT = 25
 # Who tells a scope a hundredth of what it holds waits for it to be counted: that takes but a small part of the telling.
 MUCH = 100
 

@@ -15,7 +15,7 @@ from cofire.model import Change, Edge, Fact, NewEdge
 from cofire.settings import Settings
 from cofire.stores.base import EdgeFilter
 from cofire.verbs.listing import facts_by_id
-from cofire.verbs.remember import TRIES
+from cofire.verbs.remember import PATIENT
 
 KIND = "supersedes"
 MANY = 1_000_000
@@ -27,7 +27,7 @@ def supersede(old: str, new: str, settings: Settings, reviews: tuple[Review, ...
 
     It ends when the newer one happened, if somebody said when and that is later than the older one, else now.
     """
-    return (yield from again_on_conflict(partial(_supersede, old, new, settings, reviews), tries=TRIES))
+    return (yield from again_on_conflict(partial(_supersede, old, new, settings, reviews), tries=PATIENT))
 
 
 def _supersede(old: str, new: str, settings: Settings, reviews: tuple[Review, ...]) -> Asking[Edge]:

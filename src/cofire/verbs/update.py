@@ -24,7 +24,7 @@ from cofire.verbs.autolink import Links, auto_links, links_now
 from cofire.verbs.listing import fact_by_id
 from cofire.verbs.model_of_store import Settled, settle_model
 from cofire.verbs.reading_facts import understood
-from cofire.verbs.remember import TRIES, When
+from cofire.verbs.remember import PATIENT, When
 
 MANY = 1_000_000
 # Edges that memory drew from what a fact says; those of a session, of use and of people stay.
@@ -47,7 +47,7 @@ class Said(TypedDict, total=False):
 
 def update(id: str, said: Said, settings: Settings) -> Asking[Fact]:
     """Change a fact, and let its words, names, vector and links follow. What changes nothing leaves no history."""
-    return (yield from again_on_conflict(partial(_update, id, said, settings), tries=TRIES))
+    return (yield from again_on_conflict(partial(_update, id, said, settings), tries=PATIENT))
 
 
 def history(id: str) -> Asking[list[Past]]:

@@ -61,6 +61,8 @@ def remember(memory: cofire.Memory, moment: Moment, manner: Manner) -> Done:
     if moment.transcript is None or not moment.transcript.exists():
         return Done("There is no transcript to remember.")
     fresh = 0
+    # A scope that cannot be one is refused before anything counts as read.
+    memory.facts(limit=1, scope=manner.scope)
     # Few at a time, each noted: where time runs out, the next reading goes on from there.
     for some in transcripts.unread(moment.transcript, manner.notes):
         fresh += _kept(memory, some.items, moment, manner)

@@ -6,6 +6,8 @@ How far a session was read is noted in a folder of its own, so that what somebod
 from __future__ import annotations
 
 import json
+import os
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -34,7 +36,7 @@ class Reading:
 
 def notes_folder(store: str, scope: str) -> Path:
     """Where it is noted what of transcripts a scope of a store has been told."""
-    return Path(platformdirs.user_state_dir("cofire")) / "hooks" / _digest(f"{store}\0{scope}")
+    return Path(platformdirs.user_state_dir("cofire")) / "hooks" / _digest(store) / _digest(scope)
 
 
 def unread(transcript: Path, notes: Path) -> Iterator[Reading]:
@@ -52,17 +54,18 @@ def unread(transcript: Path, notes: Path) -> Iterator[Reading]:
 
 
 def begin_anew(notes: Path) -> None:
-    """Forget how far transcripts were read: a store that is not there has been told nothing."""
-    rmtree(notes, ignore_errors=True)
+    """Forget how far transcripts were read, by any scope: a store that is not there has been told nothing."""
+    rmtree(notes.parent, ignore_errors=True)
 
 
 def note(transcript: Path, notes: Path, end: int) -> None:
     """Note how far a transcript was read."""
     notes.mkdir(parents=True, exist_ok=True)
-    page = _page(transcript, notes)
-    fresh = page.with_suffix(".new")
-    fresh.write_text(str(end), encoding="ascii")
-    fresh.replace(page)
+    # Other hooks may note the same at the same time.
+    number, fresh = tempfile.mkstemp(dir=notes)
+    with os.fdopen(number, "w", encoding="ascii") as out:
+        out.write(str(end))
+    Path(fresh).replace(_page(transcript, notes))
 
 
 def _noted(transcript: Path, notes: Path) -> int:

@@ -37,8 +37,7 @@ def write_graph(change: Change) -> Querying[EdgeCounts]:
         yield from _add_mentions(change.mentions)
     yield from write_descriptions(change.descriptions, change.now)
     if change.dreamed:
-        dreamed = [{"id": id, "hash": hash.hex()} for id, hash in change.dreamed.items()]
-        yield Query("UNWIND $rows AS r MATCH (f:Fact {id: r.id, hash: r.hash}) REMOVE f.inbox", {"rows": dreamed})
+        yield Query("MATCH (f:Fact) WHERE f.id IN $ids REMOVE f.inbox", {"ids": list(change.dreamed)})
     if change.importance:
         yield from _write_importance(change.importance)
     return (yield from write_edges(change.edges, change.ended, change.now))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from cofire.curating import Curation
 from cofire.learned import Keeping, Shown
-from cofire.model import Change, EdgeCounts, Fact, NewFact, ScopeSize, Written
+from cofire.model import Change, Drawn, EdgeCounts, Fact, NewFact, ScopeSize, Written
 from cofire.revising import PutBack
 from cofire.stores.neo4j import (
     clock,
@@ -46,7 +46,7 @@ def write(change: Change, expects: Mapping[str, int]) -> Querying[Written]:
     if change.as_read:
         refuse_overtaken(change.as_read, (yield from _locked(change.as_read)))
     if change.dreamed:
-        change = still_true(change, (yield from _hashes(change.dreamed)))
+        change = still_true(change, (yield from _drawn_from(change.dreamed)))
     before = (yield from facts.model()) if change.adopt_vectors else None
     yield from records.write_records(change.records)
     use = yield from _use(change)
@@ -91,9 +91,9 @@ MATCH (f:Fact) WHERE f.id IN locked SET f.locked = null RETURN [{FACT}] AS row
 """
 
 
-def _hashes(ids: Iterable[str]) -> Querying[dict[str, bytes]]:
-    found = yield Query("MATCH (f:Fact) WHERE f.id IN $ids RETURN [f.id, f.hash] AS row", {"ids": list(ids)})
-    return {id: bytes.fromhex(hash) for id, hash in found}
+def _drawn_from(ids: Iterable[str]) -> Querying[dict[str, Drawn]]:
+    found = yield Query(f"MATCH (f:Fact) WHERE f.id IN $ids RETURN [{FACT}] AS row", {"ids": list(ids)})
+    return {one.id: one.drawn_from for one in (fact(row) for (row,) in found)}
 
 
 def _use(change: Change) -> Querying[list[clock.Reading]]:

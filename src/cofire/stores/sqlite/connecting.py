@@ -7,7 +7,7 @@ import os
 import random
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import RLock
@@ -132,7 +132,8 @@ class ReadersLine(Line):
     """A line for reading alone. Where the file is taken as it stands it is opened anew when others have written to it, or begin to."""
 
     def __init__(self, path: str, options: SqliteOptions) -> None:
-        self._path, self._options, self._stands = path, options, _stands(path)
+        self._path, self._options = os.path.abspath(path), options
+        self._stands = _stands(self._path)
         super().__init__(_read_only(path, options), options.busy_seconds)
 
     def look_again(self) -> None:
@@ -177,6 +178,9 @@ class Glance(Reading):
         self._line.lock.acquire()
         try:
             self._line.look_again()
+        except apsw.Error as error:
+            self._line.lock.release()
+            raise in_our_words(error, self._path) from error
         except BaseException:
             self._line.lock.release()
             raise
@@ -210,10 +214,16 @@ class Lines:
             )
         return self.writer
 
-    def settle(self) -> None:
-        """Bring all that was written into the file and empty its log, unless somebody reads just now; then it is done later."""
-        with (line := self.for_writing()).lock, line.at_once(), put_off("The log could not be emptied yet"):
-            line.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    def settle(self, *, patient: bool) -> bool:
+        """Bring all that was written into the file and empty its log, unless somebody reads just now; then it is done later. One who
+        is `patient` waits for those who read, and keeps others from writing meanwhile. Tells whether it was done."""
+        with (line := self.for_writing()).lock, nullcontext() if patient else line.at_once():
+            try:
+                line.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            except apsw.Error as error:
+                _log.log(logging.WARNING if patient else logging.DEBUG, "The log is not emptied yet: %s", error)
+                return False
+        return True
 
     def close(self) -> None:
         for line in {id(line): line for line in (self.writer, self.reader) if line}.values():
@@ -226,7 +236,7 @@ def put_off(said: str) -> Iterator[None]:
     """What cannot be done now is done another time; it has no say in what was kept already."""
     try:
         yield
-    except (apsw.BusyError, apsw.LockedError, apsw.FullError, apsw.IOError) as error:
+    except apsw.Error as error:
         _log.warning("%s: %s", said, error)
 
 
@@ -316,8 +326,15 @@ def patience(seconds: float) -> Callable[[int], bool]:
 
 def _stands(path: str) -> tuple[object, ...]:
     """What tells whether a file, or the log beside it, is another than before."""
-    found = [os.stat(path + end) if os.path.exists(path + end) else None for end in ("", "-wal")]
-    return tuple(one and (one.st_ino, one.st_mtime_ns, one.st_size) for one in found)
+    return tuple(_seen(path + end) for end in ("", "-wal"))
+
+
+def _seen(path: str) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _read_only(path: str, options: SqliteOptions) -> apsw.Connection:

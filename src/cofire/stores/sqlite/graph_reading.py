@@ -97,8 +97,10 @@ def _held(connection: apsw.Connection, id: str, row: Any, *, common: bool) -> He
     """A name with the others that hold it. Those that merely mention it count where it is rare, or where the fact is about it."""
     key, name, by, count = row
     about: Any = connection.execute(_HOLDERS.format("subjects", "strength", _BY_CONTENT), (key, id, MOST_LINKED))
+    if not common and count > MOST_NAMED:
+        return Held(name, by, count, tuple(about), ())
     mentioning: Any = connection.execute(_HOLDERS.format("mentions", "confidence", _BY_CONTENT), (key, id, MOST_LINKED))
-    return Held(name, by, count, tuple(about), tuple(mentioning) if common or count <= MOST_NAMED else ())
+    return Held(name, by, count, tuple(about), tuple(mentioning))
 
 
 def waiting(connection: apsw.Connection, scopes: Sequence[str] | None, limit: int) -> list[Fact]:

@@ -126,9 +126,8 @@ _LEADING = "UPDATE descriptions SET terms = ?, counts = ?, version = ? WHERE key
 _DESCRIBE = "INSERT INTO descriptions(text, made, fact, terms, counts, version) VALUES (?, ?, ?, ?, ?, ?)"
 
 
-def mark_dreamed(connection: apsw.Connection, dreamed: Mapping[str, bytes]) -> None:
-    """Those that were changed meanwhile wait on."""
-    connection.executemany("UPDATE facts SET inbox = 0 WHERE id = ? AND hash = ?", list(dreamed.items()))
+def mark_dreamed(connection: apsw.Connection, ids: Iterable[str]) -> None:
+    connection.executemany("UPDATE facts SET inbox = 0 WHERE id = ?", [(id,) for id in ids])
 
 
 def write_importance(connection: apsw.Connection, rated: Sequence[Importance]) -> None:

@@ -52,8 +52,8 @@ class Learning:
         if not self._unlogged or self._lines is None or self._lines.writer is None:
             return
         try:
-            with self._lines.writer.trying() as connection:
+            with self._unlogged.leaving() as leaving, self._lines.writer.trying() as connection:
                 if connection is not None:
-                    self._unlogged.write(connection)
+                    self._unlogged.write(connection, leaving)
         except apsw.Error as error:
             recall_log.give_up(error)

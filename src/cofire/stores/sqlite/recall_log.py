@@ -34,7 +34,6 @@ class Shelved:
 
     def __init__(self) -> None:
         self._waiting: list[Shown] = []
-        self._leaving: list[Shown] = []
         self._keeping: Keeping | None = None
         self._lock = Lock()
 
@@ -54,27 +53,32 @@ class Shelved:
     def __bool__(self) -> bool:
         return bool(self._waiting)
 
-    def write(self, connection: apsw.Connection) -> None:
-        """Write all that waits, inside a transaction."""
-        with self._lock:
-            self._leaving, self._waiting = self._waiting, []
-        if self._leaving and self._keeping:
-            write(connection, self._leaving, self._keeping)
-
     @contextmanager
-    def leaving(self) -> Iterator[None]:
-        """What is written inside waits again if that is not kept."""
+    def leaving(self) -> Iterator[list[Shown]]:
+        """What is written inside, to be handed to `write`; it waits again if that is not kept."""
+        taken: list[Shown] = []
         try:
-            yield
+            yield taken
         except BaseException:
             with self._lock:
-                self._waiting, self._leaving = [*self._leaving, *self._waiting], []
+                self._waiting = [*taken, *self._waiting]
             raise
-        self._leaving = []
+
+    def write(self, connection: apsw.Connection, taken: list[Shown]) -> None:
+        """Write all that waits, inside a transaction."""
+        with self._lock:
+            taken[:], self._waiting = self._waiting, []
+        if taken and self._keeping:
+            write(connection, taken, self._keeping)
 
 
 def write(connection: apsw.Connection, waiting: Sequence[Shown], keeping: Keeping) -> None:
-    """Log recalls, which are use of the memory, let the oldest go, and learn from what was shown together."""
+    """Log recalls, which are use of the memory, let the oldest go, and learn from what was shown together. Those that are there
+    already were kept by a write of which nobody learned that it was."""
+    there = {id for (id,) in connection.execute(_THERE, (apsw.carray(tuple(one.id for one in waiting)),))}
+    waiting = [one for one in waiting if one.id not in there]
+    if not waiting:
+        return
     use(connection, [one.at for one in waiting], keeping.idle_minutes)
     keys = fact_keys(connection, {id for one in waiting for id in (*one.ids, *_on_ways(one))})
     last = int(connection.execute(_LAST_RECALL).get or 0)
@@ -115,6 +119,7 @@ def _on_ways(shown: Shown) -> set[str]:
 
 # Keys are given here, so that many rows are one call; none is ever given twice.
 _LAST_RECALL = "SELECT seq FROM sqlite_sequence WHERE name = 'recall_log'"
+_THERE = "SELECT r.id FROM carray(?) c CROSS JOIN recall_log r ON r.id = c.value"
 _RECALL = "INSERT INTO recall_log(key, id, at, session, ways) VALUES (?, ?, ?, ?, ?)"
 _FACT = "INSERT OR IGNORE INTO recall_log_facts(recall, fact, place) VALUES (?, ?, ?)"
 

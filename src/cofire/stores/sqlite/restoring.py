@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from shutil import rmtree
 from urllib.parse import quote
 
 import apsw
@@ -69,19 +71,17 @@ def _untouched(backup: str) -> apsw.Connection:
 def _made_ready(checked: apsw.Connection, path: str) -> Iterator[apsw.Connection]:
     """The backup as the store will be: of this version, and of an epoch of its own, so that it comes all at once. It is made beside
     the store and then taken away."""
-    place = Path(f"{path}.restoring")
-    place.unlink(missing_ok=True)
-    copy(checked, str(place))
-    ready = apsw.Connection(str(place))
+    folder = Path(tempfile.mkdtemp(prefix=f"{Path(path).name}.restoring-", dir=Path(path).absolute().parent))
     try:
-        schema.migrate(ready)
-        ready.execute("BEGIN IMMEDIATE")
-        new_epoch(ready)
-        ready.execute("COMMIT")
-        yield ready
+        copy(checked, str(folder / "ready.db"))
+        with closing(apsw.Connection(str(folder / "ready.db"))) as ready:
+            schema.migrate(ready)
+            ready.execute("BEGIN IMMEDIATE")
+            new_epoch(ready)
+            ready.execute("COMMIT")
+            yield ready
     finally:
-        ready.close()
-        place.unlink(missing_ok=True)
+        rmtree(folder, ignore_errors=True)
 
 
 def _replace(

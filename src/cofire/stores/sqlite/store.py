@@ -101,7 +101,7 @@ class SqliteStore(Carrying, Learning, Curating):
     def write(self, change: Change, expects: Mapping[str, int]) -> Written:
         if change.removals or change.put_back:
             written = self._write_and_count(change, expects)
-            self._open_lines().settle()
+            self._open_lines().settle(patient=False)
             return written
         if change.recount:
             return self._write_and_count(change, expects)
@@ -310,11 +310,13 @@ class SqliteStore(Carrying, Learning, Curating):
             copying_files.copy(connection, path)
 
     def write_anew(self) -> None:
-        """Write the whole file anew: what SQLite moves within a page it leaves where it was, until the page is written over."""
+        """Write the whole file anew: what SQLite moves within a page it leaves where it was, until the page is written over. Where
+        somebody goes on reading, the log keeps what was removed, and a second file in it would not help."""
         lines = self._open_lines()
-        with lines.for_writing().lock, put_off("The file could not be written anew, so that traces may be left in it"):
-            lines.for_writing().connection.execute("VACUUM")
-        lines.settle()
+        if lines.settle(patient=True):
+            with lines.for_writing().lock, put_off("The file was not written anew, so that traces may be left in it"):
+                lines.for_writing().connection.execute("VACUUM")
+            lines.settle(patient=True)
 
     def check(self) -> list[str]:
         with self._reading() as connection:
@@ -364,8 +366,9 @@ class SqliteStore(Carrying, Learning, Curating):
 
     @contextmanager
     def _writing(self) -> Iterator[apsw.Connection]:
-        with translated(self.path), self._unlogged.leaving(), self._open_lines().for_writing().writing() as connection:
-            self._unlogged.write(connection)
+        line = self._open_lines().for_writing()
+        with translated(self.path), self._unlogged.leaving() as leaving, line.writing() as connection:
+            self._unlogged.write(connection, leaving)
             yield connection
 
     def _open_lines(self) -> Lines:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +14,7 @@ import apsw
 
 from cofire.embedders.base import Model, StoredModel
 from cofire.errors import Conflict
-from cofire.model import Change, EdgeCounts, Fact, NewFact, Record, ScopeSize, Stored, Written
+from cofire.model import Change, Drawn, EdgeCounts, Fact, NewFact, Record, ScopeSize, Stored, Written
 from cofire.revising import PutBack
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD
 from cofire.stores.index.moments import stamp_or_none
@@ -43,7 +44,7 @@ def apply(connection: apsw.Connection, change: Change, expects: Mapping[str, int
     if change.as_read:
         refuse_overtaken(change.as_read, _facts(connection, change.as_read))
     if change.dreamed:
-        change = still_true(change, _hashes(connection, change.dreamed))
+        change = still_true(change, _drawn_from(connection, change.dreamed))
     version = connection.execute("UPDATE state SET version = version + 1 RETURNING version").get
     ledger = Ledger(version, change.now)
     model = model_of(connection, MODEL_RECORD) if change.adopt_vectors else None
@@ -78,10 +79,15 @@ def _facts(connection: apsw.Connection, ids: Iterable[str]) -> dict[str, Fact]:
     return {fact.id: fact for fact in map(rows.fact, found)}
 
 
-def _hashes(connection: apsw.Connection, ids: Iterable[str]) -> dict[str, bytes]:
-    sql = "SELECT f.id, f.hash FROM carray(?) c JOIN facts f ON f.id = c.value"
-    found: Any = connection.execute(sql, (apsw.carray(tuple(ids)),))
-    return dict(found)
+def _drawn_from(connection: apsw.Connection, ids: Iterable[str]) -> dict[str, Drawn]:
+    found: Any = connection.execute(_DRAWN_FROM, (apsw.carray(tuple(ids)),))
+    return {id: (hash, category, frozenset(json.loads(tags))) for id, hash, category, tags in found}
+
+
+_DRAWN_FROM = """
+SELECT f.id, f.hash, f.category, (SELECT json_group_array(tag) FROM tags WHERE fact = f.key)
+FROM carray(?) c CROSS JOIN facts f ON f.id = c.value
+"""
 
 
 def _pin(connection: apsw.Connection, pins: Mapping[str, bool], ledger: Ledger) -> None:
