@@ -13,7 +13,7 @@ from cofire import Memory
 from cofire.driving import run
 from cofire.errors import StoreFull
 from cofire.stores.base import Kin
-from cofire.verbs.dream import dream, late_pairs
+from cofire.verbs.dream import Dreamed, dream, late_pairs
 from tests.conftest import HashedWords, Opening
 
 TEAM = [
@@ -178,20 +178,8 @@ def test_a_dream_that_breaks_in_the_middle_leaves_nothing_half_written(memory: M
 def test_two_dreams_at_once_do_the_work_once(memory: Memory) -> None:
     """Another process finishes the batch between reading and writing: the first one's change is refused and it looks again."""
     memory.remember(TEAM)
-    world = memory._opened.world
     met: list[int] = []
-
-    class Overtaken:
-        def __getattr__(self, name: str) -> Any:
-            return getattr(world.store, name)
-
-        def write(self, change: Any, expects: Any) -> Any:
-            if change.dreamed and not met:
-                met.append(memory.dream().facts)
-            return world.store.write(change, expects)
-
-    late = type(world)(Overtaken(), world.embedder, world.clock, world.mint, world.reader)
-    done = run(dream(None, memory.settings()), late)
+    done = meanwhile(memory, lambda: met.append(memory.dream().facts))
     assert (met, done.facts) == ([6], 0)
 
 
@@ -233,7 +221,7 @@ def test_stats_say_when_to_dream(memory: Memory) -> None:
     assert memory.stats().advice == ""
 
 
-def meanwhile(memory: Memory, change_it: Callable[[], object]) -> None:
+def meanwhile(memory: Memory, act: Callable[[], object]) -> Dreamed:
     """A dream, with something done between what it computes and what it writes."""
     world, done = memory._opened.world, list[object]()
 
@@ -243,12 +231,13 @@ def meanwhile(memory: Memory, change_it: Callable[[], object]) -> None:
 
         def write(self, change: Any, expects: Any) -> Any:
             if change.dreamed and not done:
-                done.append(change_it())
+                done.append(act())
             return world.store.write(change, expects)
 
     changing = type(world)(Changing(), world.embedder, world.clock, world.mint, world.reader)
-    run(dream(None, memory.settings()), changing)
+    dreamed = run(dream(None, memory.settings()), changing)
     assert done
+    return dreamed
 
 
 def test_a_fact_that_changes_during_a_dream_is_dreamed_of_anew(memory: Memory) -> None:

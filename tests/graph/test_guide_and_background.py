@@ -112,30 +112,23 @@ def failing(error: Exception, tries: list[int]) -> Callable[[], None]:
     return work
 
 
+def working_dreamer(work: Callable[[], None]) -> BackgroundDreamer:
+    return BackgroundDreamer(waiting=lambda: 1, dream=work, clock=Clock(), after_facts=1, after_minutes=0)
+
+
+def working_curator(work: Callable[[], None]) -> BackgroundCurator:
+    return BackgroundCurator(curate=work, clock=Clock(), every_hours=0)
+
+
+@pytest.mark.parametrize("watching", [working_dreamer, working_curator])
 @pytest.mark.parametrize(
     "error", [StoreBusy("Somebody is writing.", way_out="Wait."), KeyError("Somebody is writing.")]
 )
-def test_a_dream_that_fails_is_logged_and_tried_again(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
+def test_work_in_the_background_that_fails_is_logged_and_tried_again(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, watching: Any, error: Exception
 ) -> None:
     monkeypatch.setattr(dreaming, "LOOK_EVERY_SECONDS", 0.001)
     tries: list[int] = []
-    work = failing(error, tries)
-    watching = BackgroundDreamer(waiting=lambda: 1, dream=work, clock=Clock(), after_facts=1, after_minutes=0)
     with caplog.at_level(logging.WARNING, logger="cofire"):
-        until_tried_twice(watching, tries)
-    assert "Somebody is writing" in caplog.text
-
-
-@pytest.mark.parametrize(
-    "error", [StoreBusy("Somebody is writing.", way_out="Wait."), KeyError("Somebody is writing.")]
-)
-def test_curating_that_fails_is_logged_and_tried_again(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
-) -> None:
-    monkeypatch.setattr(dreaming, "LOOK_EVERY_SECONDS", 0.001)
-    tries: list[int] = []
-    watching = BackgroundCurator(curate=failing(error, tries), clock=Clock(), every_hours=0)
-    with caplog.at_level(logging.WARNING, logger="cofire"):
-        until_tried_twice(watching, tries)
+        until_tried_twice(watching(failing(error, tries)), tries)
     assert "Somebody is writing" in caplog.text

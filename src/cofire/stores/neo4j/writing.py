@@ -42,11 +42,7 @@ def write_after(
 
 def write(change: Change, expects: Mapping[str, int]) -> Querying[Written]:
     """Write all of a change, in the order in which every store does."""
-    yield from records.check_expectations(expects)
-    if change.as_read:
-        refuse_overtaken(change.as_read, (yield from _locked(change.as_read)))
-    if change.dreamed:
-        change = still_true(change, (yield from _drawn_from(change.dreamed)))
+    change = yield from _checked(change, expects)
     before = (yield from facts.model()) if change.adopt_vectors else None
     yield from records.write_records(change.records)
     use = yield from _use(change)
@@ -77,6 +73,14 @@ def write(change: Change, expects: Mapping[str, int]) -> Querying[Written]:
     new, changed = edges.new + followed + learned.new, edges.changed + faded.changed + learned.changed
     counts = EdgeCounts(new, changed, edges.ended + faded.ended)
     return Written(told.stored, sum(removed.values()), counts, sizes, taken, put_back)
+
+
+def _checked(change: Change, expects: Mapping[str, int]) -> Querying[Change]:
+    """A change as far as it still holds; refused where it rests on what others have changed."""
+    yield from records.check_expectations(expects)
+    if change.as_read:
+        refuse_overtaken(change.as_read, (yield from _locked(change.as_read)))
+    return still_true(change, (yield from _drawn_from(change.dreamed))) if change.dreamed else change
 
 
 def _locked(ids: Iterable[str]) -> Querying[dict[str, Fact]]:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from threading import RLock
 from urllib.parse import quote
@@ -218,12 +219,17 @@ class Lines:
         """Bring all that was written into the file and empty its log, unless somebody reads just now; then it is done later. One who
         is `patient` waits for those who read, and keeps others from writing meanwhile. Tells whether it was done."""
         with (line := self.for_writing()).lock, nullcontext() if patient else line.at_once():
-            try:
-                line.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-            except apsw.Error as error:
-                _log.log(logging.WARNING if patient else logging.DEBUG, "The log is not emptied yet: %s", error)
-                return False
-        return True
+            level = logging.WARNING if patient else logging.DEBUG
+            empty = partial(line.connection.wal_checkpoint, mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            return _managed(empty, "The log is not emptied yet", level)
+
+    def write_anew(self) -> None:
+        """Write the whole file anew. Where somebody goes on reading, the log would only hold a second one."""
+        if self.settle(patient=True):
+            with (line := self.for_writing()).lock:
+                said = "The file was not written anew, so that traces may be left in it"
+                _managed(partial(line.connection.execute, "VACUUM"), said, logging.WARNING)
+            self.settle(patient=True)
 
     def close(self) -> None:
         for line in {id(line): line for line in (self.writer, self.reader) if line}.values():
@@ -231,13 +237,14 @@ class Lines:
                 line.connection.close()
 
 
-@contextmanager
-def put_off(said: str) -> Iterator[None]:
-    """What cannot be done now is done another time; it has no say in what was kept already."""
+def _managed(act: Callable[[], object], otherwise: str, level: int) -> bool:
+    """Whether something could be done. If not, it is done another time; it has no say in what was kept already."""
     try:
-        yield
+        act()
     except apsw.Error as error:
-        _log.warning("%s: %s", said, error)
+        _log.log(level, "%s: %s", otherwise, error)
+        return False
+    return True
 
 
 def connect(path: str, options: SqliteOptions) -> Lines:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -40,6 +40,12 @@ REINFORCE = """
 UPDATE facts SET category = ?, source = ?, metadata = ?, valid_from = ?, valid_until = ?, expires = ?, reinforced = ?,
   reinforced_at = ?, archived = 0, terms = ?, counts = ?, length = length + ?, active_hours = ?, version = ? WHERE key = ?
 """
+
+
+def facts(connection: apsw.Connection, ids: Iterable[str]) -> dict[str, Fact]:
+    """The facts that have these ids, which are some, by id."""
+    found = connection.execute(SELECT + " WHERE f.id IN (SELECT value FROM carray(?))", (apsw.carray(tuple(ids)),))
+    return {one.id: one for one in map(fact, found)}
 
 
 def fact(row: Sequence[Any]) -> Fact:

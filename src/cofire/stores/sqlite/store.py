@@ -54,7 +54,7 @@ from cofire.stores.sqlite import (
     writing,
 )
 from cofire.stores.sqlite.carrying import Carrying
-from cofire.stores.sqlite.connecting import IN_MEMORY, Glance, Lines, Reading, SqliteOptions, connect, put_off
+from cofire.stores.sqlite.connecting import IN_MEMORY, Glance, Lines, Reading, SqliteOptions, connect
 from cofire.stores.sqlite.curating import Curating
 from cofire.stores.sqlite.faults import translated
 from cofire.stores.sqlite.learned import Learning
@@ -126,9 +126,7 @@ class SqliteStore(Carrying, Learning, Curating):
 
     def read(self, ids: Sequence[str]) -> list[Fact | None]:
         with self._glancing() as connection:
-            sql = rows.SELECT + " WHERE f.id IN (SELECT value FROM carray(?))"
-            found = connection.execute(sql, (_listed(ids),)) if ids else ()
-            facts = {fact.id: fact for fact in map(rows.fact, found)}
+            facts = rows.facts(connection, ids) if ids else {}
         return [facts.get(id) for id in ids]
 
     def scan(self, where: Where, limit: int, before: str | None) -> list[Fact]:
@@ -310,13 +308,8 @@ class SqliteStore(Carrying, Learning, Curating):
             copying_files.copy(connection, path)
 
     def write_anew(self) -> None:
-        """Write the whole file anew: what SQLite moves within a page it leaves where it was, until the page is written over. Where
-        somebody goes on reading, the log keeps what was removed, and a second file in it would not help."""
-        lines = self._open_lines()
-        if lines.settle(patient=True):
-            with lines.for_writing().lock, put_off("The file was not written anew, so that traces may be left in it"):
-                lines.for_writing().connection.execute("VACUUM")
-            lines.settle(patient=True)
+        """What SQLite moves within a page it leaves where it was, until the page is written over."""
+        self._open_lines().write_anew()
 
     def check(self) -> list[str]:
         with self._reading() as connection:

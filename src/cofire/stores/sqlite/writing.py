@@ -14,7 +14,7 @@ import apsw
 
 from cofire.embedders.base import Model, StoredModel
 from cofire.errors import Conflict
-from cofire.model import Change, Drawn, EdgeCounts, Fact, NewFact, Record, ScopeSize, Stored, Written
+from cofire.model import Change, Drawn, EdgeCounts, NewFact, Record, ScopeSize, Stored, Written
 from cofire.revising import PutBack
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD
 from cofire.stores.index.moments import stamp_or_none
@@ -40,11 +40,7 @@ class Ledger:
 
 def apply(connection: apsw.Connection, change: Change, expects: Mapping[str, int]) -> Written:
     """Write everything but recounts, which need the index."""
-    check_expectations(connection, expects)
-    if change.as_read:
-        refuse_overtaken(change.as_read, _facts(connection, change.as_read))
-    if change.dreamed:
-        change = still_true(change, _drawn_from(connection, change.dreamed))
+    change = _checked(connection, change, expects)
     version = connection.execute("UPDATE state SET version = version + 1 RETURNING version").get
     ledger = Ledger(version, change.now)
     model = model_of(connection, MODEL_RECORD) if change.adopt_vectors else None
@@ -73,10 +69,12 @@ def apply(connection: apsw.Connection, change: Change, expects: Mapping[str, int
     return Written(stored, removed, EdgeCounts(new, changed, edges.ended + faded.ended), sizes, taken, put_back)
 
 
-def _facts(connection: apsw.Connection, ids: Iterable[str]) -> dict[str, Fact]:
-    sql = rows.SELECT + " WHERE f.id IN (SELECT value FROM carray(?))"
-    found = connection.execute(sql, (apsw.carray(tuple(ids)),))
-    return {fact.id: fact for fact in map(rows.fact, found)}
+def _checked(connection: apsw.Connection, change: Change, expects: Mapping[str, int]) -> Change:
+    """A change as far as it still holds; refused where it rests on what others have changed."""
+    check_expectations(connection, expects)
+    if change.as_read:
+        refuse_overtaken(change.as_read, rows.facts(connection, change.as_read))
+    return still_true(change, _drawn_from(connection, change.dreamed)) if change.dreamed else change
 
 
 def _drawn_from(connection: apsw.Connection, ids: Iterable[str]) -> dict[str, Drawn]:
