@@ -62,9 +62,9 @@ def test_warm_vectors_are_the_same_while_they_are_few_and_when_they_have_become_
     rows = np.random.default_rng(3).standard_normal((40, 8)).astype(np.float16)
     warm = warm_vectors.WarmVectors(rows[:3].copy())
     for first in range(3, 40):
-        assert warm.at(np.arange(first)).tolist() == rows[:first].tolist()
+        assert warm.at(np.arange(first)).gathered.tolist() == rows[:first].tolist()
         warm.add(rows[first : first + 1])
-    assert warm.at(np.array([39, 0])).dtype == np.float32
+    assert warm.at(np.array([39, 0])).gathered.dtype == np.float32
 
 
 def test_a_term_is_found_alike_by_one_who_looks_once_and_by_one_who_looks_often() -> None:

@@ -25,6 +25,7 @@ from cofire.asks import (
     WhichModel,
     Write,
 )
+from cofire.dynamics.likeness import VectorRows
 from cofire.embedders.base import Model, Resident, StoredModel
 from cofire.errors import Conflict, EmbedderFailed, OtherModel, StoreBusy
 from cofire.graph_asks import Expand, KnownNames, Paths, Places, Voices
@@ -56,7 +57,7 @@ def evidence(ids: list[str]) -> Evidence:
     count = len(ids)
     return Evidence(
         ids=tuple(ids),
-        vectors=rows,
+        stored=VectorRows.of(rows),
         embedded=np.ones(count, np.bool_),
         counts=ones,
         lengths=ones[:, 0],

@@ -2,16 +2,65 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+
+from cofire.kernels import vectors as compiled
+from cofire.kernels.library import LIBRARY
 
 Floats = NDArray[np.float64]
 
 NO_LENGTH = 1e-6
 
 
+@dataclass(frozen=True, slots=True)
+class VectorRows:
+    """Vectors that stand in a larger table, so that nobody need copy them: the n-th is `table[at[n]]`, at single or half precision."""
+
+    table: NDArray[np.float32] | NDArray[np.float16]
+    at: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, vectors: NDArray[np.float32] | NDArray[np.float16]) -> VectorRows:
+        """All rows of a table."""
+        return cls(vectors, np.arange(len(vectors)))
+
+    @property
+    def gathered(self) -> NDArray[np.float32]:
+        """The same in a table of their own."""
+        found: NDArray[Any] = self.table.take(self.at, axis=0)
+        return wide(found) if found.dtype == np.float16 else found
+
+    @property
+    def is_for_c(self) -> bool:
+        """Whether compiled code can read the table as it is."""
+        return LIBRARY is not None and self.table.dtype in (np.float16, np.float32) and self.table.flags.c_contiguous
+
+
+def wide(halves: NDArray[np.float16]) -> NDArray[np.float32]:
+    """Half precision as single. numpy goes number by number; moving the bits of all at once is five times as fast.
+
+    A half has 5 bits of exponent and 10 of fraction. Shifted by 13 they are those of a single 2¹¹² times too small.
+
+    >>> wide(np.array([1.5, -0.25, 6e-8], np.float16)).tolist() == np.array([1.5, -0.25, 6e-8], np.float16).tolist()
+    True
+    """
+    bits = halves.view(np.int16).astype(np.int32)
+    bits <<= 13
+    bits &= _SIGN_AND_REST
+    numbers = bits.view(np.float32)
+    numbers *= _TOO_SMALL
+    return numbers
+
+
+_SIGN_AND_REST, _TOO_SMALL = np.int32(-0x7000_2000), np.float32(2.0**112)
+
+
 def unit(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
-    """Rows of length one; a row of nothing stays nothing."""
+    """VectorRows of length one; a row of nothing stays nothing."""
     # What np.linalg.norm does for this case, without its search for the case.
     length = np.sqrt(np.add.reduce(vectors * vectors, axis=-1, keepdims=True))
     return np.asarray(vectors / np.where(length > 0, length, 1), dtype=np.float32)
@@ -48,14 +97,16 @@ def spread(vectors: NDArray[np.float32], mean: NDArray[np.float32]) -> tuple[flo
     return float(cosines.mean()), float(cosines.std())
 
 
-def centred_cosines(
-    vectors: NDArray[np.float32], asked: NDArray[np.float32], mean: NDArray[np.float32]
-) -> NDArray[np.float64]:
+def centred_cosines(rows: VectorRows, asked: NDArray[np.float32], mean: NDArray[np.float32]) -> NDArray[np.float64]:
     """Cosines as seen from the resting point, without moving every vector there: (v·a − m·a) / |v − m|, a being centred already.
 
-    >>> centred_cosines(np.array([[1.0, 1.0], [1.0, 0.0]]), np.array([0.0, 1.0]), np.array([1.0, 0.0])).tolist()
+    >>> rows = VectorRows.of(np.array([[1.0, 1.0], [1.0, 0.0]]))
+    >>> centred_cosines(rows, np.array([0.0, 1.0]), np.array([1.0, 0.0])).tolist()
     [1.0, 0.0]
     """
+    if rows.is_for_c:
+        return compiled.cosines_at(rows.table, rows.at, asked, mean)
+    vectors = rows.gathered
     towards, on_mean = along(vectors, np.stack([asked, mean]))
     return shares_of((towards - float(mean @ asked)).astype(np.float64), distances(vectors, on_mean, mean))
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from cofire.curating import Curable
 from cofire.dynamics.context import Context
+from cofire.dynamics.likeness import VectorRows
 from cofire.embedders.base import Vectors
 from cofire.learned import Learnable
 from cofire.model import Change, Edge, Fact, Importance, Link, Past, Record, Where, Written
@@ -48,14 +49,14 @@ class Evidence:
     """What scoring needs of some facts: a row each in the order asked for, then rows of their neighbours in the session.
 
     `around` has a row a fact asked for: the rows of those before it in its session, the nearest first, then of those after it;
-    -1 where there is none. `vectors` are the stored ones (zeros where a fact has none, as `embedded` tells), of the facts
+    -1 where there is none. `stored` are the vectors (zeros where a fact has none, as `embedded` tells) of the facts
     asked for and their nearest neighbours. `counts` has a column a word, and so have `hints`, which count the words of
     descriptions. `times` are seconds since 1970; `asks` tells of facts that end in a question, `timed` of those that
     speak of a time.
     """
 
     ids: tuple[str, ...]
-    vectors: Floats
+    stored: VectorRows
     embedded: NDArray[np.bool_]
     counts: Floats
     lengths: Floats
@@ -65,6 +66,11 @@ class Evidence:
     asks: NDArray[np.bool_]
     timed: NDArray[np.bool_]
     speakers: tuple[str | None, ...]
+
+    @property
+    def vectors(self) -> Floats:
+        """The stored vectors, in a table of their own."""
+        return self.stored.gathered
 
 
 class Overtaken(Exception):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.dynamics.context import borrowed, openness
+from cofire.dynamics.likeness import VectorRows
 from cofire.model import Fact, Where
 from cofire.reading.timewords import speaks_of_time
 from cofire.stores import linking
@@ -46,7 +47,7 @@ def evidence(shelf: Shelf, ids: Sequence[str], words: Sequence[str], reach: int,
     nothing = bytes(2 * shelf.rows([]).shape[1])
     return Evidence(
         ids=tuple(known),
-        vectors=shelf.rows([shelf.vectors.get(id, nothing) for id in first]),
+        stored=VectorRows.of(shelf.rows([shelf.vectors.get(id, nothing) for id in first])),
         embedded=np.array([id in shelf.vectors for id in first], np.bool_),
         counts=shelf.word_counts(rows, words).astype(np.float32),
         lengths=shelf.lengths(rows).astype(np.float32),

@@ -84,7 +84,7 @@ class Cue:
         """How alike the question and facts of the scope are by chance."""
         if self.question is None or self.model is None:
             return np.zeros(0)
-        return likeness.centred_cosines(self.sample, self.question, self.model.mean)
+        return likeness.centred_cosines(likeness.VectorRows.of(self.sample), self.question, self.model.mean)
 
     @cached_property
     def axes(self) -> Vectors:

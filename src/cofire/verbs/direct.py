@@ -12,6 +12,10 @@ from numpy.typing import NDArray
 
 from cofire.dynamics import bm25, likeness
 from cofire.dynamics.context import Context, borrowed, mixed_cosines, nearest_turns, openness
+from cofire.kernels import vectors as compiled_vectors
+from cofire.kernels import words as compiled_words
+from cofire.kernels.library import LIBRARY
+from cofire.kernels.words import AskedWords, Weights
 from cofire.ranking import ranking
 from cofire.reading.addressing import ASSISTANTS
 from cofire.reading.asked_times import closeness
@@ -82,7 +86,7 @@ def slate(evidence: Evidence, cue: Cue, settings: Settings) -> Slate:
     cosine, raw = cosines(evidence, cue, in_session=in_session)
     scores = {
         "semantic": standing(cosine, cue, settings),
-        "keyword": bm25.share(saturation(evidence, cue, in_session=in_session), cue.words.weights),
+        "keyword": word_shares(evidence, cue, in_session=in_session),
         "entity": named(evidence, cue),
         "temporal": timely(evidence, cue),
     }
@@ -112,6 +116,19 @@ def joined(one: Slate, more: Slate) -> Slate:
     )
 
 
+def word_shares(evidence: Evidence, cue: Cue, *, in_session: bool) -> Numbers:
+    """BM25 as a share of all that the words of the question could give."""
+    if LIBRARY is None:
+        return bm25.share(saturation(evidence, cue, in_session=in_session), cue.words.weights)
+    words, context = cue.words, cue.words.context if in_session else None
+    around = nearest_turns(evidence.around, context) if context else evidence.around[:, :0]
+    lends = replace(context, reach=around.shape[1] // 2).weights() if context else np.zeros(0)
+    short, usual = (context.short, usual_length(words.mean_length, context)) if context else (1.0, 1.0)
+    weights = Weights(words.hint_weight, words.k1, words.b, words.mean_length, short, usual, sum(words.weights))
+    held = (evidence.counts, evidence.hints, evidence.lengths, around)
+    return compiled_words.shares(held, lends, AskedWords((), (), words.weights, words.lent if context else ()), weights)
+
+
 def saturation(evidence: Evidence, cue: Cue, *, in_session: bool) -> Numbers:
     """How well each fact, with what the turns around it lend, answers each word, from 0 to 1."""
     asked, words = len(evidence.ids), cue.words
@@ -130,8 +147,12 @@ def saturation(evidence: Evidence, cue: Cue, *, in_session: bool) -> Numbers:
 def in_context(lengths: Numbers, lent: Numbers, mean_length: float, context: Context) -> Numbers:
     """The length of facts with what they borrow, brought back to the scale of facts alone: a turn of mean length among turns of
     mean length stays as long as it is."""
-    usual = 1.0 + float(context.weights().sum() * openness(np.array([mean_length]), short=context.short)[0])
-    return np.where(lent > 0, (lengths + lent) / usual, lengths)
+    return np.where(lent > 0, (lengths + lent) / usual_length(mean_length, context), lengths)
+
+
+def usual_length(mean_length: float, context: Context) -> float:
+    """How many times as long a turn of mean length is, with what it borrows from others of mean length."""
+    return 1.0 + float(context.weights().sum() * openness(np.array([mean_length]), short=context.short)[0])
 
 
 def cosines(evidence: Evidence, cue: Cue, *, in_session: bool) -> tuple[Numbers, Numbers]:
@@ -140,6 +161,8 @@ def cosines(evidence: Evidence, cue: Cue, *, in_session: bool) -> tuple[Numbers,
     if cue.question is None or cue.model is None:
         return np.zeros(asked), np.zeros(asked)
     mean, near = cue.model.mean, ranking().vectors
+    if evidence.stored.is_for_c:
+        return _compiled_cosines(evidence, cue, in_session=in_session)
     towards, on_mean, raw = likeness.along(evidence.vectors, cue.axes)
     away = likeness.distances(evidence.vectors, on_mean, mean) * evidence.embedded
     cosine = likeness.shares_of((towards - float(mean @ cue.question)).astype(np.float64), away)
@@ -151,6 +174,23 @@ def cosines(evidence: Evidence, cue: Cue, *, in_session: bool) -> tuple[Numbers,
         weights = np.hstack([np.ones((asked, 1)), lent])
         cosine = mixed_cosines(evidence.vectors, mean, np.hstack([own, turns]), weights, cosines=cosine, distances=away)
     return cosine[:asked], raw[:asked].astype(np.float64)
+
+
+def _compiled_cosines(evidence: Evidence, cue: Cue, *, in_session: bool) -> tuple[Numbers, Numbers]:
+    """The same by compiled code, which copies no vector."""
+    near, stored = ranking().vectors, evidence.stored
+    turns = nearest_turns(evidence.around, near) if in_session else evidence.around[:, :0]
+    weights = replace(near, reach=turns.shape[1] // 2).weights()
+    return compiled_vectors.cosines_in_context(
+        stored.table,
+        stored.at,
+        evidence.embedded,
+        cue.axes,
+        turns=turns,
+        weights=weights,
+        lengths=evidence.lengths,
+        short=near.short,
+    )
 
 
 def standing(cosine: Numbers, cue: Cue, settings: Settings) -> Numbers:

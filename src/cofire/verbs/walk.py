@@ -13,6 +13,8 @@ from cofire.asks import Asking, Weigh, at_one_moment
 from cofire.dynamics import covering, fusion, walking
 from cofire.dynamics.context import openness
 from cofire.graph_asks import Paths, Places
+from cofire.kernels import walk as compiled
+from cofire.kernels.library import LIBRARY
 from cofire.ranking import ranking
 from cofire.spreads import Hop
 from cofire.stores.base import Evidence, NamePaths
@@ -72,7 +74,7 @@ class Walked:
 @dataclass(frozen=True)
 class Linked:
     """Facts that the walk came to: their rows in the paths, and for each the row of the best link there; `target` and `source` are
-    rows of the slate, of the fact and of the one that leads to it."""
+    rows of the slate, of the fact and of the one that leads to it. `in_c` are the paths as compiled code reads them."""
 
     at: Rows
     link: Rows
@@ -80,6 +82,7 @@ class Linked:
     shared: Numbers
     target: Rows
     source: Rows
+    in_c: compiled.PathsInC | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +175,12 @@ def best_links(paths: NamePaths, known: Slate, seeds: Mapping[str, float], cue: 
     rows = np.fromiter(map(known.rows.__getitem__, paths.ids), np.int64, len(paths.ids))
     starts, names = np.zeros(len(known.ids)), name_weights(paths, cue, bounds.floor)
     starts[[known.rows[id] for id in seeds]] = list(seeds.values())
+    if LIBRARY is not None:
+        near = walking.nearness(known.standing[rows], softness=ranking().names.nearness)
+        read = in_c(paths, names)
+        best = compiled.best_links(read, near, starts[rows], paths.loose, bounds.expanded)
+        source = rows[paths.holder[paths.step[best.link]]]
+        return Linked(best.at, best.link, best.about, best.shared, rows[best.at], source, read)
     about, shared = (
         walking.best_steps(steps, starts[rows], names, facts=len(paths.ids))
         for steps in steps_of(paths, known.standing[rows])
@@ -200,18 +209,47 @@ def steps_of(paths: NamePaths, standing: Numbers) -> tuple[walking.Steps, walkin
     draws = near[paths.target] * np.where(paths.strength > 0, paths.strength, 1.0)
     about = (paths.strength > 0) | (paths.own[paths.step] > 0)
     shared = ~about & paths.loose[seed] & paths.loose[paths.target]
-    # Of two names worth the same, the surer one tells the way, whichever was written first.
-    letters = {name: place for place, name in enumerate(sorted(set(paths.name)))}
-    surest = np.lexsort((np.array([letters[name] for name in paths.name], np.int64), -paths.sure))
-    turn = np.empty(len(surest), np.int64)
-    turn[surest] = np.arange(len(surest))
-    order = np.argsort(turn[paths.step], kind="stable")
+    order = np.argsort(turns_of(paths)[paths.step], kind="stable")
     every = walking.Steps(seed[order], paths.step[order], paths.target[order], draws[order], order)
     return every.only(about[order]), every.only(shared[order])
 
 
+def turns_of(paths: NamePaths) -> Rows:
+    """The order of names: of two worth the same, the surer one tells the way, whichever was written first."""
+    letters = {name: place for place, name in enumerate(sorted(set(paths.name)))}
+    surest = np.lexsort((np.array([letters[name] for name in paths.name], np.int64), -paths.sure))
+    turn = np.empty(len(surest), np.int64)
+    turn[surest] = np.arange(len(surest))
+    return turn
+
+
+def in_c(paths: NamePaths, weights: Numbers) -> compiled.PathsInC:
+    """Paths as compiled code reads them, with what each name counts."""
+    return compiled.PathsInC(
+        (paths.holder, paths.count, paths.sentences, turns_of(paths), paths.own, weights),
+        (paths.step, paths.target, paths.there, paths.strength),
+    )
+
+
+def _judged_in_c(
+    paths: compiled.PathsInC, known: Slate, linked: Linked, places: Placed, cue: Cue
+) -> dict[str, Numbers]:
+    """The same as `judged`, by compiled code."""
+    names = ranking().names
+    return compiled.judged(
+        paths,
+        (linked.target, linked.source, linked.link, linked.about, linked.shared),
+        (known.holds, known.direct, known.scores["keyword"], known.lengths, places.at),
+        shares=cue.word_shares,
+        places=places.table,
+        rules=(SURE_AS_CAN_BE, names.room, max(names.few, names.share * cue.facts**0.5), names.short),
+    )
+
+
 def judged(known: Slate, paths: NamePaths, linked: Linked, places: Placed, cue: Cue) -> dict[str, Numbers]:
     """The features of linked facts, as far as the link counts; 0 for all others."""
+    if linked.in_c is not None:
+        return _judged_in_c(linked.in_c, known, linked, places, cue)
     shares, step = cue.word_shares, paths.step[linked.link]
     there, here = places.of(linked.target), places.of(linked.source)
     theirs = known.holds[linked.source]

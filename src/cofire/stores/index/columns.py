@@ -45,6 +45,7 @@ class Columns:
         self._standing: dict[int | None, Mask] = {}
         self.highest = int(self["key"].max(initial=0))
         self._places: NDArray[np.int32] | None = None
+        self._told: dict[int, str] = {}
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self._room[name][: self.size]
@@ -85,12 +86,11 @@ class Columns:
         return dying
 
     def ids(self, positions: NDArray[np.integer]) -> list[str]:
-        """The ids at these positions."""
-        ids = self._room["id"][positions]
-        text, width = ids.tobytes().decode("ascii"), ids.itemsize
-        # Cutting one text is faster than decoding many; an id that is shorter than others is filled up.
-        found = [text[at : at + width] for at in range(0, len(text), width)]
-        return [id.rstrip("\0") for id in found] if "\0" in text else found
+        """The ids at these positions. An id that was told before is the same string again, which knows its hash."""
+        asked, known = positions.tolist(), self._told
+        if unknown := [at for at in asked if at not in known]:
+            known.update(zip(unknown, _spelled(self._room["id"][unknown]), strict=True))
+        return [known[at] for at in asked]
 
     def standing(self, scope: int | None = None) -> Mask:
         """Facts that are there and not archived, of one scope or of all. Looked up once, then it follows what comes and goes."""
@@ -128,3 +128,10 @@ class Columns:
             grown = np.zeros(capacity, dtype=kind)
             grown[: self.size] = self[name]
             self._room[name] = grown
+
+
+def _spelled(ids: NDArray[np.bytes_]) -> list[str]:
+    """Ids as text. Cutting one text is faster than decoding many; an id that is shorter than others is filled up."""
+    text, width = ids.tobytes().decode("ascii"), ids.itemsize
+    found = [text[at : at + width] for at in range(0, len(text), width)]
+    return [id.rstrip("\0") for id in found] if "\0" in text else found

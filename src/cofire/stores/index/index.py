@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from cofire.dynamics.likeness import centred
 from cofire.embedders.base import StoredModel, Vectors
+from cofire.kernels.library import LIBRARY
+from cofire.kernels.names import NamesInC
+from cofire.kernels.words import Holdings, Room, Segments
 from cofire.model import Where
 from cofire.stores.base import WordCue
 from cofire.stores.index.columns import KINDS, Columns, Mask
@@ -24,7 +27,7 @@ from cofire.stores.index.terms import Held, Terms, mark, unpacked
 from cofire.stores.index.turns import Turns, chained
 from cofire.stores.index.voices import Voices
 from cofire.stores.index.warm_vectors import WarmVectors
-from cofire.stores.index.word_scores import WordScores
+from cofire.stores.index.word_scores import WordScores, best_words
 
 SCORE_DECIMALS = 6
 # With more dead among the living than this, and than a quarter, it is worth moving the living together.
@@ -85,6 +88,9 @@ class Index:
         self.spelled: dict[int, str] = {}
         self.warm: WarmVectors | None = None
         self.asked = 0
+        self._holdings: Holdings | None = None
+        self._names: tuple[NamesInC, NamesInC] | None = None
+        self._working: Room | None = None
         self._forgotten = False
 
     @property
@@ -103,6 +109,7 @@ class Index:
         """Take in facts that are new or changed, with the names they hold, and let go of those that are gone. `hints` are the words
         of descriptions by the key of the fact, of those that changed and of others that were described anew."""
         self.crowds.clear()
+        self._holdings = self._names = None
         dying = self.columns.kill(gone)
         self._forgotten |= bool(len(dying))
         dying = np.concatenate([dying, self.columns.kill([row.key for row in rows])])
@@ -160,7 +167,35 @@ class Index:
 
     def matching(self, cue: WordCue, among: Mask, k: int) -> Proposed:
         """The best by BM25, those as good as the last one included."""
+        if LIBRARY is not None:
+            return Proposed(*best_words(self.holdings(), cue, among, k))
         return Proposed(*WordScores(self.columns, self.postings, self.hints, self.turns, cue).best(among, k))
+
+    def names_in_c(self) -> tuple[NamesInC, NamesInC]:
+        """Names that facts mention and that they are about, as compiled code reads them; made anew after a change."""
+        if self._names is None:
+            self._names = self.mentions.in_c(), self.subjects.in_c()
+        return self._names
+
+    def marks(self) -> NDArray[np.int32]:
+        """Room to number facts by position, all -1; whoever uses it leaves it so."""
+        return self.holdings().marks
+
+    def holdings(self) -> Holdings:
+        """Postings, lengths and turns as compiled code reads them; made anew after a change."""
+        if self._holdings is None:
+            columns, turns = self.columns, self.turns
+            if self._working is None or self._working.size < columns.size:
+                self._working = Room(columns.size + columns.size // 8 + 64)
+            self._holdings = Holdings(
+                Segments([part.arrays() for part in self.postings.segments()]),
+                Segments([part.arrays() for part in self.hints.segments()]),
+                lengths=columns["length"],
+                alive=columns["alive"],
+                turns=(turns.before, turns.after) if turns.known else None,
+                room=self._working,
+            )
+        return self._holdings
 
     def best(self, proposed: Proposed, k: int) -> tuple[list[str], NDArray[np.int64]]:
         """Ids and positions, best first; of equals the newer first. Rounded, so that the last bit of a sum decides nothing."""
@@ -193,6 +228,7 @@ class Index:
         if self.graph is not None:
             return
         self.crowds.clear()
+        self._holdings = self._names = self._working = None
         arrays, moved = self.columns.survivors()
         alive = moved >= 0
         self.postings = Postings([_renumbered(self.postings.whole(), moved)])

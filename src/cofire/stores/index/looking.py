@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.dynamics.likeness import VectorRows
 from cofire.dynamics.runs import stretched
-from cofire.embedders.base import Vectors
+from cofire.kernels import names as compiled
+from cofire.kernels.library import LIBRARY
+from cofire.kernels.words import AskedWords, Gathered
 from cofire.stores import linking
 from cofire.stores.base import Evidence
 from cofire.stores.index.columns import Mask
@@ -35,9 +38,31 @@ def evidence(
     *,
     reach: int,
     near: int,
-    vectors: Callable[[Positions], Vectors],
+    stored: Callable[[Positions], VectorRows],
 ) -> Evidence:
     """What scoring needs of these facts and of the turns around them."""
+    found = gathered(index, positions, words, reach=reach, near=near)
+    first = found.rows[: found.first]
+    return Evidence(
+        ids=ids_of(index, positions),
+        stored=stored(first),
+        embedded=index.columns["embedded"][first],
+        counts=found.counts,
+        lengths=index.columns["length"][found.rows].astype(np.float32),
+        hints=found.hints,
+        around=found.around,
+        times=index.columns["time"][positions] / 1e6,
+        asks=index.postings.holds(ASKS, positions),
+        timed=index.postings.holds(TIMED, positions),
+        speakers=index.voices.named(index.columns["speaker"][positions].tolist()),
+    )
+
+
+def gathered(index: Index, positions: Positions, words: Sequence[str], *, reach: int, near: int) -> Gathered:
+    """Facts and the turns around them as rows, and how often each holds each word."""
+    terms, hinted = list(map(term, words)), list(map(hint, words))
+    if LIBRARY is not None:
+        return index.holdings().gather(AskedWords(terms, hinted), positions, reach, near)
     turns = index.turns.around(positions, reach)
     first = rows = positions
     # By position, which row it is; -1 for all others, and at the end for turns that are not there.
@@ -46,21 +71,9 @@ def evidence(
     if (turns >= 0).any():
         first = _with_others(row_of, positions, np.hstack([turns[:, :near], turns[:, reach : reach + near]]))
         rows = _with_others(row_of, first, turns)
-    found = [*index.postings.find_each(list(map(term, words))), *index.hints.find_each(list(map(hint, words)))]
-    held = _counts(found, rows, row_of)
-    return Evidence(
-        ids=ids_of(index, positions),
-        vectors=vectors(first),
-        embedded=index.columns["embedded"][first],
-        counts=held[:, : len(words)],
-        lengths=index.columns["length"][rows].astype(np.float32),
-        hints=held[: len(positions), len(words) :],
-        around=row_of[turns],
-        times=index.columns["time"][positions] / 1e6,
-        asks=index.postings.holds(ASKS, positions),
-        timed=index.postings.holds(TIMED, positions),
-        speakers=index.voices.named(index.columns["speaker"][positions].tolist()),
-    )
+    held = _counts([*index.postings.find_each(terms), *index.hints.find_each(hinted)], rows, row_of)
+    hints = held[: len(positions), len(words) :]
+    return Gathered(rows, len(first), row_of[turns], held[:, : len(words)], hints)
 
 
 def closest_in_time(index: Index, spans: Sequence[tuple[datetime, datetime]], admitted: Mask, k: int) -> Positions:
@@ -117,8 +130,9 @@ def _counts(
 
 @dataclass(frozen=True)
 class Paths:
-    """Names that some facts hold and where they lead, by position and by the keys of names."""
+    """Names that some facts hold and where they lead, by the keys of names; `target` are rows of `positions`, the seeds first."""
 
+    positions: Positions
     holder: NDArray[np.int64]
     name: NDArray[np.int64]
     count: NDArray[np.int64]
@@ -126,13 +140,15 @@ class Paths:
     own: NDArray[np.float64]
     sure: NDArray[np.float64]
     step: NDArray[np.int64]
-    target: Positions
+    target: NDArray[np.int64]
     strength: NDArray[np.float64]
     there: NDArray[np.int64]
 
 
 def paths(index: Index, seeds: Positions, admitted: Mask, common: int, most: int) -> Paths:
-    """From facts over their names to others: `holder` is a row of seeds, `target` a position."""
+    """From facts, none of them twice, over their names to others."""
+    if LIBRARY is not None:
+        return _compiled_paths(index, seeds, admitted, common, most)
     holder, name, sentences, own, sure = _held(index, seeds)
     names = _distinct(name)
     which = names.searchsorted(name)
@@ -143,7 +159,24 @@ def paths(index: Index, seeds: Positions, admitted: Mask, common: int, most: int
     step, link = step[away], link[away]
     target = positions[link]
     there = index.mentions.sentences(target, name[step])
-    return Paths(holder, name, count[which], sentences, own, sure, step, target, strength[link], there)
+    positions, rows = _numbered(seeds, target)
+    return Paths(positions, holder, name, count[which], sentences, own, sure, step, rows, strength[link], there)
+
+
+def _compiled_paths(index: Index, seeds: Positions, admitted: Mask, common: int, most: int) -> Paths:
+    """The same by compiled code."""
+    columns, (mentions, subjects) = index.columns, index.names_in_c()
+    facts = columns["alive"], admitted, columns["hash"], index.marks()
+    led = compiled.paths(mentions, subjects, seeds, facts, common=common, most=most, leading=linking.MOST_LEADING)
+    held = led.holder, led.name, led.count, led.sentences, led.own, led.sure
+    return Paths(led.positions, *held, led.step, led.target, led.strength, led.there)
+
+
+def _numbered(seeds: Positions, target: Positions) -> tuple[Positions, NDArray[np.int64]]:
+    """All facts on paths, the seeds first, and the rows of the targets among them."""
+    positions = np.concatenate([seeds, others(target, seeds)])
+    order = np.argsort(positions)
+    return positions, order[np.searchsorted(positions[order], target)] if len(target) else target
 
 
 def _held(index: Index, seeds: Positions) -> tuple[Any, Any, Any, Any, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.dynamics.runs import stretched
+from cofire.kernels.names import NamesInC
 from cofire.stores.index.postings import Postings, Segment
 
 Pairs = NDArray[np.int64]
@@ -61,6 +62,11 @@ class Names:
         owner, at = stretched(first, last - first)
         names, strengths = pairs[at] & ((1 << SHIFT) - 1), self._strengths.array[at] / THOUSANDTHS
         return Held(owner, names, strengths, self._sentences.array[at].astype(np.int64))
+
+    def in_c(self) -> NamesInC:
+        """The same as compiled code reads it; to be made anew after a change."""
+        segments = [part.arrays() for part in self._postings.segments()]
+        return NamesInC(self._pairs.array, self._strengths.array, self._sentences.array, segments)
 
     def holders(self, name: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Who holds a name, and how strongly."""

@@ -55,7 +55,7 @@ class Segment:
         place, at = stretched(first, many)
         return place, self.positions[at], self.counts[at]
 
-    def arrays(self) -> tuple[NDArray[Any], ...]:
+    def arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int64], Positions, Counts]:
         """Its four arrays, in the order in which it is made."""
         return self.terms, self.starts, self.positions, self.counts
 
@@ -183,14 +183,14 @@ class Postings:
     def _sought(self, terms: Sequence[int]) -> dict[int, tuple[Positions, Counts]]:
         """For each of these terms what all segments tell."""
         wanted, found = np.array(terms, np.int64), [list[tuple[Positions, Counts]]() for _ in terms]
-        for part in self._all_segments():
+        for part in self.segments():
             first, many = part.located(wanted)
             for held, start, end in zip(found, first.tolist(), (first + many).tolist(), strict=True):
                 if start < end:
                     held.append((part.positions[start:end], part.counts[start:end]))
         return dict(zip(terms, map(self._joined, found), strict=True))
 
-    def _all_segments(self) -> list[Segment]:
+    def segments(self) -> list[Segment]:
         """Those that were settled, and the tail as one more."""
         return [*self._segments, self._tail.segment()] if self._tail.size else self._segments
 
@@ -199,7 +199,7 @@ class Postings:
 
         Those of a term that has more than `most` are counted only.
         """
-        segments = self._all_segments()
+        segments = self.segments()
         runs = [part.located(terms) for part in segments]
         sizes = sum((many for _, many in runs), np.zeros(len(terms), np.int64))
         few = sizes <= most

@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.embedders.base import Vectors
+from cofire.kernels import signs as compiled
+from cofire.kernels.library import LIBRARY
 
 Bits = NDArray[np.uint64]
 Mask = NDArray[np.bool_]
@@ -14,6 +16,8 @@ Mask = NDArray[np.bool_]
 SAMPLED, GENEROUS = 16, 2
 # Of so many times as many facts as are wanted, most are told by half of their signs to be far; the rest is this many times as many.
 MANY_MORE, FIRST_LOOK = 400, 8
+# Compiled code passes over all signs in less time than it takes to gather more than this share of them.
+SELECTIVE = 20
 
 
 class Signs:
@@ -41,6 +45,8 @@ class Signs:
         if allowed <= wanted:
             return np.flatnonzero(among)
         signs = self._signs(asked[None, :])[:, 0]
+        if LIBRARY is not None and allowed * SELECTIVE >= self.size:
+            return compiled.nearest(self._room, self.size, among, signs, wanted)
         if allowed * 3 < self.size:
             positions = np.flatnonzero(among)
             return positions[_nearest(_distances(signs, self.bits[:, positions]), wanted)]

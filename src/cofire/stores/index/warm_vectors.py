@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.embedders.base import Vectors
+from cofire.dynamics.likeness import VectorRows, wide
+from cofire.kernels.library import LIBRARY
 
 Halves = NDArray[np.float16]
 
 # A process that asks once reads the few vectors it needs; one that goes on gathers them all, up to this many.
 ASKED_BEFORE = 3
 MOST = 200_000
-# So few are kept at single precision, which needs twice the room and no widening.
-FEW = 128_000
+# Without compiled code, so few are kept at single precision, which needs twice the room and no widening.
+FEW = 0 if LIBRARY is not None else 128_000
 
 
 class WarmVectors:
@@ -36,25 +37,6 @@ class WarmVectors:
         self._room[self._size : wanted] = rows
         self._size = wanted
 
-    def at(self, positions: NDArray[np.int64]) -> Vectors:
-        found = self._room.take(positions, axis=0)
-        return found if found.dtype == np.float32 else wide(found)
-
-
-def wide(halves: Halves) -> Vectors:
-    """Half precision as single. numpy goes number by number; moving the bits of all at once is five times as fast.
-
-    A half has 5 bits of exponent and 10 of fraction. Shifted by 13 they are those of a single 2¹¹² times too small.
-
-    >>> wide(np.array([1.5, -0.25, 6e-8], np.float16)).tolist() == np.array([1.5, -0.25, 6e-8], np.float16).tolist()
-    True
-    """
-    bits = halves.view(np.int16).astype(np.int32)
-    bits <<= 13
-    bits &= _SIGN_AND_REST
-    numbers = bits.view(np.float32)
-    numbers *= _TOO_SMALL
-    return numbers
-
-
-_SIGN_AND_REST, _TOO_SMALL = np.int32(-0x7000_2000), np.float32(2.0**112)
+    def at(self, positions: NDArray[np.int64]) -> VectorRows:
+        """The rows at these positions. Those that stand here never change, so that nobody need copy them."""
+        return VectorRows(self._room, positions)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from cofire.dynamics import bm25
 from cofire.dynamics.context import Context, openness
+from cofire.kernels.words import AskedWords, Holdings, Weights
 from cofire.stores.base import WordCue
 from cofire.stores.index.columns import Columns, Mask
 from cofire.stores.index.postings import Hints, Postings, counts_at
@@ -28,6 +29,8 @@ Around = Callable[[Positions], NDArray[np.int32]]
 CROWDED = 2_048
 # Scores are told apart to the sixth decimal, so that a difference below this decides nothing.
 SLACK = 2e-6
+
+_NOTHING_LENT = np.zeros(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +118,25 @@ class WordScores:
         for word in words:
             if len(word.positions):
                 self._add(word, rivals, counts_at(wanted, word.positions, word.counts))
+
+
+def best_words(holdings: Holdings, cue: WordCue, among: Mask, k: int) -> tuple[NDArray[np.int64], Scores]:
+    """The same as `WordScores.best`, by compiled code."""
+    order = sorted(range(len(cue.words)), key=lambda at: -cue.weights[at])
+    spelled = [cue.words[at] for at in order]
+    asked = AskedWords(
+        list(map(term, spelled)),
+        list(map(hint, spelled)),
+        [cue.weights[at] for at in order],
+        [cue.lent[at] for at in order] if cue.lent and cue.context is not None else (),
+    )
+    return holdings.best(asked, weights_of(cue), cue.context.lends() if cue.context else _NOTHING_LENT, among, k)
+
+
+def weights_of(cue: WordCue, usual: float = 1.0) -> Weights:
+    """The constants of a question for compiled code."""
+    short, total = cue.context.short if cue.context else 1.0, sum(cue.weights) or 1.0
+    return Weights(cue.hint_weight, cue.k1, cue.b, cue.mean_length, short, usual, total)
 
 
 def _holders(postings: Postings, hints: Hints, cue: WordCue) -> list[tuple[Positions, Counts]]:

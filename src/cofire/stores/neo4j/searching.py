@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.dynamics.likeness import centred, centred_cosines
+from cofire.dynamics.likeness import VectorRows, centred, centred_cosines
 from cofire.embedders.base import StoredModel, Vectors
 from cofire.model import Where
 from cofire.stores.base import LEAST_COSINE, MODEL_RECORD
@@ -80,7 +80,7 @@ RETURN [m.value, CASE WHEN inside <= $few THEN 0 ELSE everywhere END, found] AS 
 def _closest_first(vector: Vectors, model: StoredModel, found: Rows, k: int, least: float) -> list[str]:
     stored = np.frombuffer(b"".join(bytes(one[1]) for one in found), np.float16).astype(np.float32)
     asked = centred(np.asarray(vector).ravel(), model.mean)
-    scores = centred_cosines(stored.reshape(len(found), -1), asked, model.mean)
+    scores = centred_cosines(VectorRows.of(stored.reshape(len(found), -1)), asked, model.mean)
     return best([one[0] for one in found], scores, k) if scores.max(initial=LEAST_COSINE) >= least else []
 
 

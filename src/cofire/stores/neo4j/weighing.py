@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.dynamics.likeness import VectorRows
 from cofire.stores.base import Evidence, Floats
 from cofire.stores.index.terms import ASKS, TIMED, Held, hint, places_of, term, unpacked
 from cofire.stores.neo4j import counting
@@ -111,7 +112,7 @@ def _evidence(brought: Brought, ids: Sequence[str], words: Sequence[str]) -> Evi
     counts, mine = _Counts.of([turn.held for turn in every]), slice(len(own))
     return Evidence(
         ids=tuple(rows.known),
-        vectors=_vectors([turn.stored for turn in first], brought.dimension or 0),
+        stored=VectorRows.of(_vectors([turn.stored for turn in first], brought.dimension or 0)),
         embedded=np.array([turn.stored is not None for turn in first], np.bool_),
         counts=counts.table(map(term, words)),
         lengths=np.array([turn.length for turn in every], np.float32),

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import count
 from pathlib import Path
 from threading import RLock
 from urllib.parse import quote
@@ -27,6 +28,8 @@ IN_MEMORY = ":memory:"
 PRAGMAS = (("foreign_keys", True), ("secure_delete", True), ("temp_store", "memory"))
 # What a large change touches is kept in memory until it is whole; with SQLite's own 2 MB a dream would go over its pages again and again.
 WRITER_CACHE_KB = 32_000
+# A recall looks at some fifty pages here and there; with 2 MB most of them would be read anew each time.
+READER_CACHE_KB = 16_000
 # A statement is prepared anew when so many others were done since it was; the rare ones of a verb come back after a few hundred.
 STATEMENTS = 512
 SHORTEST_WAIT, LONGEST_WAIT = 0.0005, 0.0035
@@ -41,10 +44,19 @@ class SqliteOptions:
     index: str
 
 
+class Connection(apsw.Connection):
+    """A connection that knows the moment it reads: a number for each reading, 0 outside of one and in a writing."""
+
+    moment = 0
+
+
+_moments = count(1)
+
+
 class Line:
     """A connection with the lock that keeps it to one thread at a time."""
 
-    def __init__(self, connection: apsw.Connection, busy_seconds: float) -> None:
+    def __init__(self, connection: Connection, busy_seconds: float) -> None:
         self.connection = connection
         self._patience = busy_seconds
         self.lock = RLock()
@@ -58,6 +70,7 @@ class Line:
             if self._depth == 1 and not self.connection.in_transaction:
                 self.look_again()
                 self.connection.execute("BEGIN")
+                self.connection.moment = next(_moments)
         except BaseException:
             self.end_reading()
             raise
@@ -70,8 +83,10 @@ class Line:
         """Let go of the moment."""
         try:
             self._depth -= 1
-            if self._depth == 0 and self.connection.in_transaction:
-                self.connection.execute("COMMIT")
+            if self._depth == 0:
+                self.connection.moment = 0
+                if self.connection.in_transaction:
+                    self.connection.execute("COMMIT")
         finally:
             self.lock.release()
 
@@ -260,14 +275,15 @@ def connect(path: str, options: SqliteOptions) -> Lines:
             return Lines(path, ReadersLine(path, options), None)
         reader = _opened(path)
         _tune(reader, options)
+        reader.pragma("cache_size", -READER_CACHE_KB)
         return Lines(path, Line(reader, options.busy_seconds), Line(writer, options.busy_seconds))
 
 
-def _opened(path: str) -> apsw.Connection:
-    return apsw.Connection(path, statementcachesize=STATEMENTS)
+def _opened(path: str) -> Connection:
+    return Connection(path, statementcachesize=STATEMENTS)
 
 
-def _writer(path: str, options: SqliteOptions) -> apsw.Connection | None:
+def _writer(path: str, options: SqliteOptions) -> Connection | None:
     try:
         return _prepared(_opened(path), path, options)
     except apsw.ReadOnlyError:
@@ -278,7 +294,7 @@ def _writer(path: str, options: SqliteOptions) -> apsw.Connection | None:
         raise
 
 
-def _prepared(connection: apsw.Connection, path: str, options: SqliteOptions) -> apsw.Connection:
+def _prepared(connection: Connection, path: str, options: SqliteOptions) -> Connection:
     _tune(connection, options)
     connection.pragma("cache_size", -WRITER_CACHE_KB)
     schema.check_owner(connection, path)
@@ -344,14 +360,14 @@ def _seen(path: str) -> tuple[int, int, int] | None:
     return found.st_ino, found.st_mtime_ns, found.st_size
 
 
-def _read_only(path: str, options: SqliteOptions) -> apsw.Connection:
+def _read_only(path: str, options: SqliteOptions) -> Connection:
     """For reading alone. In a folder that may not be written SQLite cannot share a log, so the file is taken as it stands."""
     try:
-        connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+        connection = Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
         schema.check_owner(connection, path)
     except (apsw.CantOpenError, apsw.ReadOnlyError):
         uri = f"file:{quote(path)}?immutable=1"
-        connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+        connection = Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
         schema.check_owner(connection, path)
     schema.check_age(connection, path)
     connection.set_busy_handler(patience(options.busy_seconds))

@@ -58,6 +58,8 @@ class LiveIndex:
         self._adjacent = -1
         self._left: list[int] = []
         self._own: News | None = None
+        # The reading whose moment the index is at, as connections number them.
+        self._moment = 0
 
     @property
     def is_loaded(self) -> bool:
@@ -168,8 +170,14 @@ class LiveIndex:
         return {id: place for id, place in zip(keys, at, strict=True) if place >= 0}
 
     def _follow(self, connection: apsw.Connection) -> None:
+        moment = getattr(connection, "moment", 0)
+        if moment and moment == self._moment and self._epoch:
+            return
+        # Kept again only when all is taken in.
+        self._moment = 0
         epoch, version = connection.execute("SELECT epoch, version FROM state").get
         if epoch == self._epoch and version == self._version:
+            self._moment = moment
             return
         if epoch != self._epoch or not 0 <= version - self._version <= KEPT_REMOVALS:
             self._index, self._version = loaded(connection, epoch, graph=self._graph)
@@ -188,6 +196,7 @@ class LiveIndex:
         if epoch != self._epoch or not {row.scope for row in news.changed} <= set(self._scopes.values()):
             self._scopes = {str(name): int(key) for name, key in connection.execute("SELECT name, key FROM scopes")}
         self._epoch, self._version = epoch, version
+        self._moment = moment
 
 
 @dataclass(frozen=True, slots=True)

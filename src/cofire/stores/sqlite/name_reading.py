@@ -74,17 +74,11 @@ def speaking(
     return found
 
 
-def named(
-    connection: apsw.Connection, index: Index, seeds: NDArray[np.int64], found: looking.Paths, known: dict[int, str]
-) -> tuple[NamePaths, NDArray[np.int64]]:
-    """Paths with ids for positions and words for names, and the positions of all facts on them. `known` are names met before."""
-    others = looking.others(found.target, seeds)
-    positions = np.concatenate([seeds, others])
-    order = np.argsort(positions)
-    target = order[np.searchsorted(positions[order], found.target)] if len(found.target) else found.target
-    paths = NamePaths(
-        ids=looking.ids_of(index, positions),
-        loose=index.columns["session"][positions] == 0,
+def named(connection: apsw.Connection, index: Index, found: looking.Paths, known: dict[int, str]) -> NamePaths:
+    """Paths with ids for positions and words for names. `known` are names met before."""
+    return NamePaths(
+        ids=looking.ids_of(index, found.positions),
+        loose=index.columns["session"][found.positions] == 0,
         name=_spelled(connection, found.name, known),
         holder=found.holder,
         count=found.count,
@@ -92,11 +86,10 @@ def named(
         own=found.own,
         sure=found.sure,
         step=found.step,
-        target=target,
+        target=found.target,
         strength=found.strength,
         there=found.there,
     )
-    return paths, positions
 
 
 def _spelled(connection: apsw.Connection, keys: NDArray[np.int64], known: dict[int, str]) -> tuple[str, ...]:

@@ -144,8 +144,8 @@ class SqliteStore(Carrying, Learning, Curating):
             wanted = index.columns.size if self._options.index == "exact" else max(k, candidates)
             asked = centred(vector, index.model.mean)
             positions = index.nearest(asked, self._live.admitted(connection, where), wanted)
-            vectors = vector_reading.vectors_at(connection, index, positions)
-            scores = centred_cosines(vectors, asked, index.model.mean)
+            stored = vector_reading.rows_at(connection, index, positions)
+            scores = centred_cosines(stored, asked, index.model.mean)
             if scores.max(initial=LEAST_COSINE) < least:
                 return []
             return self._kept(index, Proposed(positions, scores), k)
@@ -175,7 +175,7 @@ class SqliteStore(Carrying, Learning, Curating):
                 words,
                 reach=reach,
                 near=near,
-                vectors=lambda rows: vector_reading.vectors_at(connection, index, rows),
+                stored=lambda rows: vector_reading.rows_at(connection, index, rows),
             )
 
     def places(self, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.int64]:
@@ -206,8 +206,8 @@ class SqliteStore(Carrying, Learning, Curating):
         with self._reading() as connection, self._live.at(connection) as index:
             seeds = self._live.positions(connection, list(dict.fromkeys(ids)))
             found = looking.paths(index, seeds, self._live.admitted(connection, where), common, most)
-            paths, positions = name_reading.named(connection, index, seeds, found, index.spelled)
-            self._live.keep_positions(paths.ids, positions)
+            paths = name_reading.named(connection, index, found, index.spelled)
+            self._live.keep_positions(paths.ids, found.positions)
             return paths
 
     def statistics(self, scopes: Sequence[str], words: Sequence[str]) -> WordStatistics:

@@ -6,25 +6,26 @@ from typing import Any
 
 import apsw
 import numpy as np
+from numpy.typing import NDArray
 
-from cofire.embedders.base import Vectors
+from cofire.dynamics.likeness import VectorRows
 from cofire.stores.index.index import Index
-from cofire.stores.index.warm_vectors import ASKED_BEFORE, MOST, WarmVectors, wide
+from cofire.stores.index.warm_vectors import ASKED_BEFORE, MOST, WarmVectors
 
 
-def vectors_at(connection: apsw.Connection, index: Index, positions: Any) -> Vectors:
+def rows_at(connection: apsw.Connection, index: Index, positions: Any) -> VectorRows:
     """The vectors at these positions: from memory in a process that asks again and again, else from the file."""
     if index.model is None:
-        return np.zeros((len(positions), 0), np.float32)
+        return VectorRows.of(np.zeros((len(positions), 0), np.float32))
     index.asked += 1
     if index.warm is None and index.asked > ASKED_BEFORE and index.columns.size <= MOST:
         index.warm = WarmVectors(_all_vectors(connection, index))
     if index.warm is not None:
         return index.warm.at(positions)
-    return _vectors(connection, index.columns["key"][positions], index.dimension)
+    return VectorRows.of(_vectors(connection, index.columns["key"][positions], index.dimension))
 
 
-def _all_vectors(connection: apsw.Connection, index: Index) -> Any:
+def _all_vectors(connection: apsw.Connection, index: Index) -> NDArray[np.float16]:
     rows = np.zeros((index.columns.size, index.dimension), np.float16)
     there = np.flatnonzero(index.columns["alive"] & index.columns["embedded"])
     if len(there):
@@ -32,10 +33,10 @@ def _all_vectors(connection: apsw.Connection, index: Index) -> Any:
     return rows
 
 
-def _vectors(connection: apsw.Connection, keys: Any, dimension: int) -> Vectors:
+def _vectors(connection: apsw.Connection, keys: Any, dimension: int) -> NDArray[np.float16]:
     """The stored vectors of these keys, in their order; zeros where there is none."""
     sql = "SELECT v.vector FROM carray(?) c LEFT JOIN vectors v ON v.fact = c.value"
     found = connection.execute(sql, (apsw.carray(np.ascontiguousarray(keys)),)) if len(keys) else ()
     nothing = bytes(2 * dimension)
     stored = np.frombuffer(b"".join([vector or nothing for (vector,) in found]), np.float16)
-    return wide(stored.reshape(-1, dimension))
+    return stored.reshape(-1, dimension)

@@ -1,0 +1,101 @@
+/* What all kernels share: how arrays of the index reach C, and which instructions a function may use. Nothing here allocates. */
+
+#ifndef COFIRE_KERNELS_H
+#define COFIRE_KERNELS_H
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Changed whenever a function takes or gives something else: the Python side leaves a library of another edition alone. */
+#define EDITION 1
+
+#if defined(_WIN32)
+#define EXPORTED __declspec(dllexport)
+#else
+#define EXPORTED __attribute__((visibility("default")))
+#endif
+
+/* The same body compiled for newer processors beside the one that runs everywhere; which is used is found out at run time. */
+#if (defined(__x86_64__) || defined(_M_X64)) && (defined(__GNUC__) || defined(__clang__))
+#include <immintrin.h>
+#define HAS_VARIANTS 1
+#define FOR_COUNTING __attribute__((target("popcnt")))
+#define FOR_WIDE_COUNTING __attribute__((target("popcnt,avx512f,avx512bw,avx512vl,avx512vpopcntdq")))
+#define FOR_PRODUCTS __attribute__((target("avx2,fma,f16c")))
+#else
+#define HAS_VARIANTS 0
+#endif
+#define INLINED static inline __attribute__((always_inline))
+
+/* Out of memory. Everything that counts something gives this instead. */
+#define NO_ROOM (-1)
+
+/* Postings sorted by term: those of terms[i] stand from starts[i] to starts[i + 1]. Positions grow within a term. */
+typedef struct {
+    const int64_t *terms;
+    int64_t size;
+    const int64_t *starts;
+    const int32_t *positions;
+    const uint16_t *counts;
+} segment;
+
+/* The postings of one term in one segment. */
+typedef struct {
+    const int32_t *positions;
+    const uint16_t *counts;
+    int64_t size;
+} run;
+
+INLINED run run_of(const segment *in, int64_t term) {
+    int64_t low = 0, high = in->size;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (in->terms[middle] < term) low = middle + 1;
+        else high = middle;
+    }
+    run found = {0, 0, 0};
+    if (low < in->size && in->terms[low] == term) {
+        int64_t first = in->starts[low];
+        found.positions = in->positions + first;
+        found.counts = in->counts + first;
+        found.size = in->starts[low + 1] - first;
+    }
+    return found;
+}
+
+/* How often a position stands in a run: its count, 0 if it is not there. */
+INLINED uint16_t count_at(run in, int32_t position) {
+    int64_t low = 0, high = in.size;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (in.positions[middle] < position) low = middle + 1;
+        else high = middle;
+    }
+    return low < in.size && in.positions[low] == position ? in.counts[low] : 0;
+}
+
+/* The value that stands at a place if values are put in order, the smallest first. Moves the values (Hoare's selection). */
+INLINED double selected(double *values, int64_t size, int64_t place) {
+    int64_t low = 0, high = size - 1;
+    while (low < high) {
+        double pivot = values[low + (high - low) / 2];
+        int64_t left = low, right = high;
+        while (left <= right) {
+            while (values[left] < pivot) left++;
+            while (values[right] > pivot) right--;
+            if (left <= right) {
+                double moved = values[left];
+                values[left++] = values[right];
+                values[right--] = moved;
+            }
+        }
+        if (place <= right) high = right;
+        else if (place >= left) low = left;
+        else break;
+    }
+    return values[place];
+}
+
+#endif

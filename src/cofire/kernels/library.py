@@ -1,0 +1,69 @@
+"""The compiled library: where it is, what its functions take, and whether it is there at all. Without it numpy does the same."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from ctypes import addressof, c_char, c_int64, c_void_p
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# As in kernels.h. A library of another edition is left alone.
+EDITION = 1
+SWITCH = "COFIRE_KERNELS"
+SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+FILE = f"cofire_kernels{SUFFIX}"
+
+_Anything = c_char * 0
+
+
+def _loaded() -> Any:
+    """The library that was built with this package, or None: it was not built, it was switched off, or it is of another edition.
+
+    Its functions keep the interpreter's lock: they take less time than to give it away and get it back.
+    """
+    path = Path(__file__).with_name(FILE)
+    if os.environ.get(SWITCH) == "off" or ctypes.sizeof(c_void_p) != 8 or not path.exists():
+        return None
+    try:
+        found = ctypes.PyDLL(str(path))
+    except OSError:
+        return None
+    return found if found.edition() == EDITION else None
+
+
+LIBRARY: Any = _loaded()
+
+
+def function(name: str, *takes: Any) -> Any:
+    """A function of the library that counts something, by what it takes; without a library there is none."""
+    if LIBRARY is None:
+        return None
+    found = getattr(LIBRARY, name)
+    found.restype, found.argtypes = c_int64, takes
+    return found
+
+
+def start(array: Any) -> int:
+    """Where the numbers of an array begin. It must be in one piece, and whoever asks must hold on to it."""
+    if not array.flags.writeable:
+        return int(array.ctypes.data)
+    return addressof(_Anything.from_buffer(array))
+
+
+def whole(array: NDArray[Any], kind: Any) -> NDArray[Any]:
+    """The array itself if it is as C expects it, in one piece and of this kind; else a copy that is."""
+    if array.dtype.type is kind and array.flags.carray:
+        return array
+    return np.require(array, kind, ("C", "A"))
+
+
+def counted(found: int) -> int:
+    """What a function counted, unless it found no room."""
+    if found < 0:
+        raise MemoryError("There is no memory left for a search.")
+    return found

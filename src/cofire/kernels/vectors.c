@@ -1,0 +1,248 @@
+/* Vectors: how alike a question and facts are, alone and with the turns around them. The twin of dynamics/likeness.py and of
+   mixed_cosines in dynamics/context.py. Rows of a table are looked at where they lie. */
+
+#include "kernels.h"
+
+/* Sums that a processor keeps side by side. */
+#define LANES 16
+/* Of what is shorter nothing is told (likeness.NO_LENGTH). */
+#define NO_LENGTH 1e-6f
+
+/* The products of one row with the question, the resting point, the question as it is, and itself. */
+typedef struct {
+    float asked, mean, plain, self;
+} products;
+
+INLINED float summed(const float *lanes) {
+    float total = 0;
+    for (int lane = 0; lane < LANES; lane++) total += lanes[lane];
+    return total;
+}
+
+INLINED products multiplied(const float *row, const float *asked, const float *mean, const float *plain, int64_t dimension) {
+    float by_asked[LANES] = {0}, by_mean[LANES] = {0}, by_plain[LANES] = {0}, by_self[LANES] = {0};
+    int64_t at = 0;
+    for (; at + LANES <= dimension; at += LANES)
+        for (int lane = 0; lane < LANES; lane++) {
+            float number = row[at + lane];
+            by_asked[lane] += number * asked[at + lane];
+            by_mean[lane] += number * mean[at + lane];
+            by_plain[lane] += number * plain[at + lane];
+            by_self[lane] += number * number;
+        }
+    for (int lane = 0; at < dimension; at++, lane++) {
+        float number = row[at];
+        by_asked[lane] += number * asked[at];
+        by_mean[lane] += number * mean[at];
+        by_plain[lane] += number * plain[at];
+        by_self[lane] += number * number;
+    }
+    products found = {summed(by_asked), summed(by_mean), summed(by_plain), summed(by_self)};
+    return found;
+}
+
+INLINED float square_of(const float *row, int64_t dimension) {
+    float by_self[LANES] = {0};
+    int64_t at = 0;
+    for (; at + LANES <= dimension; at += LANES)
+        for (int lane = 0; lane < LANES; lane++) by_self[lane] += row[at + lane] * row[at + lane];
+    for (int lane = 0; at < dimension; at++, lane++) by_self[lane] += row[at] * row[at];
+    return summed(by_self);
+}
+
+/* Half precision as single, number by number: a half has 5 bits of exponent and 10 of fraction; shifted by 13 they are those of a
+   single 2¹¹² times too small (likeness.wide). */
+static void widened_by_bits(const uint16_t *halves, int64_t dimension, float *wide) {
+    for (int64_t at = 0; at < dimension; at++) {
+        int32_t bits = (int32_t)((uint32_t)(int32_t)(int16_t)halves[at] << 13) & (int32_t)0x8fffe000;
+        float number;
+        memcpy(&number, &bits, sizeof number);
+        wide[at] = number * 0x1p112f;
+    }
+}
+
+#if HAS_VARIANTS
+FOR_PRODUCTS static void widened_by_conversion(const uint16_t *halves, int64_t dimension, float *wide) {
+    int64_t at = 0;
+    for (; at + 8 <= dimension; at += 8)
+        _mm256_storeu_ps(wide + at, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(halves + at))));
+    widened_by_bits(halves + at, dimension - at, wide + at);
+}
+#endif
+
+typedef void widening(const uint16_t *halves, int64_t dimension, float *wide);
+
+/* Vectors of some facts: rows of a table at single precision, or at half if `widened` tells how to read those. */
+typedef struct {
+    const void *table;
+    const int64_t *at;
+    int64_t dimension;
+    widening *widened;
+} rows_of;
+
+/* One row at single precision, in `room` if it has to be made. */
+INLINED const float *row_at(const rows_of *of, int64_t row, float *room) {
+    int64_t first = of->at[row] * of->dimension;
+    if (!of->widened) return (const float *)of->table + first;
+    of->widened((const uint16_t *)of->table + first, of->dimension, room);
+    return room;
+}
+
+/* Rows lie anywhere in memory: those that come next are fetched while one is looked at. */
+#define AHEAD 4
+#define LINE 64
+
+INLINED void fetch(const rows_of *of, int64_t row) {
+    int64_t width = of->dimension * (of->widened ? 2 : 4);
+    const char *first = (const char *)of->table + of->at[row] * width;
+    for (int64_t at = 0; at < width; at += LINE) __builtin_prefetch(first + at);
+}
+
+/* What the vectors of one question are measured with: the axes, a row each, two of their products, and room for two rows. */
+typedef struct {
+    const float *asked, *mean, *plain;
+    int64_t dimension;
+    float asked_on_mean, mean_on_mean;
+    float *room, *sum;
+} gauge;
+
+/* Cosines as seen from the resting point, distances from it, and products as they are: (v·a − m·a) / |v − m|. */
+INLINED void measure(const rows_of *of, const uint8_t *embedded, int64_t rows, const gauge *by, double *cosines,
+                     float *distances, double *plain) {
+    for (int64_t row = 0; row < rows; row++) {
+        if (row + AHEAD < rows) fetch(of, row + AHEAD);
+        products one = multiplied(row_at(of, row, by->room), by->asked, by->mean, by->plain, by->dimension);
+        float squared = one.self - 2 * one.mean + by->mean_on_mean;
+        float away = embedded && !embedded[row] ? 0 : sqrtf(squared > 0 ? squared : 0);
+        cosines[row] = away > NO_LENGTH ? (double)(one.asked - by->asked_on_mean) / away : 0;
+        if (distances) distances[row] = away;
+        if (plain) plain[row] = one.plain;
+    }
+}
+
+/* Σ wₜcₜ / |Σ wₜuₜ| over a fact and the turns around it, u being vectors as seen from the resting point at length one. */
+INLINED double mixed(const rows_of *of, const gauge *by, int64_t own, const int32_t *turns, const double *weights,
+                     int64_t many, double opened, const double *cosines, const float *distances) {
+    double towards = cosines[own];
+    float shares = distances[own] > NO_LENGTH ? 1 / distances[own] : 0, *sum = by->sum;
+    const float *row = row_at(of, own, by->room);
+    for (int64_t place = 0; place < by->dimension; place++) sum[place] = shares * row[place];
+    for (int64_t turn = 0; turn < many; turn++) {
+        int32_t other = turns[turn];
+        if (other < 0) continue;
+        double weight = opened * weights[turn];
+        float share = distances[other] > NO_LENGTH ? (float)(weight / distances[other]) : 0;
+        row = row_at(of, other, by->room);
+        for (int64_t place = 0; place < by->dimension; place++) sum[place] += share * row[place];
+        towards += weight * cosines[other];
+        shares += share;
+    }
+    for (int64_t place = 0; place < by->dimension; place++) sum[place] -= shares * by->mean[place];
+    float length = sqrtf(square_of(sum, by->dimension));
+    return length > NO_LENGTH ? towards / length : 0;
+}
+
+/* The turns around facts: so many each, what each counts, and how long facts are that borrow from them. */
+typedef struct {
+    const int32_t *turns;
+    const double *weights;
+    int64_t many;
+    const float *lengths;
+    double short_;
+} context;
+
+INLINED void mix(const rows_of *of, const gauge *by, int64_t facts, const context *around, const double *cosines,
+                 const float *distances, double *found) {
+    for (int64_t fact = 0; fact < facts; fact++) {
+        double words = around->lengths[fact] > 1 ? around->lengths[fact] : 1, opened = around->short_ / words;
+        found[fact] = mixed(of, by, fact, around->turns + fact * around->many, around->weights, around->many,
+                            opened < 1 ? opened : 1, cosines, distances);
+    }
+}
+
+static void measure_anywhere(const rows_of *of, const uint8_t *embedded, int64_t rows, const gauge *by, double *cosines,
+                             float *distances, double *plain) {
+    measure(of, embedded, rows, by, cosines, distances, plain);
+}
+
+static void mix_anywhere(const rows_of *of, const gauge *by, int64_t facts, const context *around, const double *cosines,
+                         const float *distances, double *found) {
+    mix(of, by, facts, around, cosines, distances, found);
+}
+
+#if HAS_VARIANTS
+FOR_PRODUCTS static void measure_fused(const rows_of *of, const uint8_t *embedded, int64_t rows, const gauge *by,
+                                       double *cosines, float *distances, double *plain) {
+    measure(of, embedded, rows, by, cosines, distances, plain);
+}
+
+FOR_PRODUCTS static void mix_fused(const rows_of *of, const gauge *by, int64_t facts, const context *around,
+                                   const double *cosines, const float *distances, double *found) {
+    mix(of, by, facts, around, cosines, distances, found);
+}
+#endif
+
+/* The functions for the processor at hand. */
+typedef struct {
+    void (*measure)(const rows_of *, const uint8_t *, int64_t, const gauge *, double *, float *, double *);
+    void (*mix)(const rows_of *, const gauge *, int64_t, const context *, const double *, const float *, double *);
+    widening *widened;
+} variant;
+
+static variant variant_here(void) {
+#if HAS_VARIANTS
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c")) {
+        variant fused = {measure_fused, mix_fused, widened_by_conversion};
+        return fused;
+    }
+#endif
+    variant anywhere = {measure_anywhere, mix_anywhere, widened_by_bits};
+    return anywhere;
+}
+
+/* `axes` has three rows: the question as seen from the resting point, that point, and the question as it is. `room` is for two. */
+static gauge gauge_of(const float *axes, int64_t dimension, float *room) {
+    const float *asked = axes, *mean = axes + dimension, *plain = axes + 2 * dimension;
+    products one = multiplied(mean, asked, mean, mean, dimension);
+    gauge by = {asked, mean, plain, dimension, one.asked, one.self, room, room + dimension};
+    return by;
+}
+
+/* Centred cosines of rows of a table: likeness.centred_cosines. */
+EXPORTED int64_t cosines_at(const void *table, int64_t is_half, int64_t dimension, const int64_t *at, int64_t rows,
+                            const float *axes, double *cosines) {
+    float *room = malloc((size_t)(2 * dimension + 1) * sizeof *room);
+    if (!room) return NO_ROOM;
+    variant here = variant_here();
+    rows_of of = {table, at, dimension, is_half ? here.widened : 0};
+    gauge by = gauge_of(axes, dimension, room);
+    here.measure(&of, 0, rows, &by, cosines, 0, 0);
+    free(room);
+    return rows;
+}
+
+/* For facts, which are the first of the rows: cosines with what the turns around each mean, and as the model says. Without turns,
+   each for itself. */
+EXPORTED int64_t cosines_in_context(const void *table, int64_t is_half, int64_t dimension, const int64_t *at,
+                                    const uint8_t *embedded, int64_t rows, int64_t facts, const float *axes,
+                                    const int32_t *turns, const double *weights, int64_t many, const float *lengths,
+                                    double short_, double *cosines, double *plain) {
+    variant here = variant_here();
+    double *alone = malloc((size_t)(2 * rows + 1) * sizeof *alone);
+    float *away = malloc((size_t)(rows + 2 * dimension + 1) * sizeof *away);
+    if (!alone || !away) {
+        free(alone);
+        free(away);
+        return NO_ROOM;
+    }
+    rows_of of = {table, at, dimension, is_half ? here.widened : 0};
+    gauge by = gauge_of(axes, dimension, away + rows);
+    context around = {turns, weights, many, lengths, short_};
+    here.measure(&of, embedded, rows, &by, alone, away, alone + rows);
+    memcpy(plain, alone + rows, (size_t)facts * sizeof *plain);
+    if (many) here.mix(&of, &by, facts, &around, alone, away, cosines);
+    else memcpy(cosines, alone, (size_t)facts * sizeof *cosines);
+    free(alone);
+    free(away);
+    return facts;
+}

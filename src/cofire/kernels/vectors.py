@@ -1,0 +1,68 @@
+"""Vectors in C: how alike a question and facts are. Rows of a table are looked at where they lie, none is copied."""
+
+from __future__ import annotations
+
+from ctypes import c_double, c_int64, c_void_p
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofire.kernels.library import counted, function, start, whole
+
+_cosines_at = function("cosines_at", c_void_p, c_int64, c_int64, c_void_p, c_int64, c_void_p, c_void_p)
+_cosines_in_context = function(
+    "cosines_in_context",
+    *(c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_int64, c_int64, c_void_p),
+    *(c_void_p, c_void_p, c_int64, c_void_p, c_double, c_void_p, c_void_p),
+)
+
+Floats = NDArray[np.float64]
+Table = NDArray[np.float32] | NDArray[np.float16]
+
+
+def cosines_at(table: Table, at: NDArray[np.int64], asked: NDArray[np.float32], mean: NDArray[np.float32]) -> Floats:
+    """Centred cosines of rows of a table with a question that is centred already."""
+    axes, at = np.stack([asked, mean, asked]).astype(np.float32, copy=False), whole(at, np.int64)
+    cosines = np.empty(len(at))
+    counted(
+        _cosines_at(
+            *(start(table), table.dtype == np.float16, table.shape[1]),
+            *(start(at), len(at), start(axes), start(cosines)),
+        )
+    )
+    return cosines
+
+
+def cosines_in_context(
+    table: Table,
+    at: NDArray[np.int64],
+    embedded: NDArray[np.bool_],
+    axes: NDArray[np.float32],
+    *,
+    turns: NDArray[np.int32],
+    weights: Floats,
+    lengths: NDArray[np.float32],
+    short: float,
+) -> tuple[Floats, Floats]:
+    """Cosines of facts with what the turns around them mean, and products with the third axis. The facts are the first rows, as
+    many as `turns` has; `at` tells where in the table a row is."""
+    facts, many = turns.shape
+    arrays: list[Any] = [
+        whole(at, np.int64),
+        whole(embedded, np.bool_),
+        whole(axes, np.float32),
+        whole(turns, np.int32),
+        whole(weights, np.float64),
+        whole(lengths, np.float32),
+    ]
+    found = np.empty((2, facts))
+    rows, there, along, around, lent, long = (start(array) for array in arrays)
+    cosines, plain = start(found[0]), start(found[1])
+    counted(
+        _cosines_in_context(
+            *(start(table), table.dtype == np.float16, table.shape[1], rows, there, len(at), facts, along),
+            *(around, lent, many, long, short, cosines, plain),
+        )
+    )
+    return found[0], found[1]

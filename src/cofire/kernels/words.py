@@ -1,0 +1,221 @@
+"""Words in C: the best facts by BM25 out of the postings, and which facts hold which words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ctypes import POINTER, Structure, byref, c_double, c_int64, c_void_p
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofire.kernels.library import counted, function, start, whole
+
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+SegmentArrays = tuple[NDArray[Any], ...]
+
+
+class Shelf(Structure):
+    """The segments of texts and of descriptions: `shelf` in words.c."""
+
+    _fields_ = (("texts", c_void_p), ("text_segments", c_int64), ("hints", c_void_p), ("hint_segments", c_int64))
+
+
+class Wording(Structure):
+    """The words of a question: `wording` in words.c."""
+
+    _fields_ = (("terms", c_void_p), ("hints", c_void_p), ("weights", c_void_p), ("lent", c_void_p), ("many", c_int64))
+
+
+class Constants(Structure):
+    """The constants of BM25 and of lending: `constants` in words.c."""
+
+    _fields_ = tuple((name, c_double) for name in ("hint_weight", "k1", "b", "mean_length", "short", "usual", "total"))
+
+
+class FactColumns(Structure):
+    """The facts of an index: `columns` in words.c."""
+
+    _fields_ = (*((name, c_void_p) for name in ("lengths", "alive", "before", "after")), ("size", c_int64))
+
+
+class Scratch(Structure):
+    """Room for all facts: `scratch` in words.c."""
+
+    _fields_ = tuple((name, c_void_p) for name in ("cells", "scored", "met"))
+
+
+class Circle(Structure):
+    """Facts with the turns around them: `circle` in words.c."""
+
+    _fields_ = (("positions", c_void_p), *((name, c_int64) for name in ("facts", "reach", "near")))
+
+
+_best_by_words = function(
+    "best_by_words",
+    *(POINTER(Shelf), POINTER(Wording), POINTER(Constants), POINTER(FactColumns)),
+    *(c_void_p, c_int64, c_void_p, c_int64, POINTER(Scratch), c_void_p, c_void_p),
+)
+_gather_evidence = function(
+    "gather_evidence", POINTER(Shelf), POINTER(Wording), POINTER(FactColumns), POINTER(Circle), *[c_void_p] * 6
+)
+_shares_of_words = function(
+    "shares_of_words",
+    *(c_void_p, c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_int64),
+    *(POINTER(Wording), POINTER(Constants), c_int64, c_void_p),
+)
+
+
+class Segments:
+    """Postings as C reads them. Holds on to their arrays."""
+
+    def __init__(self, segments: Sequence[SegmentArrays]) -> None:
+        kinds: tuple[Any, ...] = (np.int64, np.int64, np.int32, np.uint16)
+        self._arrays = [[whole(one, kind) for one, kind in zip(part, kinds, strict=True)] for part in segments]
+        rows = [
+            (start(terms), len(terms), start(starts), start(positions), start(counts))
+            for terms, starts, positions, counts in self._arrays
+        ]
+        self.table = np.array(rows, np.int64).reshape(-1, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What a word scorer goes by: the constants of BM25 and of lending."""
+
+    hint_weight: float
+    k1: float
+    b: float
+    mean_length: float
+    short: float
+    usual: float
+    total: float
+
+    def in_c(self) -> Any:
+        return Constants(self.hint_weight, self.k1, self.b, self.mean_length, self.short, self.usual, self.total)
+
+
+class Holdings:
+    """All facts of an index as C reads them: postings, lengths and turns, with room to work in. Made anew when they change."""
+
+    def __init__(
+        self,
+        texts: Segments,
+        hints: Segments,
+        *,
+        lengths: NDArray[np.int32],
+        alive: NDArray[np.bool_],
+        turns: tuple[NDArray[np.int32], NDArray[np.int32]] | None,
+        room: Room,
+    ) -> None:
+        self._kept = (texts, hints, lengths, alive, turns)
+        self._shelf = Shelf(start(texts.table), len(texts.table), start(hints.table), len(hints.table))
+        before, after = (start(turns[0]), start(turns[1])) if turns else (None, None)
+        self._facts = FactColumns(start(lengths), start(alive), before, after, len(lengths))
+        self._room = room
+        self.size = len(lengths)
+
+    @property
+    def marks(self) -> NDArray[np.int32]:
+        """Room to number facts by position, all -1; whoever uses it leaves it so."""
+        return self._room.row_of
+
+    def best(
+        self, words: AskedWords, weights: Weights, lends: Floats, among: NDArray[np.bool_], k: int
+    ) -> tuple[Numbers, Floats]:
+        """Positions of the k best above 0 with their scores, best first, and of all that equal the last of them. The words come in
+        the order of weight, the heaviest first; `lends` tells what turns before and after are lent."""
+        room, among = self._room, whole(among, np.bool_)
+        count = counted(
+            _best_by_words(
+                *(byref(self._shelf), byref(words.in_c), byref(weights.in_c()), byref(self._facts)),
+                *(start(lends), len(lends) // 2, start(among), k, byref(room.in_c), start(room.found)),
+                start(room.scores),
+            )
+        )
+        positions, scores = room.found[:count], room.scores[:count]
+        order = np.lexsort((positions, -scores))
+        return positions[order], scores[order]
+
+    def gather(self, words: AskedWords, positions: Numbers, reach: int, near: int) -> Gathered:
+        """Facts and the turns around them as rows, and how often each row holds each word."""
+        facts, many = len(positions), words.many
+        positions = whole(positions, np.int64)
+        most = facts * (1 + 2 * reach)
+        rows, around = np.empty(most, np.int64), np.full((facts, 2 * reach), -1, np.int32)
+        counts, hints = np.empty((most, many), np.float32), np.zeros((facts, many), np.float32)
+        first = np.zeros(1, np.int64)
+        circle = Circle(start(positions), facts, reach, near)
+        found = counted(
+            _gather_evidence(
+                *(byref(self._shelf), byref(words.in_c), byref(self._facts), byref(circle)),
+                *(start(self._room.row_of), start(rows), start(around), start(counts), start(hints), start(first)),
+            )
+        )
+        return Gathered(rows[:found], int(first[0]), around, counts[:found], hints)
+
+
+class AskedWords:
+    """The words of a question as C reads them."""
+
+    def __init__(
+        self, terms: Sequence[int], hints: Sequence[int], weights: Sequence[float] = (), lent: Sequence[bool] = ()
+    ) -> None:
+        self.many = max(len(terms), len(weights))
+        self._kept = (
+            np.array(terms, np.int64),
+            np.array(hints, np.int64),
+            np.array(weights, np.float64),
+            np.array(lent, np.bool_) if lent else None,
+        )
+        numbers, hinted, heavy, turned = self._kept
+        self.in_c = Wording(
+            start(numbers), start(hinted), start(heavy), None if turned is None else start(turned), self.many
+        )
+
+
+class Room:
+    """Room for as many facts as there may be, all zero between two questions."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        # `cell` in words.c has two words of 64 bits.
+        self._cells = np.zeros((size, 2))
+        self._marks = np.zeros((2, size), np.int32)
+        self.row_of = np.full(size + 1, -1, np.int32)
+        self.found = np.empty(size, np.int64)
+        self.scores = np.empty(size)
+        self.in_c = Scratch(start(self._cells), *map(start, self._marks))
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """Rows by position: facts, the turns near them (`first` in all), then all other turns around; see `stores.base.Evidence`."""
+
+    rows: Numbers
+    first: int
+    around: NDArray[np.int32]
+    counts: NDArray[np.float32]
+    hints: NDArray[np.float32]
+
+
+def shares(
+    held: tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.int32]],
+    lends: Floats,
+    words: AskedWords,
+    weights: Weights,
+) -> Floats:
+    """BM25 as a share of all that the words could give, of facts with what the turns around them lend: `held` are counts, hints and
+    lengths of rows, and the turns around each fact as rows."""
+    kinds = (np.float32, np.float32, np.float32, np.int32)
+    counts, hints, lengths, around = (whole(array, kind) for array, kind in zip(held, kinds, strict=True))
+    found = np.empty(len(around))
+    counted(
+        _shares_of_words(
+            *(start(counts), start(hints), start(lengths), start(around), around.shape[1] // 2),
+            *(start(lends), len(lends) // 2, byref(words.in_c), byref(weights.in_c()), len(around), start(found)),
+        )
+    )
+    return found
