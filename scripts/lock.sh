@@ -18,6 +18,7 @@ pin dev.txt pyproject.toml --extra remote --extra usearch --extra neo4j --extra 
 pin core.txt pyproject.toml --constraint requirements/dev.txt "$@"
 pin build.txt --group build --constraint requirements/dev.txt "$@"
 pin tools.txt --group tools "$@"
+pin compiler.txt --group compiler "$@"
 
 # Every platform's packages are to stand in the lock, but no address: npm leaves some out when it is told to leave addresses out.
 say "web/package-lock.json"

@@ -5,6 +5,7 @@ set -eu
 
 environment dev
 get_uv
+kernels
 if command -v npm >/dev/null; then page; fi
 cd "$root"
 

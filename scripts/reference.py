@@ -18,6 +18,7 @@ from cofire.configuration import FILE_VARIABLE, STORE_VARIABLE
 from cofire.doors.cli.app import program
 from cofire.doors.cli.running import DEBUG_VARIABLE, PIPE_CLOSED, STOPPED, UNEXPECTED
 from cofire.errors import CofireError
+from cofire.kernels.library import SWITCH
 from cofire.presets import PRESETS
 from cofire.settings import KNOBS, LAYERS, Knob
 from scripts.house import ROOT
@@ -77,6 +78,7 @@ def variables() -> list[tuple[str, str]]:
         (f"`{STORE_VARIABLE}`", "The store that is used without `--store`."),
         (f"`{FILE_VARIABLE}`", "Your settings file, instead of config.toml in your configuration folder."),
         ("`COFIRE_…`", "A setting, as listed in [settings.md](settings.md)."),
+        (f"`{SWITCH}`", "`off`: compiled kernels are left alone, and numpy does the same, slower."),
         (f"`{DEBUG_VARIABLE}`", "Anything but nothing: an unexpected failure shows its traceback."),
     ]
 

@@ -1,4 +1,4 @@
-# Sourced by the other scripts: a uv of our own in .tools, the packages of a lock in .venv, and the page built into the package.
+# Sourced by the other scripts: a uv of our own in .tools, the packages of a lock in .venv, and the kernels and the page built into the package.
 # Each is made again only when what it is made from, the interpreter or the place of this folder has changed.
 # PYTHON chooses the interpreter (python3 unless told).
 
@@ -82,6 +82,35 @@ environment() {
         quietly "$uv" pip install --quiet --python "$venv" --no-deps --no-build-isolation --editable .
     )
     printf '%s\n' "$wanted" >"$venv/fingerprint"
+}
+
+# A C compiler: the machine's, or else one of our own in .tools, which hatch_build.py finds by PYTHONPATH.
+get_compiler() {
+    [ -z "${CC:-}" ] || return 0
+    if command -v cc || command -v gcc || command -v clang; then return 0; fi >/dev/null
+    find_python
+    lock=$root/requirements/compiler.txt
+    if ! cmp -s "$lock" "$root/.tools/compiler/lock"; then
+        say "fetching a C compiler into .tools"
+        rm -rf "$root/.tools/compiler"
+        quietly "$python" -m pip install --quiet --no-cache-dir --disable-pip-version-check --root-user-action=ignore \
+            --require-hashes --only-binary :all: --target "$root/.tools/compiler" --requirement "$lock"
+        cp "$lock" "$root/.tools/compiler/lock"
+    fi
+    export PYTHONPATH="$root/.tools/compiler"
+    export ZIG_GLOBAL_CACHE_DIR="$root/.tools/cache/zig" ZIG_LOCAL_CACHE_DIR="$root/.tools/cache/zig"
+}
+
+# The kernels, compiled into the package, by the Python of an environment.
+kernels() {
+    get_compiler
+    wanted=$(cd "$root" && { uname -sm; cksum hatch_build.py src/cofire/kernels/*.[ch]; } | cksum)
+    built=$(find "$root/src/cofire/kernels" -name 'cofire_kernels.*')
+    [ "$(cat "$root/.tools/kernels" 2>/dev/null || true)" != "$wanted" ] || [ -z "$built" ] || return 0
+    say "building the kernels"
+    quietly "$venv/bin/python" "$root/hatch_build.py"
+    mkdir -p "$root/.tools"
+    printf '%s\n' "$wanted" >"$root/.tools/kernels"
 }
 
 # The page that `cofire serve` shows, built into the package; it needs Node.

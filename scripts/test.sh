@@ -5,6 +5,7 @@ set -eu
 . "$(dirname "$0")/setup.sh"
 
 environment dev
+kernels
 if command -v npm >/dev/null; then page; fi
 browser
 cd "$root"

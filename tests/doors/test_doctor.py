@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 import cofire
+from cofire.kernels import library
 from cofire.stores.sqlite.schema import MIGRATIONS
-from tests.doors.calling import Store, call
+from tests.doors.calling import Store, call, call_process
 
 
 def findings(*arguments: str) -> dict[str, dict[str, Any]]:
@@ -19,7 +20,13 @@ def findings(*arguments: str) -> dict[str, dict[str, Any]]:
     return {one["about"]: one for one in json.loads(ran.out)["findings"]}
 
 
-def test_healthy_memory_is_well_in_every_respect(store: Store) -> None:
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels are in use, whether this machine could build them or not."""
+    monkeypatch.setattr(library, "LIBRARY", library.LIBRARY or object())
+
+
+def test_healthy_memory_is_well_in_every_respect(store: Store, compiled: None) -> None:
     store.holds("Tea is at four.")
     ran = call("doctor")
     assert ran.code == 0
@@ -29,6 +36,37 @@ def test_healthy_memory_is_well_in_every_respect(store: Store) -> None:
     assert f"schema {len(MIGRATIONS)}, 1 fact" in found["store"]["says"]
     assert "words alone" in found["embedder"]["says"]
     assert {"Python", "SQLite", "integrity", "disk", "settings file"} <= set(found)
+
+
+def test_kernels_in_use_are_named_by_their_file(compiled: None) -> None:
+    found = findings()["kernels"]
+    assert (found["state"], found["says"]) == ("ok", f"compiled ones are in use ({library.FILE})")
+
+
+def test_kernels_that_are_switched_off_are_told_with_the_switch() -> None:
+    ran = call_process("doctor", "--json", COFIRE_KERNELS="off")
+    [found] = [one for one in ran.json["findings"] if one["about"] == "kernels"]
+    assert found["state"] == "ok"
+    assert "switched off by COFIRE_KERNELS" in found["says"]
+    assert "Unset it" in found["says"]
+
+
+def test_kernels_that_were_not_built_are_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "LIBRARY", None)
+    monkeypatch.setattr(library, "__file__", str(tmp_path / "library.py"))
+    found = findings()["kernels"]
+    assert (found["state"], found["says"]) == ("warning", "not built: numpy does the same, slower.")
+    assert "a C compiler" in found["way_out"]
+    assert call("doctor").code == 0
+
+
+def test_kernels_that_cannot_be_loaded_are_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / library.FILE).touch()
+    monkeypatch.setattr(library, "LIBRARY", None)
+    monkeypatch.setattr(library, "__file__", str(tmp_path / "library.py"))
+    found = findings()["kernels"]
+    assert (found["state"], found["way_out"]) == ("warning", "Install cofire again.")
+    assert "another version or for another machine" in found["says"]
 
 
 def test_doctor_makes_no_store(store: Store) -> None:
@@ -88,5 +126,5 @@ def test_broken_settings_file_is_one_problem_with_its_line(tmp_path: Path) -> No
     assert found["settings"]["says"].count(f"The settings file {tmp_path / 'config.toml'} cannot be used") == 1
     assert "line 2" in found["settings"]["says"]
     assert "Then run cofire doctor again" in found["settings"]["way_out"]
-    assert found.keys() == {"Python", "cofire", "settings", "disk"}
+    assert found.keys() == {"Python", "cofire", "kernels", "settings", "disk"}
     assert call("doctor").code == 1

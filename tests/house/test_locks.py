@@ -41,8 +41,8 @@ def group(name: str) -> list[str]:
     ]
 
 
-def test_there_are_four_locks() -> None:
-    assert LOCKS == ["build.txt", "core.txt", "dev.txt", "tools.txt"]
+def test_there_are_five_locks() -> None:
+    assert LOCKS == ["build.txt", "compiler.txt", "core.txt", "dev.txt", "tools.txt"]
 
 
 @pytest.mark.parametrize("lock", LOCKS)
@@ -65,6 +65,7 @@ def test_lock_names_no_host(lock: str) -> None:
         ("dev.txt", [*PROJECT["dependencies"], *EXTRAS["remote"], *EXTRAS["usearch"], *group("dev")]),
         ("build.txt", [*PYPROJECT["build-system"]["requires"], *group("build")]),
         ("tools.txt", group("tools")),
+        ("compiler.txt", group("compiler")),
     ],
 )
 def test_lock_holds_what_the_project_asks_for(lock: str, wanted: list[str]) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,8 @@ from cofire.settings import EMBEDDER, LAYERS, Settings
 
 OK, WARNING, PROBLEM = "ok", "warning", "problem"
 LITTLE_SPACE = 100_000_000
+# Loaded when it is looked at: it brings numpy, which nobody needs who asks for help.
+KERNELS = "cofire.kernels.library"
 
 _MARKS = {OK: ("ok", "green"), WARNING: ("warning", "bold yellow"), PROBLEM: ("problem", "bold red")}
 
@@ -57,6 +61,7 @@ def examine(call: Call) -> Iterator[Finding]:
     """All findings, each made only when the one before is."""
     yield Finding("Python", OK, f"{platform.python_version()} on {platform.system()} {platform.machine()}")
     yield Finding("cofire", OK, cofire.__version__)
+    yield _kernels()
     settings = list(_guarded("settings", _settings))
     if all(finding.state != PROBLEM for finding in settings):
         yield from settings
@@ -74,6 +79,21 @@ def _guarded(about: str, look: Callable[[], Iterator[Finding]]) -> Iterator[Find
         yield from look()
     except CofireError as error:
         yield Finding(about, PROBLEM, error.problem, error.way_out)
+
+
+def _kernels() -> Finding:
+    """Whether the compiled kernels are in use, and why not."""
+    library: Any = import_module(KERNELS)
+    if library.LIBRARY is not None:
+        return Finding("kernels", OK, f"compiled ones are in use ({library.FILE})")
+    if os.environ.get(library.SWITCH) == "off":
+        says = f"switched off by {library.SWITCH}: numpy does the same, slower. Unset it to use them."
+        return Finding("kernels", OK, says)
+    if not Path(library.__file__).with_name(library.FILE).exists():
+        way_out = "Install a wheel that is for your platform, or install a C compiler, and then cofire again."
+        return Finding("kernels", WARNING, "not built: numpy does the same, slower.", way_out)
+    says = f"{library.FILE} is of another version or for another machine: numpy does the same, slower."
+    return Finding("kernels", WARNING, says, "Install cofire again.")
 
 
 def _settings() -> Iterator[Finding]:
