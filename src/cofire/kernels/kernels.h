@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Changed whenever a function takes or gives something else: the Python side leaves a library of another edition alone. */
-#define EDITION 1
+#define EDITION 2
 
 #if defined(_WIN32)
 #define EXPORTED __declspec(dllexport)
@@ -65,15 +65,26 @@ INLINED run run_of(const segment *in, int64_t term) {
     return found;
 }
 
-/* How often a position stands in a run: its count, 0 if it is not there. */
-INLINED uint16_t count_at(run in, int32_t position) {
+/* Where in a run a position stands, or would. */
+INLINED int64_t place_in(run in, int32_t position) {
     int64_t low = 0, high = in.size;
     while (low < high) {
         int64_t middle = (low + high) / 2;
         if (in.positions[middle] < position) low = middle + 1;
         else high = middle;
     }
-    return low < in.size && in.positions[low] == position ? in.counts[low] : 0;
+    return low;
+}
+
+INLINED int holds(run in, int32_t position) {
+    int64_t at = place_in(in, position);
+    return at < in.size && in.positions[at] == position;
+}
+
+/* How often a position stands in a run: its count, 0 if it is not there. */
+INLINED uint16_t count_at(run in, int32_t position) {
+    int64_t at = place_in(in, position);
+    return at < in.size && in.positions[at] == position ? in.counts[at] : 0;
 }
 
 /* The value that stands at a place if values are put in order, the smallest first. Moves the values (Hoare's selection). */

@@ -19,6 +19,10 @@ Floats = NDArray[np.float64]
 STEPS, LINKS = 1_024, 8_192
 TOO_MANY = -2
 
+OF_STEPS = ("holder", "name", "count", "sentences", "own", "sure")
+OF_LINKS = ("step", "target", "there", "strength")
+SHARES = ("own", "sure", "strength")
+
 
 class Holding(Structure):
     """One way of holding names: `holding` in names.c."""
@@ -45,9 +49,9 @@ class Paths(Structure):
     """Rows of names, links and facts: `paths` in names.c."""
 
     _fields_ = (
-        *((name, c_void_p) for name in ("holder", "name", "count", "sentences", "own", "sure")),
+        *((name, c_void_p) for name in OF_STEPS),
         ("steps_room", c_int64),
-        *((name, c_void_p) for name in ("step", "target", "there", "strength")),
+        *((name, c_void_p) for name in OF_LINKS),
         *(("links_room", c_int64), ("positions", c_void_p)),
         *((name, c_int64) for name in ("steps", "links", "facts")),
     )
@@ -95,57 +99,51 @@ class Led:
     positions: Numbers
 
 
+class Room:
+    """Room for names of seeds, for links over them and for all facts on these; more is made when it does not suffice."""
+
+    def __init__(self, steps: int, links: int) -> None:
+        sizes = dict.fromkeys(OF_STEPS, steps) | dict.fromkeys(OF_LINKS, links) | {"positions": links + steps}
+        self._arrays: dict[str, NDArray[Any]] = {
+            name: np.empty(size, np.float64 if name in SHARES else np.int64) for name, size in sizes.items()
+        }
+        self.steps, self.links = steps, links
+        places = {name: start(array) for name, array in self._arrays.items()}
+        self.in_c = Paths(steps_room=steps, links_room=links, **places)
+
+    def found(self) -> Led:
+        """What was written there last, in arrays of its own."""
+        steps, links, facts = self.in_c.steps, self.in_c.links, self.in_c.facts
+        arrays = self._arrays
+        held = [arrays[name][:steps].copy() for name in OF_STEPS]
+        led = [arrays[name][:links].copy() for name in OF_LINKS]
+        return Led(*held, *led, arrays["positions"][:facts].copy())
+
+
 def paths(
     mentions: NamesInC,
     subjects: NamesInC,
     seeds: Numbers,
     facts: tuple[NDArray[np.bool_], NDArray[np.bool_], Numbers, NDArray[np.int32]],
+    room: Room,
     *,
     common: int,
     most: int,
     leading: int,
-) -> Led:
-    """From facts over their names to others. `facts` tells of all who is there, who may be led to, the order of contents, and has room
-    for marks, all -1 between two questions."""
+) -> tuple[Led, Room]:
+    """From facts over their names to others, and the room that sufficed. `facts` tells of all who is there, who may be led to, the order
+    of contents, and has room for marks, all -1 between two questions."""
     alive, admitted, hashes, marks = facts
     seeds, admitted = whole(seeds, np.int64), whole(admitted, np.bool_)
     crowd, limits = Crowd(*map(start, (alive, admitted, hashes, marks))), Limits(common, most, leading)
-    steps, links = STEPS, LINKS
     while True:
-        room, out = _room(steps, links, len(seeds))
+        # A seed has a name at least, or leads nowhere.
+        room = room if room.steps >= len(seeds) else Room(4 * len(seeds), room.links)
         ended = _paths_over_names(
-            byref(mentions.in_c),
-            byref(subjects.in_c),
-            start(seeds),
-            len(seeds),
-            byref(crowd),
-            byref(limits),
-            byref(out),
+            *(byref(mentions.in_c), byref(subjects.in_c), start(seeds), len(seeds)),
+            *(byref(crowd), byref(limits), byref(room.in_c)),
         )
         if ended != TOO_MANY:
             counted(ended)
-            return _led(room, out)
-        steps, links = 4 * steps, 4 * links
-
-
-def _room(steps: int, links: int, seeds: int) -> tuple[dict[str, NDArray[Any]], Paths]:
-    """Arrays with room for so many, and how C knows them."""
-    sizes = dict.fromkeys(("holder", "name", "count", "sentences", "own", "sure"), steps)
-    sizes |= dict.fromkeys(("step", "target", "there", "strength"), links) | {"positions": links + seeds}
-    room: dict[str, NDArray[Any]] = {
-        name: np.empty(size, np.float64 if name in ("own", "sure", "strength") else np.int64)
-        for name, size in sizes.items()
-    }
-    return room, Paths(steps_room=steps, links_room=links, **{name: start(array) for name, array in room.items()})
-
-
-def _led(room: dict[str, NDArray[Any]], out: Paths) -> Led:
-    used = {
-        name: out.facts
-        if name == "positions"
-        else out.links
-        if name in ("step", "target", "there", "strength")
-        else out.steps
-        for name in room
-    }
-    return Led(**{name: array[: used[name]].copy() for name, array in room.items()})
+            return room.found(), room
+        room = Room(4 * room.steps, 4 * room.links)

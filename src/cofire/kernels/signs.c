@@ -47,25 +47,69 @@ static differing *differing_here(void) {
 /* So many columns at a time stay in the nearest cache. */
 #define BLOCK 2048
 
+/* To guess where the nearest end, each sixteenth is looked at, and twice as many as wanted are let in. */
+#define SAMPLED 16
+#define GENEROUS 2
+/* So many distances are passed over at once if none of them is near. */
+#define STRETCH 32
+
+/* The smallest distance within which there are enough; the farthest if there are not. */
+static int64_t cut_of(const int64_t *within, int64_t farthest, int64_t wanted) {
+    int64_t cut = 0, reached = within[0];
+    while (reached < wanted && cut < farthest) reached += within[++cut];
+    return cut;
+}
+
+/* A distance within which there seem to be more than enough, by a few of them. */
+static int64_t guess(const uint16_t *distances, const uint8_t *among, int64_t size, int64_t wanted, int64_t farthest,
+                     int64_t *within) {
+    memset(within, 0, (size_t)(farthest + 1) * sizeof *within);
+    for (int64_t at = 0; at < size; at += SAMPLED)
+        if (among[at]) within[distances[at]]++;
+    return cut_of(within, farthest, GENEROUS * wanted / SAMPLED + 1);
+}
+
+INLINED int any_within(const uint16_t *distances, uint16_t most) {
+    int found = 0;
+    for (int at = 0; at < STRETCH; at++) found |= distances[at] <= most;
+    return found;
+}
+
+/* The positions of those allowed within a distance, in order; how many, and in `within` how many at each distance. */
+static int64_t collect(const uint16_t *distances, const uint8_t *among, int64_t size, int64_t most, int64_t farthest,
+                       int64_t *within, int64_t *found) {
+    int64_t count = 0;
+    memset(within, 0, (size_t)(farthest + 1) * sizeof *within);
+    for (int64_t first = 0; first < size; first += STRETCH) {
+        int64_t end = first + STRETCH < size ? first + STRETCH : size;
+        if (end - first == STRETCH && !any_within(distances + first, (uint16_t)most)) continue;
+        for (int64_t at = first; at < end; at++) {
+            if (distances[at] > most || !among[at]) continue;
+            within[distances[at]]++;
+            found[count++] = at;
+        }
+    }
+    return count;
+}
+
 /* The positions of the `wanted` nearest of those allowed, and of all that are as near as the last one, in order; how many.
    `distances` has room for all, `found` too. */
 EXPORTED int64_t nearest_by_signs(const uint64_t *bits, int64_t stride, int64_t words, int64_t size, const uint8_t *among,
                                   const uint64_t *asked, int64_t wanted, uint16_t *distances, int64_t *found) {
     differing *look = differing_here();
-    int64_t farthest = 64 * words;
-    int64_t *within = calloc((size_t)farthest + 1, sizeof *within);
+    int64_t farthest = 64 * words, kept = 0;
+    int64_t *within = malloc((size_t)(farthest + 1) * sizeof *within);
     if (!within) return NO_ROOM;
     for (int64_t first = 0; first < size; first += BLOCK) {
         int64_t many = size - first < BLOCK ? size - first : BLOCK;
         look(bits, stride, words, first, many, asked, distances + first);
-        for (int64_t at = first; at < first + many; at++)
-            if (among[at]) within[distances[at]]++;
     }
-    int64_t cut = 0, reached = within[0];
-    while (reached < wanted && cut < farthest) reached += within[++cut];
+    int64_t most = guess(distances, among, size, wanted, farthest, within);
+    int64_t count = collect(distances, among, size, most, farthest, within, found);
+    if (count < wanted) count = collect(distances, among, size, farthest, farthest, within, found);
+    int64_t cut = cut_of(within, farthest, wanted);
+    for (int64_t at = 0; at < count; at++)
+        if (distances[found[at]] <= cut) found[kept++] = found[at];
     free(within);
-    int64_t count = 0;
-    for (int64_t at = 0; at < size; at++)
-        if (distances[at] <= cut && among[at]) found[count++] = at;
-    return count;
+    return kept;
 }

@@ -19,22 +19,15 @@ INLINED float summed(const float *lanes) {
     return total;
 }
 
+/* `plain` may be left out. */
 INLINED products multiplied(const float *row, const float *asked, const float *mean, const float *plain, int64_t dimension) {
     float by_asked[LANES] = {0}, by_mean[LANES] = {0}, by_plain[LANES] = {0}, by_self[LANES] = {0};
-    int64_t at = 0;
-    for (; at + LANES <= dimension; at += LANES)
-        for (int lane = 0; lane < LANES; lane++) {
-            float number = row[at + lane];
-            by_asked[lane] += number * asked[at + lane];
-            by_mean[lane] += number * mean[at + lane];
-            by_plain[lane] += number * plain[at + lane];
-            by_self[lane] += number * number;
-        }
-    for (int lane = 0; at < dimension; at++, lane++) {
+    for (int64_t at = 0; at < dimension; at++) {
         float number = row[at];
+        int lane = at % LANES;
         by_asked[lane] += number * asked[at];
         by_mean[lane] += number * mean[at];
-        by_plain[lane] += number * plain[at];
+        if (plain) by_plain[lane] += number * plain[at];
         by_self[lane] += number * number;
     }
     products found = {summed(by_asked), summed(by_mean), summed(by_plain), summed(by_self)};
@@ -67,6 +60,46 @@ FOR_PRODUCTS static void widened_by_conversion(const uint16_t *halves, int64_t d
     for (; at + 8 <= dimension; at += 8)
         _mm256_storeu_ps(wide + at, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(halves + at))));
     widened_by_bits(halves + at, dimension - at, wide + at);
+}
+#endif
+
+#if HAS_VARIANTS
+/* Eight numbers of a row, at single or half precision. */
+#define EIGHT(row, at, is_half)                                                                                               \
+    ((is_half) ? _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)((const uint16_t *)(row) + (at))))                          \
+               : _mm256_loadu_ps((const float *)(row) + (at)))
+
+FOR_PRODUCTS static inline float summed_eight(__m256 lanes) {
+    float each[8], total = 0;
+    _mm256_storeu_ps(each, lanes);
+    for (int lane = 0; lane < 8; lane++) total += each[lane];
+    return total;
+}
+
+/* The same as `multiplied`, eight numbers at a time and two times eight side by side, where the dimension allows it. */
+#define TOGETHER 16
+
+FOR_PRODUCTS static inline products multiplied_by_eight(const void *row, int is_half, const float *asked, const float *mean,
+                                                        const float *plain, int64_t dimension) {
+    __m256 by_asked[2], by_mean[2], by_plain[2], by_self[2];
+    for (int side = 0; side < 2; side++)
+        by_asked[side] = by_mean[side] = by_plain[side] = by_self[side] = _mm256_setzero_ps();
+    for (int64_t first = 0; first < dimension; first += TOGETHER)
+        for (int side = 0; side < 2; side++) {
+            int64_t at = first + 8 * side;
+            __m256 numbers = EIGHT(row, at, is_half);
+            by_asked[side] = _mm256_fmadd_ps(numbers, _mm256_loadu_ps(asked + at), by_asked[side]);
+            by_mean[side] = _mm256_fmadd_ps(numbers, _mm256_loadu_ps(mean + at), by_mean[side]);
+            if (plain) by_plain[side] = _mm256_fmadd_ps(numbers, _mm256_loadu_ps(plain + at), by_plain[side]);
+            by_self[side] = _mm256_fmadd_ps(numbers, numbers, by_self[side]);
+        }
+    products found = {
+        summed_eight(_mm256_add_ps(by_asked[0], by_asked[1])),
+        summed_eight(_mm256_add_ps(by_mean[0], by_mean[1])),
+        summed_eight(_mm256_add_ps(by_plain[0], by_plain[1])),
+        summed_eight(_mm256_add_ps(by_self[0], by_self[1])),
+    };
+    return found;
 }
 #endif
 
@@ -106,19 +139,41 @@ typedef struct {
     float *room, *sum;
 } gauge;
 
-/* Cosines as seen from the resting point, distances from it, and products as they are: (v·a − m·a) / |v − m|. */
-INLINED void measure(const rows_of *of, const uint8_t *embedded, int64_t rows, const gauge *by, double *cosines,
-                     float *distances, double *plain) {
+/* Of one row: the cosine as seen from the resting point, (v·a − m·a) / |v − m|, the distance from it, and the product as it is. */
+INLINED void keep(products one, const gauge *by, int64_t row, int is_there, double *cosines, float *distances, double *plain) {
+    float squared = one.self - 2 * one.mean + by->mean_on_mean, away = is_there ? sqrtf(squared > 0 ? squared : 0) : 0;
+    cosines[row] = away > NO_LENGTH ? (double)(one.asked - by->asked_on_mean) / away : 0;
+    if (distances) distances[row] = away;
+    if (plain) plain[row] = one.plain;
+}
+
+static void measure_anywhere(const rows_of *of, const uint8_t *embedded, int64_t rows, const gauge *by, double *cosines,
+                             float *distances, double *plain) {
     for (int64_t row = 0; row < rows; row++) {
         if (row + AHEAD < rows) fetch(of, row + AHEAD);
-        products one = multiplied(row_at(of, row, by->room), by->asked, by->mean, by->plain, by->dimension);
-        float squared = one.self - 2 * one.mean + by->mean_on_mean;
-        float away = embedded && !embedded[row] ? 0 : sqrtf(squared > 0 ? squared : 0);
-        cosines[row] = away > NO_LENGTH ? (double)(one.asked - by->asked_on_mean) / away : 0;
-        if (distances) distances[row] = away;
-        if (plain) plain[row] = one.plain;
+        products one = multiplied(row_at(of, row, by->room), by->asked, by->mean, plain ? by->plain : 0, by->dimension);
+        keep(one, by, row, !embedded || embedded[row], cosines, distances, plain);
     }
 }
+
+#if HAS_VARIANTS
+FOR_PRODUCTS static void measure_fused(const rows_of *of, const uint8_t *embedded, int64_t rows, const gauge *by,
+                                       double *cosines, float *distances, double *plain) {
+    if (by->dimension % TOGETHER) {
+        measure_anywhere(of, embedded, rows, by, cosines, distances, plain);
+        return;
+    }
+    for (int64_t row = 0; row < rows; row++) {
+        if (row + AHEAD < rows) fetch(of, row + AHEAD);
+        int64_t first = of->at[row] * by->dimension;
+        products one = of->widened ? multiplied_by_eight((const uint16_t *)of->table + first, 1, by->asked, by->mean,
+                                                         plain ? by->plain : 0, by->dimension)
+                                   : multiplied_by_eight((const float *)of->table + first, 0, by->asked, by->mean,
+                                                         plain ? by->plain : 0, by->dimension);
+        keep(one, by, row, !embedded || embedded[row], cosines, distances, plain);
+    }
+}
+#endif
 
 /* Σ wₜcₜ / |Σ wₜuₜ| over a fact and the turns around it, u being vectors as seen from the resting point at length one. */
 INLINED double mixed(const rows_of *of, const gauge *by, int64_t own, const int32_t *turns, const double *weights,
@@ -160,22 +215,12 @@ INLINED void mix(const rows_of *of, const gauge *by, int64_t facts, const contex
     }
 }
 
-static void measure_anywhere(const rows_of *of, const uint8_t *embedded, int64_t rows, const gauge *by, double *cosines,
-                             float *distances, double *plain) {
-    measure(of, embedded, rows, by, cosines, distances, plain);
-}
-
 static void mix_anywhere(const rows_of *of, const gauge *by, int64_t facts, const context *around, const double *cosines,
                          const float *distances, double *found) {
     mix(of, by, facts, around, cosines, distances, found);
 }
 
 #if HAS_VARIANTS
-FOR_PRODUCTS static void measure_fused(const rows_of *of, const uint8_t *embedded, int64_t rows, const gauge *by,
-                                       double *cosines, float *distances, double *plain) {
-    measure(of, embedded, rows, by, cosines, distances, plain);
-}
-
 FOR_PRODUCTS static void mix_fused(const rows_of *of, const gauge *by, int64_t facts, const context *around,
                                    const double *cosines, const float *distances, double *found) {
     mix(of, by, facts, around, cosines, distances, found);
@@ -203,7 +248,7 @@ static variant variant_here(void) {
 /* `axes` has three rows: the question as seen from the resting point, that point, and the question as it is. `room` is for two. */
 static gauge gauge_of(const float *axes, int64_t dimension, float *room) {
     const float *asked = axes, *mean = axes + dimension, *plain = axes + 2 * dimension;
-    products one = multiplied(mean, asked, mean, mean, dimension);
+    products one = multiplied(mean, asked, mean, 0, dimension);
     gauge by = {asked, mean, plain, dimension, one.asked, one.self, room, room + dimension};
     return by;
 }

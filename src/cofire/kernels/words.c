@@ -257,11 +257,24 @@ EXPORTED int64_t best_by_words(const shelf *in, const wording *asked, const cons
     return count;
 }
 
-/* What evidence is about: facts by position, and how many turns around each are told, `near` of them with vectors. */
+/* What evidence is about: facts by position, how many turns around each are told, `near` of them with vectors, and marks that facts
+   may bear. */
 typedef struct {
     const int64_t *positions;
     int64_t facts, reach, near;
+    const int64_t *marks;
+    int64_t many_marks;
 } circle;
+
+/* What is gathered: rows by position and how long each is, the turns around facts as rows, how often each row holds each word, in
+   texts and in descriptions, and which facts bear which mark. */
+typedef struct {
+    int64_t *rows;
+    float *lengths;
+    int32_t *around;
+    float *counts, *hints;
+    uint8_t *bears;
+} gathered;
 
 /* Number a position if it has no row yet; how many rows there are. */
 INLINED int64_t numbered(int32_t position, int32_t *row_of, int64_t *rows, int64_t many) {
@@ -313,14 +326,27 @@ static void count_rows(run held, const int64_t *rows, int64_t many, const int32_
     }
 }
 
-/* What scoring needs of facts and of the turns around them: rows, the turns as rows, and how often each row holds each word. How
-   many rows there are; `first` tells how many of them are facts and near turns. `row_of` is -1 everywhere before and after. */
+/* Which facts bear a mark, whatever it counts. */
+static void look_for_mark(const shelf *in, int64_t mark, const circle *of, uint8_t *bears) {
+    memset(bears, 0, (size_t)of->facts);
+    for (int64_t part = 0; part < in->text_segments; part++) {
+        run held = run_of(in->texts + part, mark);
+        for (int64_t at = 0; held.size && at < of->facts; at++) bears[at] |= holds(held, (int32_t)of->positions[at]);
+    }
+}
+
+/* What scoring needs of facts and of the turns around them. How many rows there are; `first` tells how many of them are facts and
+   near turns. `row_of` is -1 everywhere before and after, `around` before. */
 EXPORTED int64_t gather_evidence(const shelf *in, const wording *asked, const columns *facts, const circle *of,
-                                 int32_t *row_of, int64_t *rows, int32_t *around, float *counts, float *hints,
-                                 int64_t *first) {
+                                 int32_t *row_of, gathered *out, int64_t *first) {
+    int64_t *rows = out->rows;
+    float *counts = out->counts, *hints = out->hints;
     told said = looked_up(in, asked);
     if (!said.runs) return NO_ROOM;
-    int64_t many = gather(of, facts, row_of, rows, around, first);
+    int64_t many = gather(of, facts, row_of, rows, out->around, first);
+    for (int64_t row = 0; row < many; row++) out->lengths[row] = (float)facts->lengths[rows[row]];
+    for (int64_t mark = 0; mark < of->many_marks; mark++)
+        look_for_mark(in, of->marks[mark], of, out->bears + mark * of->facts);
     memset(counts, 0, (size_t)(many * asked->many) * sizeof *counts);
     for (int64_t word = 0; word < asked->many; word++) {
         for (int64_t part = 0; part < said.texts; part++)
@@ -367,5 +393,25 @@ EXPORTED int64_t shares_of_words(const float *counts, const float *hints, const 
         shares[fact] = by->total > 0 ? sum / by->total : 0;
     }
     free(lent);
+    return facts;
+}
+
+/* In which sentences facts hold words, a row a fact and a column a word. What is stored of a fact are the numbers of its words, cut to
+   half, then as many masks of sentences; `many` tells how many words each has. `table` is zero before. */
+EXPORTED int64_t sentences_of_words(const char *stored, const int64_t *many, int64_t facts, const int32_t *wanted,
+                                    int64_t words, int64_t *table) {
+    for (int64_t fact = 0; fact < facts; fact++, table += words) {
+        for (int64_t at = 0; at < many[fact]; at++) {
+            int32_t number;
+            memcpy(&number, stored + 4 * at, sizeof number);
+            for (int64_t word = 0; word < words; word++) {
+                if (wanted[word] != number) continue;
+                uint32_t sentences;
+                memcpy(&sentences, stored + 4 * (many[fact] + at), sizeof sentences);
+                table[word] = sentences;
+            }
+        }
+        stored += 8 * many[fact];
+    }
     return facts;
 }

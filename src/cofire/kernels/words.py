@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from ctypes import POINTER, Structure, byref, c_double, c_int64, c_void_p
+from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int64, c_void_p
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +50,16 @@ class Scratch(Structure):
 class Circle(Structure):
     """Facts with the turns around them: `circle` in words.c."""
 
-    _fields_ = (("positions", c_void_p), *((name, c_int64) for name in ("facts", "reach", "near")))
+    _fields_ = (
+        *(("positions", c_void_p), ("facts", c_int64), ("reach", c_int64), ("near", c_int64)),
+        *(("marks", c_void_p), ("many_marks", c_int64)),
+    )
+
+
+class Gathering(Structure):
+    """What is gathered: `gathered` in words.c."""
+
+    _fields_ = tuple((name, c_void_p) for name in ("rows", "lengths", "around", "counts", "hints", "bears"))
 
 
 _best_by_words = function(
@@ -59,13 +68,18 @@ _best_by_words = function(
     *(c_void_p, c_int64, c_void_p, c_int64, POINTER(Scratch), c_void_p, c_void_p),
 )
 _gather_evidence = function(
-    "gather_evidence", POINTER(Shelf), POINTER(Wording), POINTER(FactColumns), POINTER(Circle), *[c_void_p] * 6
+    "gather_evidence",
+    *(POINTER(Shelf), POINTER(Wording), POINTER(FactColumns), POINTER(Circle)),
+    *(c_void_p, POINTER(Gathering), c_void_p),
 )
 _shares_of_words = function(
     "shares_of_words",
     *(c_void_p, c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_int64),
     *(POINTER(Wording), POINTER(Constants), c_int64, c_void_p),
 )
+
+
+_sentences_of_words = function("sentences_of_words", c_char_p, c_void_p, c_int64, c_void_p, c_int64, c_void_p)
 
 
 class Segments:
@@ -139,22 +153,24 @@ class Holdings:
         order = np.lexsort((positions, -scores))
         return positions[order], scores[order]
 
-    def gather(self, words: AskedWords, positions: Numbers, reach: int, near: int) -> Gathered:
-        """Facts and the turns around them as rows, and how often each row holds each word."""
+    def gather(self, words: AskedWords, positions: Numbers, marks: Sequence[int], reach: int, near: int) -> Gathered:
+        """Facts and the turns around them as rows, how often each row holds each word, and which facts bear which mark."""
         facts, many = len(positions), words.many
-        positions = whole(positions, np.int64)
+        positions, wanted = whole(positions, np.int64), np.array(marks, np.int64)
         most = facts * (1 + 2 * reach)
-        rows, around = np.empty(most, np.int64), np.full((facts, 2 * reach), -1, np.int32)
+        rows, lengths = np.empty(most, np.int64), np.empty(most, np.float32)
+        around = np.full((facts, 2 * reach), -1, np.int32)
         counts, hints = np.empty((most, many), np.float32), np.zeros((facts, many), np.float32)
-        first = np.zeros(1, np.int64)
-        circle = Circle(start(positions), facts, reach, near)
+        bears, first = np.empty((len(marks), facts), np.bool_), np.zeros(1, np.int64)
+        circle = Circle(start(positions), facts, reach, near, start(wanted), len(marks))
+        out = Gathering(*map(start, (rows, lengths, around, counts, hints, bears)))
         found = counted(
             _gather_evidence(
                 *(byref(self._shelf), byref(words.in_c), byref(self._facts), byref(circle)),
-                *(start(self._room.row_of), start(rows), start(around), start(counts), start(hints), start(first)),
+                *(start(self._room.row_of), byref(out), start(first)),
             )
         )
-        return Gathered(rows[:found], int(first[0]), around, counts[:found], hints)
+        return Gathered(rows[:found], int(first[0]), lengths[:found], around, counts[:found], hints, bears)
 
 
 class AskedWords:
@@ -192,13 +208,16 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """Rows by position: facts, the turns near them (`first` in all), then all other turns around; see `stores.base.Evidence`."""
+    """Rows by position: facts, the turns near them (`first` in all), then all other turns around; see `stores.base.Evidence`. `bears`
+    has a row a mark."""
 
     rows: Numbers
     first: int
+    lengths: NDArray[np.float32]
     around: NDArray[np.int32]
     counts: NDArray[np.float32]
     hints: NDArray[np.float32]
+    bears: NDArray[np.bool_]
 
 
 def shares(
@@ -219,3 +238,12 @@ def shares(
         )
     )
     return found
+
+
+def sentences(stored: Sequence[bytes | None], words: NDArray[np.int32]) -> Numbers:
+    """The sentences of words in facts, a bit each: a row a fact, a column a word; see `stores.index.terms.places_of`."""
+    table = np.zeros((len(stored), len(words)), np.int64)
+    many = np.array([len(one) // 8 if one else 0 for one in stored], np.int64)
+    together, words = b"".join([one for one in stored if one]), whole(words, np.int32)
+    counted(_sentences_of_words(together, start(many), len(many), start(words), len(words), start(table)))
+    return table

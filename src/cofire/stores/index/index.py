@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from cofire.dynamics.likeness import centred
 from cofire.embedders.base import StoredModel, Vectors
 from cofire.kernels.library import LIBRARY
-from cofire.kernels.names import NamesInC
+from cofire.kernels.names import LINKS, STEPS, NamesInC
+from cofire.kernels.names import Room as PathsRoom
 from cofire.kernels.words import Holdings, Room, Segments
 from cofire.model import Where
 from cofire.stores.base import WordCue
@@ -86,8 +87,11 @@ class Index:
         # Who holds common names, as looked up since the last change.
         self.crowds: dict[tuple[bool, int], Any] = {}
         self.spelled: dict[int, str] = {}
+        # In which sentences facts hold words, by key, as read since the last change.
+        self.placed: dict[int, Any] = {}
         self.warm: WarmVectors | None = None
         self.asked = 0
+        self.paths_room = PathsRoom(STEPS, LINKS)
         self._holdings: Holdings | None = None
         self._names: tuple[NamesInC, NamesInC] | None = None
         self._working: Room | None = None
@@ -110,6 +114,7 @@ class Index:
         of descriptions by the key of the fact, of those that changed and of others that were described anew."""
         self.crowds.clear()
         self._holdings = self._names = None
+        self.placed.clear()
         dying = self.columns.kill(gone)
         self._forgotten |= bool(len(dying))
         dying = np.concatenate([dying, self.columns.kill([row.key for row in rows])])

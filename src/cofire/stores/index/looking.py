@@ -48,21 +48,22 @@ def evidence(
         stored=stored(first),
         embedded=index.columns["embedded"][first],
         counts=found.counts,
-        lengths=index.columns["length"][found.rows].astype(np.float32),
+        lengths=found.lengths,
         hints=found.hints,
         around=found.around,
         times=index.columns["time"][positions] / 1e6,
-        asks=index.postings.holds(ASKS, positions),
-        timed=index.postings.holds(TIMED, positions),
+        asks=found.bears[0],
+        timed=found.bears[1],
         speakers=index.voices.named(index.columns["speaker"][positions].tolist()),
     )
 
 
 def gathered(index: Index, positions: Positions, words: Sequence[str], *, reach: int, near: int) -> Gathered:
-    """Facts and the turns around them as rows, and how often each holds each word."""
+    """Facts and the turns around them as rows, how often each holds each word, and which facts ask or speak of a time."""
     terms, hinted = list(map(term, words)), list(map(hint, words))
-    if LIBRARY is not None:
-        return index.holdings().gather(AskedWords(terms, hinted), positions, reach, near)
+    # For a few facts alone it does not pay to bring all postings into the form that compiled code reads.
+    if LIBRARY is not None and (words or reach):
+        return index.holdings().gather(AskedWords(terms, hinted), positions, (ASKS, TIMED), reach, near)
     turns = index.turns.around(positions, reach)
     first = rows = positions
     # By position, which row it is; -1 for all others, and at the end for turns that are not there.
@@ -73,7 +74,9 @@ def gathered(index: Index, positions: Positions, words: Sequence[str], *, reach:
         rows = _with_others(row_of, first, turns)
     held = _counts([*index.postings.find_each(terms), *index.hints.find_each(hinted)], rows, row_of)
     hints = held[: len(positions), len(words) :]
-    return Gathered(rows, len(first), row_of[turns], held[:, : len(words)], hints)
+    lengths = index.columns["length"][rows].astype(np.float32)
+    bears = np.stack([index.postings.holds(mark, positions) for mark in (ASKS, TIMED)])
+    return Gathered(rows, len(first), lengths, row_of[turns], held[:, : len(words)], hints, bears)
 
 
 def closest_in_time(index: Index, spans: Sequence[tuple[datetime, datetime]], admitted: Mask, k: int) -> Positions:
@@ -167,7 +170,9 @@ def _compiled_paths(index: Index, seeds: Positions, admitted: Mask, common: int,
     """The same by compiled code."""
     columns, (mentions, subjects) = index.columns, index.names_in_c()
     facts = columns["alive"], admitted, columns["hash"], index.marks()
-    led = compiled.paths(mentions, subjects, seeds, facts, common=common, most=most, leading=linking.MOST_LEADING)
+    led, index.paths_room = compiled.paths(
+        mentions, subjects, seeds, facts, index.paths_room, common=common, most=most, leading=linking.MOST_LEADING
+    )
     held = led.holder, led.name, led.count, led.sentences, led.own, led.sure
     return Paths(led.positions, *held, led.step, led.target, led.strength, led.there)
 

@@ -27,6 +27,7 @@ class Signs:
         self._words = -(-dimension // 64)
         self._room: Bits = np.zeros((self._words, 0), np.uint64) if bits is None else np.array(bits, np.uint64)
         self.size = self._room.shape[1]
+        self._working: compiled.Room | None = None
 
     @property
     def bits(self) -> Bits:
@@ -46,7 +47,9 @@ class Signs:
             return np.flatnonzero(among)
         signs = self._signs(asked[None, :])[:, 0]
         if LIBRARY is not None and allowed * SELECTIVE >= self.size:
-            return compiled.nearest(self._room, self.size, among, signs, wanted)
+            if self._working is None or self._working.size < self.size:
+                self._working = compiled.Room(self._room.shape[1])
+            return compiled.nearest(self._room, among, signs, wanted, self._working)
         if allowed * 3 < self.size:
             positions = np.flatnonzero(among)
             return positions[_nearest(_distances(signs, self.bits[:, positions]), wanted)]

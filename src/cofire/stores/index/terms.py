@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.dynamics.runs import stretched
+from cofire.kernels.library import LIBRARY
+from cofire.kernels.words import sentences
 from cofire.model import Fact
 from cofire.reading.timewords import speaks_of_time
 
@@ -90,6 +92,8 @@ def packed_places(places: Mapping[str, int]) -> bytes:
 
 def places_of(stored: Sequence[bytes | None], words: Terms) -> NDArray[np.int64]:
     """The sentences of these words in facts, a bit each: a row a fact, a column a word; nothing where nothing is stored."""
+    if LIBRARY is not None:
+        return sentences(stored, words.astype(np.int32))
     halves = words.astype(np.int32).tolist()
     wanted = np.array(sorted(set(halves)), np.int32)
     column = wanted.searchsorted(halves)

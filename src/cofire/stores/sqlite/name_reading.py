@@ -17,6 +17,8 @@ from cofire.stores.index.index import Index
 from cofire.stores.index.terms import places_of, term
 
 MOST_KNOWN = 100_000
+# Facts whose sentences are kept at hand: some 500 bytes each if they are long.
+MOST_PLACED = 10_000
 
 _KNOWN = """
 SELECT n.key, n.name, n.mentioned FROM scopes s JOIN carray(?1) c CROSS JOIN names n ON n.scope = s.key AND n.name = c.value
@@ -112,10 +114,19 @@ def spelled(connection: apsw.Connection, keys: NDArray[np.int64]) -> dict[int, s
     return dict(found)
 
 
-def places(connection: apsw.Connection, keys: NDArray[np.int64], words: Sequence[str]) -> NDArray[np.int64]:
+def places(
+    connection: apsw.Connection, keys: NDArray[np.int64], words: Sequence[str], known: dict[int, Any]
+) -> NDArray[np.int64]:
     """In which sentences of these facts the words stand, a bit a sentence; all that nobody cut into sentences stands in every one.
-    Nobody has the key 0."""
-    found: Any = connection.execute(_PLACES, (apsw.carray(keys),)).fetchall() if len(keys) else ()
+    Nobody has the key 0. `known` is what was read since the last change."""
+    wanted = keys.tolist()
+    if unknown := [key for key in wanted if key not in known]:
+        if len(known) + len(unknown) > MOST_PLACED:
+            known.clear()
+            unknown = wanted
+        read: Any = connection.execute(_PLACES, (apsw.carray(np.array(unknown, np.int64)),))
+        known.update(zip(unknown, read, strict=True))
+    found = [known[key] for key in wanted]
     terms = np.array([term(word) for word in words], np.int64)
     table = places_of([places for places, _ in found], terms)
     for row, (_, held) in enumerate(found):

@@ -183,7 +183,7 @@ class SqliteStore(Carrying, Learning, Curating):
             asked = Asked.among(tuple(ids), self._live.places(connection, ids))
             keys = np.zeros(len(ids), np.int64)
             keys[asked.rows] = index.columns["key"][asked.positions]
-            return name_reading.places(connection, keys, words)
+            return name_reading.places(connection, keys, words, index.placed)
 
     def voices(self, scopes: Sequence[str], words: Sequence[str]) -> frozenset[str]:
         with self._reading() as connection, self._live.at(connection) as index:
