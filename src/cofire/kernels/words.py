@@ -18,13 +18,13 @@ SegmentArrays = tuple[NDArray[Any], ...]
 
 
 class Shelf(Structure):
-    """The segments of texts and of descriptions: `shelf` in words.c."""
+    """The segments of texts and of descriptions: `shelf` in postings.h."""
 
     _fields_ = (("texts", c_void_p), ("text_segments", c_int64), ("hints", c_void_p), ("hint_segments", c_int64))
 
 
 class Wording(Structure):
-    """The words of a question: `wording` in words.c."""
+    """The words of a question: `wording` in postings.h."""
 
     _fields_ = (("terms", c_void_p), ("hints", c_void_p), ("weights", c_void_p), ("lent", c_void_p), ("many", c_int64))
 
@@ -36,7 +36,7 @@ class Constants(Structure):
 
 
 class FactColumns(Structure):
-    """The facts of an index: `columns` in words.c."""
+    """The facts of an index: `columns` in postings.h."""
 
     _fields_ = (*((name, c_void_p) for name in ("lengths", "alive", "before", "after")), ("size", c_int64))
 
@@ -48,7 +48,7 @@ class Scratch(Structure):
 
 
 class Circle(Structure):
-    """Facts with the turns around them: `circle` in words.c."""
+    """Facts with the turns around them: `circle` in evidence.c."""
 
     _fields_ = (
         *(("positions", c_void_p), ("facts", c_int64), ("reach", c_int64), ("near", c_int64)),
@@ -57,7 +57,7 @@ class Circle(Structure):
 
 
 class Gathering(Structure):
-    """What is gathered: `gathered` in words.c."""
+    """What is gathered: `gathered` in evidence.c."""
 
     _fields_ = tuple((name, c_void_p) for name in ("rows", "lengths", "around", "counts", "hints", "bears"))
 
