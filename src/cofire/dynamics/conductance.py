@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from cofire.kernels import links as compiled
+from cofire.kernels.library import LIBRARY
+from cofire.kernels.spreading import WiresInC
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -18,7 +23,7 @@ MISSING_WEIGHT = 0.01
 MISSING_CONFIDENCE = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Wires:
     """What conducts from row to row, and how well: from 0, not at all, to 1, all of it.
 
@@ -34,9 +39,21 @@ class Wires:
     def columns(self) -> tuple[NDArray[Any], ...]:
         return self.source, self.target, self.conductance, self.strongest
 
+    @cached_property
+    def in_c(self) -> WiresInC:
+        """As compiled code reads them."""
+        return WiresInC(self.source, self.target, self.conductance, self.strongest)
+
     def at(self, rows: Ints) -> Wires:
         """Some of the wires."""
         return Wires(*(column[rows] for column in self.columns))
+
+    def and_those(self, more: Wires, links: int) -> Wires:
+        """With more wires, whose links are numbered after so many."""
+        if not len(self.source):
+            return more if not links else Wires(more.source, more.target, more.conductance, more.strongest + links)
+        later = more.source, more.target, more.conductance, more.strongest + links
+        return Wires(*map(np.concatenate, zip(self.columns, later, strict=True)))
 
 
 NO_WIRES = Wires(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))
@@ -75,6 +92,8 @@ def synapse_wires(source: Ints, target: Ints, *, weight: Floats, degree: Ints) -
     ... ).conductance.tolist()
     [0.2]
     """
+    if LIBRARY is not None:
+        return Wires(*compiled.merged(source, target, weight, None, degree))
     return _fanned(merged(source, target, _weights(weight)), degree, power=1.0)
 
 
@@ -85,6 +104,8 @@ def diffusion_wires(source: Ints, target: Ints, *, weight: Floats, confidence: F
     >>> diffusion_wires(zero, one, weight=np.array([0.8]), confidence=np.array([0.5])).conductance.tolist()
     [0.4]
     """
+    if LIBRARY is not None:
+        return Wires(*compiled.merged(source, target, weight, confidence, None))
     return merged(source, target, _weights(weight) * _confidences(confidence))
 
 

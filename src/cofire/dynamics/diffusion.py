@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.dynamics.conductance import Floats, Wires
-from cofire.dynamics.runs import DECIMALS, strongest
+from cofire.dynamics.runs import DECIMALS, strongest, widened
+from cofire.kernels import spreading as compiled
+from cofire.kernels.library import LIBRARY
 
 Mask = NDArray[np.bool_]
 
@@ -24,6 +26,40 @@ class Rule:
     expanded: int
     damping: float
     iterations: int
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """Diffusion one hop on: what arrived and is kept and what has come about in all, both with a row a seed and a column a node; what
+    `passed` along each wire, what was `reached` and is kept, and who was `kept_out` by stronger ones."""
+
+    frontier: Floats
+    trails: Floats
+    passed: Floats
+    reached: Floats
+    kept_out: Mask
+
+
+def hopped(frontier: Floats, trails: Floats, wires: Wires, rule: Rule, ties: Sequence[str] | Sequence[int]) -> Front:
+    """One hop for all seeds. What came before may have fewer columns than there are nodes now, which are as many as `ties`."""
+    if LIBRARY is None:
+        return hopped_in_numpy(frontier, trails, wires, rule, ties)
+    return Front(
+        *compiled.diffuse_hop(wires.in_c, frontier, trails, len(ties), ties, decay=rule.decay, most=rule.expanded)
+    )
+
+
+def hopped_in_numpy(
+    frontier: Floats, trails: Floats, wires: Wires, rule: Rule, ties: Sequence[str] | Sequence[int]
+) -> Front:
+    """The same where there is no compiled code."""
+    frontier, trails = widened(frontier, len(ties)), widened(trails, len(ties))
+    seen = trails > 0
+    arrived = hop(frontier, seen, wires, decay=rule.decay)
+    total: Floats = arrived.sum(axis=0)
+    kept = best(total, ties, most=rule.expanded)
+    passed = (frontier[:, wires.source] * ~seen[:, wires.target]).sum(axis=0) * wires.conductance * rule.decay
+    return Front(arrived * kept, trails + arrived * kept, passed, total * kept, (total > 0) & ~kept)
 
 
 def hop(activation: Floats, seen: Mask, wires: Wires, *, decay: float) -> Floats:
@@ -48,6 +84,8 @@ def best(activation: Floats, ties: Sequence[str] | Sequence[int], *, most: int) 
     >>> best(np.array([0.2, 0.5, 0.0, 0.2]), "dcba", most=2).tolist()
     [False, True, False, True]
     """
+    if LIBRARY is not None:
+        return compiled.best(activation, ties, most=most)
     kept = np.zeros(len(activation), np.bool_)
     kept[strongest(activation, ties, most)] = True
     return kept & (activation > 0)
@@ -100,6 +138,8 @@ def chosen(total: Floats, started: Mask, ties: Sequence[str] | Sequence[int], *,
 def settled(total: Floats, kept: Mask, wires: Wires, rule: Rule) -> Floats:
     """What is kept, refined; all else at 0."""
     found = np.where(kept, total, 0.0)
+    if LIBRARY is not None:
+        return compiled.refined(wires.in_c, kept, found, damping=rule.damping, iterations=rule.iterations)
     return np.where(kept, refined(found, among(kept, wires), damping=rule.damping, iterations=rule.iterations), 0.0)
 
 

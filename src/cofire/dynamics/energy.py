@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cofire.dynamics.conductance import Floats, Ints, Wires
 from cofire.dynamics.runs import falling, stretched
+from cofire.kernels import spreading as compiled
+from cofire.kernels.library import LIBRARY
 from cofire.spreads import End, Path
 
 Mask = NDArray[np.bool_]
@@ -47,8 +50,8 @@ class Depth:
 
 
 def branched(frontier: Frontier, visited: Mask, wires: Wires, rule: Rule, ties: Sequence[str] | Sequence[int]) -> Depth:
-    """One depth for the frontiers of all seeds, which go side by side; `visited` has a row a seed and a column a fact, and wires
-    are in the order of their sources (003 §5, steps 2a to 2c).
+    """One depth for the frontiers of all seeds, which go side by side; `visited` has a row a seed and a column a fact (003 §5,
+    steps 2a to 2c).
 
     T(i→j) = R(i)·wᵢⱼ/√d(i)·tag_sim, and only T > threshold is followed. A neighbour wanted by two goes to the higher energy,
     of equals to the smaller of `ties`; the loser takes its next best. With two branches each, 0 and 1 both want 2:
@@ -60,8 +63,23 @@ def branched(frontier: Frontier, visited: Mask, wires: Wires, rule: Rule, ties: 
     >>> list(zip(depth.parent.tolist(), depth.child.tolist(), depth.energy.tolist())), depth.ended
     ([(1, 2, 0.6), (1, 3, 0.1)], {0: 'claimed'})
     """
-    first = np.searchsorted(wires.source, frontier.fact)
-    giver, wire = stretched(first, np.searchsorted(wires.source, frontier.fact, side="right") - first)
+    if LIBRARY is None:
+        return branched_in_numpy(frontier, visited, wires, rule, ties)
+    rows = frontier.seed, frontier.fact, frontier.energy
+    parent, wire, energy, reason = compiled.branched(
+        wires.in_c, rows, visited, ties, threshold=rule.threshold, branches=rule.branches
+    )
+    return Depth(parent, wires.target[wire], energy, wire, _named_ends(reason))
+
+
+def branched_in_numpy(
+    frontier: Frontier, visited: Mask, wires: Wires, rule: Rule, ties: Sequence[str] | Sequence[int]
+) -> Depth:
+    """The same where there is no compiled code."""
+    order = np.argsort(wires.source, kind="stable")
+    first, last = (np.searchsorted(wires.source[order], frontier.fact, side=side) for side in ("left", "right"))
+    giver, at = stretched(first, last - first)
+    wire = order[at]
     passed = frontier.energy[giver] * wires.conductance[wire]
     fresh = ~visited[frontier.seed[giver], wires.target[wire]]
     offers = np.flatnonzero(fresh & (passed > rule.threshold))
@@ -73,7 +91,7 @@ def branched(frontier: Frontier, visited: Mask, wires: Wires, rule: Rule, ties: 
 
 
 def explore(wires: Wires, nodes: int, seed: int, energy: float, rule: Rule) -> list[tuple[tuple[int, ...], End]]:
-    """All paths of a seed along wires that are all known, in the order of their sources, as rows."""
+    """All paths of a seed along wires that are all known, as rows."""
     frontier = Frontier(np.array([0]), np.array([seed]), np.array([energy]))
     visited = np.zeros((1, nodes), np.bool_)
     visited[0, seed] = True
@@ -192,6 +210,10 @@ def _ends(size: int, *, fresh: Ints, wanted: Ints, parent: Ints) -> dict[int, En
     """Why rows of the frontier pass nothing on: they have nobody new, nobody they give enough, or others gave more."""
     reason = np.zeros(size, np.int64)
     reason[fresh], reason[wanted], reason[parent] = 1, 2, 3
+    return _named_ends(reason)
+
+
+def _named_ends(reason: NDArray[Any]) -> dict[int, End]:
     return {row: _ENDS[why] for row, why in enumerate(reason.tolist()) if why < len(_ENDS)}
 
 

@@ -26,6 +26,18 @@ def stretched(first: Ints, many: Ints) -> tuple[Ints, Ints]:
     return run, np.arange(len(run)) + (first - ends + many)[run]
 
 
+def widened(values: NDArray[Any], rows: int, nothing: float = 0) -> NDArray[Any]:
+    """An array with as many rows as there are now, or a matrix with as many columns; the new ones hold nothing.
+
+    >>> widened(np.array([1, 2]), 3).tolist()
+    [1, 2, 0]
+    """
+    if rows == values.shape[-1]:
+        return values.copy()
+    more = np.full((*values.shape[:-1], rows - values.shape[-1]), nothing, values.dtype)
+    return np.concatenate([values, more], axis=-1)
+
+
 def falling(values: Floats, tie: Callable[[int], Any]) -> list[int]:
     """The places of all values, the highest first; of equals that with the smaller `tie`.
 
@@ -34,11 +46,11 @@ def falling(values: Floats, tie: Callable[[int], Any]) -> list[int]:
     """
     order = np.argsort(-values, kind="stable")
     places: list[int] = order.tolist()
-    ordered = values[order]
-    if not (ordered[1:] == ordered[:-1]).any():
-        return places
-    said = values.tolist()
-    return sorted(places, key=lambda place: (-said[place], tie(place)))
+    # Runs of equals, as far as there are any, are put in order by themselves.
+    alike = np.diff(values[order], prepend=np.nan, append=np.nan) == 0
+    for first, last in np.flatnonzero(alike[1:] != alike[:-1]).reshape(-1, 2).tolist():
+        places[first : last + 1] = sorted(places[first : last + 1], key=tie)
+    return places
 
 
 def strongest(values: Floats, ties: Sequence[str] | Sequence[int], most: int) -> Ints:

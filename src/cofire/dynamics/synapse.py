@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from cofire.dynamics.conductance import Floats, Ints, Wires
 from cofire.dynamics.runs import DECIMALS, strongest
+from cofire.kernels import spreading as compiled
+from cofire.kernels.library import LIBRARY
 
 Mask = NDArray[np.bool_]
 
@@ -32,10 +34,12 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What a round did: `arriving` is what came together at each row, `inhibited` tells what stronger rows silenced."""
+    """What a round did: `arriving` is what came together at each row, `passed` what went along each wire, `inhibited` tells what
+    stronger rows silenced."""
 
     activation: Floats
     arriving: Floats
+    passed: Floats
     inhibited: Mask
 
 
@@ -52,14 +56,22 @@ def step(activation: Floats, wires: Wires, rule: Rule, ties: Sequence[str] | Seq
     >>> rounds[-1].activation.round(4).tolist()
     [0.4897, 0.6229, 0.4823]
     """
-    passed = activation[wires.source] * wires.conductance
-    arriving = rule.retention * activation + rule.spread * np.bincount(
-        wires.target, weights=passed, minlength=len(activation)
-    )
+    if LIBRARY is None:
+        return step_in_numpy(activation, wires, rule, ties)
+    inhibition = math.nan if rule.inhibition is None else rule.inhibition
+    said = rule.retention, rule.spread, rule.threshold, rule.slope, inhibition, rule.top_m
+    return Round(*compiled.synapse_round(wires.in_c, activation, said, ties))
+
+
+def step_in_numpy(activation: Floats, wires: Wires, rule: Rule, ties: Sequence[str] | Sequence[int]) -> Round:
+    """The same where there is no compiled code."""
+    giving, conductance = activation[wires.source], wires.conductance
+    together = np.bincount(wires.target, weights=giving * conductance, minlength=len(activation))
+    arriving = rule.retention * activation + rule.spread * together
     top = strongest(arriving, ties, rule.top_m)
     left = _cut(arriving, top) if rule.inhibition is None else _held_back(arriving, top, rule.inhibition)
     following = np.where(left > 0, 1 / (1 + np.exp(-rule.slope * (left - rule.threshold))), 0.0)
-    return Round(following, arriving, (arriving > 0) & (left <= 0))
+    return Round(following, arriving, rule.spread * giving * conductance, (arriving > 0) & (left <= 0))
 
 
 def spread(activation: Floats, wires: Wires, rule: Rule, *, rounds: int) -> list[Round]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 # As in kernels.h. A library of another edition is left alone.
-EDITION = 2
+EDITION = 3
 SWITCH = "COFIRE_KERNELS"
 SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 FILE = f"cofire_kernels{SUFFIX}"
@@ -31,9 +31,9 @@ def _loaded() -> Any:
         return None
     try:
         found = ctypes.PyDLL(str(path))
-    except OSError:
+        return found if found.edition() == EDITION else None
+    except (OSError, AttributeError):
         return None
-    return found if found.edition() == EDITION else None
 
 
 LIBRARY: Any = _loaded()
@@ -57,7 +57,7 @@ def start(array: Any) -> int:
 
 def whole(array: NDArray[Any], kind: Any) -> NDArray[Any]:
     """The array itself if it is as C expects it, in one piece and of this kind; else a copy that is."""
-    if array.dtype.type is kind and array.flags.carray:
+    if array.dtype.type is kind and array.dtype.isnative and array.flags.carray:
         return array
     return np.require(array, kind, ("C", "A"))
 

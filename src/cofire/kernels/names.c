@@ -133,14 +133,16 @@ static int64_t marked(const told *in, const crowd *facts, int32_t mark) {
     return count;
 }
 
-/* Those who hold a name one way and may be led to, after `many` others in the list. */
-static int64_t listed(const told *in, const crowd *facts, int is_about, holder *list, int64_t many) {
+/* Those who hold a name one way and may be led to, after `many` others in the list. Of a common name only those are who are about it
+   by more than nothing. */
+static int64_t listed(const told *in, const crowd *facts, int is_about, int is_common, holder *list, int64_t many) {
     for (int64_t part = 0; part < in->many; part++)
         for (int64_t at = 0; at < in->runs[part].size; at++) {
             int32_t position = in->runs[part].positions[at];
             /* Who is about a name is marked, and not led to once more for mentioning it. */
             if (!facts->admitted[position] || !facts->alive[position] || (!is_about && facts->marks[position] >= 0)) continue;
             holder one = {facts->hashes[position], position, is_about ? in->runs[part].counts[at] : 0};
+            if (is_common && !one.strength) continue;
             list[many++] = one;
         }
     return many;
@@ -162,10 +164,10 @@ static known led_to(const told *mentioning, const told *about, int64_t name, con
     int64_t count = either(mentioning, about, mentioned, meant, facts);
     int led_by_subject = meant && meant <= far->leading;
     if (led_by_subject) {
-        many = listed(about, facts, 1, list, many);
+        many = listed(about, facts, 1, count > far->common, list, many);
         marked(about, facts, 0);
     }
-    if (mentioned <= far->leading && count <= far->common) many = listed(mentioning, facts, 0, list, many);
+    if (mentioned <= far->leading && count <= far->common) many = listed(mentioning, facts, 0, 0, list, many);
     if (led_by_subject) marked(about, facts, -1);
     qsort(list, (size_t)many, sizeof *list, by_strength);
     if (many > far->most) many = far->most;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from ctypes import POINTER, Structure, byref, c_int64, c_void_p
 from dataclasses import dataclass
 from typing import Any
@@ -72,7 +73,7 @@ class NamesInC:
         pairs: Numbers,
         strengths: NDArray[np.uint16],
         sentences: NDArray[np.uint32],
-        segments: list[SegmentArrays],
+        segments: Sequence[SegmentArrays],
     ) -> None:
         self._kept = (whole(pairs, np.int64), whole(strengths, np.uint16), whole(sentences, np.uint32))
         self._segments = Segments(segments)
@@ -115,9 +116,8 @@ class Room:
         """What was written there last, in arrays of its own."""
         steps, links, facts = self.in_c.steps, self.in_c.links, self.in_c.facts
         arrays = self._arrays
-        held = [arrays[name][:steps].copy() for name in OF_STEPS]
-        led = [arrays[name][:links].copy() for name in OF_LINKS]
-        return Led(*held, *led, arrays["positions"][:facts].copy())
+        used = dict.fromkeys(OF_STEPS, steps) | dict.fromkeys(OF_LINKS, links) | {"positions": facts}
+        return Led(**{name: arrays[name][:size].copy() for name, size in used.items()})
 
 
 def paths(

@@ -60,6 +60,16 @@ static int64_t keep_highest(const double *values, int64_t rows, int64_t most, co
     return done;
 }
 
+/* Marks the highest of values that are not below 0 and have any; 0, or TIED. */
+EXPORTED int64_t keep_best(const double *values, int64_t rows, int64_t most, const char *text, uint8_t *kept) {
+    spelling ids;
+    if (spell(&ids, text, rows)) return NO_ROOM;
+    int64_t done = keep_highest(values, rows, most, &ids, kept);
+    for (int64_t row = 0; row < rows; row++) kept[row] &= values[row] > 0;
+    free(ids.starts);
+    return done;
+}
+
 /* SYNAPSE: what is arriving, what is active then, and whom stronger ones silence. `inhibition` is not a number for the page's way. */
 typedef struct {
     double retention, spread, threshold, slope, inhibition;
@@ -239,13 +249,14 @@ typedef struct {
     const frontier *from;
     const wires *in;
     const spelling *ids;
+    const int64_t *order;
     uint8_t *visited;
     int64_t rows;
     double threshold;
     int tied;
 } depth;
 
-/* The best that a row of the frontier can still pass on. The wires of its fact stand from `first` to `last`. */
+/* The best that a row of the frontier can still pass on. The wires of its fact stand from `first` to `last` in `order`. */
 typedef struct {
     int64_t first, last, wire, left;
     double passed;
@@ -268,7 +279,8 @@ static int look_again(depth *of, offer *offers, int64_t row) {
     offer *mine = offers + row;
     mine->passed = of->threshold;
     mine->wire = -1;
-    for (int64_t wire = mine->first; wire < mine->last; wire++) {
+    for (int64_t at = mine->first; at < mine->last; at++) {
+        int64_t wire = of->order[at];
         double passed = of->from->energy[row] * of->in->conductance[wire];
         if (passed < mine->passed || !(passed > of->threshold) || !is_fresh(of, row, wire)) continue;
         if (mine->wire >= 0 && passed == mine->passed &&
@@ -300,19 +312,21 @@ static void sink(depth *of, const offer *offers, int64_t *heap, int64_t size, in
     }
 }
 
+/* Puts wires in the order of their sources; those of a row begin where that of the row before ends, in `ends`, which is 0 before. */
+static void by_source(const wires *in, int64_t rows, int64_t *ends, int64_t *order) {
+    for (int64_t wire = 0; wire < in->many; wire++) ends[in->source[wire] + 1]++;
+    for (int64_t row = 0; row < rows; row++) ends[row + 1] += ends[row];
+    for (int64_t wire = 0; wire < in->many; wire++) order[ends[in->source[wire]]++] = wire;
+}
+
 /* What each row could pass on, and why it may not: 0, nobody is new; 1, nobody gets enough; 2, others may give more. */
-static void look_around(depth *of, offer *offers, uint8_t *reason, int64_t branches) {
-    int64_t *starts = (int64_t *)(void *)(offers + of->from->many);
-    for (int64_t wire = of->in->many - 1; wire >= 0; wire--) {
-        int64_t source = of->in->source[wire];
-        if (wire + 1 == of->in->many || of->in->source[wire + 1] != source) starts[2 * source + 1] = wire + 1;
-        starts[2 * source] = wire;
-    }
+static void look_around(depth *of, offer *offers, const int64_t *ends, uint8_t *reason, int64_t branches) {
     for (int64_t row = 0; row < of->from->many; row++) {
-        const int64_t *mine = starts + 2 * of->from->fact[row];
-        offers[row] = (offer){mine[0], mine[1], -1, branches, 0};
+        int64_t fact = of->from->fact[row], first = fact ? ends[fact - 1] : 0, last = ends[fact];
+        offers[row] = (offer){first, last, -1, branches, 0};
         reason[row] = 0;
-        for (int64_t wire = mine[0]; wire < mine[1] && reason[row] < 2; wire++) {
+        for (int64_t at = first; at < last && reason[row] < 2; at++) {
+            int64_t wire = of->order[at];
             if (!is_fresh(of, row, wire)) continue;
             reason[row] = of->from->energy[row] * of->in->conductance[wire] > of->threshold ? 2 : 1;
         }
@@ -342,21 +356,25 @@ static int64_t claim(depth *of, offer *offers, int64_t *heap, uint8_t *reason, i
     return claimed;
 }
 
-/* One depth for all seeds side by side; the wires of a fact stand together. `visited` is left as it was. How many claims, or TIED. */
+/* One depth for all seeds side by side. `visited` is left as it was. How many claims, or TIED. */
 EXPORTED int64_t branch(const wires *in, const frontier *from, uint8_t *visited, int64_t rows, double threshold, int64_t branches,
                         const char *text, int64_t *parent, int64_t *wire, double *passed, uint8_t *reason) {
     spelling ids;
-    offer *offers = calloc(1, (size_t)from->many * (sizeof *offers + sizeof(int64_t)) + 2 * (size_t)(rows + 1) * sizeof(int64_t));
-    if (!offers || spell(&ids, text, rows)) {
+    offer *offers = malloc((size_t)(from->many + 1) * sizeof *offers);
+    int64_t *ends = calloc((size_t)(rows + 1 + in->many + from->many), sizeof *ends);
+    int64_t *order = ends + rows + 1, *heap = order + in->many;
+    if (!offers || !ends || spell(&ids, text, rows)) {
+        free(ends);
         free(offers);
         return NO_ROOM;
     }
-    depth of = {from, in, &ids, visited, rows, threshold, 0};
-    int64_t *heap = (int64_t *)(void *)(offers + from->many) + 2 * rows;
-    look_around(&of, offers, reason, branches);
+    by_source(in, rows, ends, order);
+    depth of = {from, in, &ids, order, visited, rows, threshold, 0};
+    look_around(&of, offers, ends, reason, branches);
     int64_t claimed = claim(&of, offers, heap, reason, parent, wire, passed);
     for (int64_t at = 0; at < claimed; at++) visited[from->seed[parent[at]] * rows + in->target[wire[at]]] = 0;
     free(ids.starts);
+    free(ends);
     free(offers);
     return of.tied ? TIED : claimed;
 }

@@ -104,8 +104,11 @@ static int64_t lend(const columns *facts, const double *lends, int64_t reach, in
             int32_t turn = next[holder];
             for (int64_t step = 0; step < reach && turn >= 0; step++, turn = next[turn]) {
                 cell *one = on->cells + turn;
+                float share = own * (float)lends[side * reach + step];
+                /* Only what it was lent tells that a turn was met. */
+                if (share <= 0) continue;
                 if (one->own == 0 && one->lent == 0) on->met[met++] = turn;
-                one->lent += own * (float)lends[side * reach + step];
+                one->lent += share;
             }
         }
     }
@@ -175,6 +178,7 @@ EXPORTED int64_t best_by_words(const shelf *in, const wording *asked, const cons
                                int64_t *found, double *found_scores) {
     int64_t scored = 0, few = -1, lent_left = 0;
     double left = by->total;
+    if (k < 1) return 0;
     told said = looked_up(in, asked);
     if (!said.runs) return NO_ROOM;
     for (int64_t word = 0; word < asked->many; word++) lent_left += facts->before && asked->lent && asked->lent[word];

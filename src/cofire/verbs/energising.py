@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -12,9 +13,10 @@ from numpy.typing import NDArray
 from cofire.asks import Asking
 from cofire.dynamics.conductance import Ints, Wires, energy_wires, tag_similarities
 from cofire.dynamics.energy import Frontier, Rule, branched, summed
+from cofire.dynamics.runs import falling, widened
 from cofire.spreads import RECORDED, End, Hop, Path, Round, Spread, Step, Trail
 from cofire.stores.base import Conducting
-from cofire.verbs.terrain import Links, Terrain, Wiring, further, widened
+from cofire.verbs.terrain import LateHops, LateRound, Links, Terrain, Wiring, further
 
 
 def energise(
@@ -22,11 +24,7 @@ def energise(
 ) -> Asking[Spread]:
     """Energy paths from these seeds, their energies summed."""
     walked = yield from _walked(seeds, conducting, rule, _by_tags(tags, tag_floor))
-    hops: dict[str, Hop] = {}
-    for _, hop in walked.hops():
-        if hop.target not in seeds and (hop.target not in hops or hops[hop.target].energy < hop.energy):
-            hops[hop.target] = hop
-    return Spread(summed(walked.energies()), walked.rounds(), hops)
+    return Spread(walked.together(), walked.rounds(), walked.best_hops())
 
 
 def follow(
@@ -43,7 +41,7 @@ def _walked(seeds: Mapping[str, float], conducting: Conducting, rule: Rule, wiri
         frontier = walked.reached[-1].frontier
         if not len(frontier.fact):
             break
-        terrain = yield from further(walked.terrain, frontier.fact, conducting)
+        terrain = yield from further(walked.terrain, frontier.fact.tolist(), conducting)
         walked = walked.on(terrain, rule)
     return walked
 
@@ -77,12 +75,11 @@ class _Walked:
         """A depth further."""
         *before, last = self.reached
         visited = widened(self.visited, len(terrain.ids))
-        wires = terrain.wires.at(np.argsort(terrain.wires.source, kind="stable"))
-        depth = branched(last.frontier, visited, wires, rule, terrain.ids)
+        depth = branched(last.frontier, visited, terrain.wires, rule, terrain.ids)
         frontier = Frontier(last.frontier.seed[depth.parent], depth.child, depth.energy)
         visited[frontier.seed, frontier.fact] = True
         done = _Reached(last.frontier, last.parent, last.link, depth.ended)
-        children = _Reached(frontier, depth.parent, wires.strongest[depth.wire], {})
+        children = _Reached(frontier, depth.parent, terrain.wires.strongest[depth.wire], {})
         return _Walked(terrain, self.seeds, (*before, done, children), visited)
 
     def energies(self) -> list[dict[str, float]]:
@@ -93,17 +90,40 @@ class _Walked:
                 found[seed][id] = energy
         return found
 
+    def together(self) -> dict[str, float]:
+        """What each fact got in all, seed by seed; the most first, of equals the smaller id."""
+        columns = [(depth.frontier.seed, depth.frontier.fact, depth.frontier.energy) for depth in self.reached]
+        seed, fact, energy = (np.concatenate(column) for column in zip(*columns, strict=True))
+        order, ids = np.argsort(seed, kind="stable"), self.terrain.ids
+        total = np.asarray(np.bincount(fact[order], weights=energy[order], minlength=len(ids)), np.float64)
+        got = np.flatnonzero(np.bincount(fact, minlength=len(ids)))
+        rows, values = got.tolist(), total[got].tolist()
+        return {ids[rows[at]]: values[at] for at in falling(total[got], lambda at: ids[rows[at]])}
+
+    def best_hops(self) -> LateHops:
+        """The link that brought most of one seed's energy to each fact that is no seed itself."""
+        led: dict[int, tuple[int, float]] = {}
+        for depth in self.reached[1:]:
+            columns = zip(
+                depth.frontier.fact.tolist(), depth.link.tolist(), depth.frontier.energy.tolist(), strict=True
+            )
+            for fact, link, energy in columns:
+                if fact not in led or led[fact][1] < energy:
+                    led[fact] = link, energy
+        ids, met, seeds = self.terrain.ids, self.terrain.link, len(self.seeds)
+        return LateHops({ids[fact]: (met(link), energy) for fact, (link, energy) in led.items() if fact >= seeds})
+
     def hops(self) -> Iterator[tuple[int, Hop]]:
         """All links that led anywhere, each with the place of its seed."""
         for depth in self.reached[1:]:
-            yield from zip(
-                depth.frontier.seed.tolist(), self.terrain.hops(depth.link, depth.frontier.energy), strict=True
-            )
+            columns = depth.frontier.seed, depth.link, depth.frontier.energy
+            for seed, link, energy in zip(*(column.tolist() for column in columns), strict=True):
+                yield seed, Hop(*self.terrain.link(link), energy)
 
     def rounds(self) -> tuple[Round, ...]:
         """A depth is a round, energies of several seeds summed."""
         return tuple(
-            Round(number, tuple(Step(id, energy, False, False) for id, energy in self._strongest(depth)))
+            LateRound(number, partial(_steps, self.terrain.ids, depth.frontier))
             for number, depth in enumerate(self.reached)
             if len(depth.frontier.fact)
         )
@@ -120,12 +140,7 @@ class _Walked:
         return [Trail(seed, _by_energy(some), energies, led) for seed, some, energies, led in parts]
 
     def _facts(self, depth: _Reached) -> Iterator[tuple[int, str, float]]:
-        ids, frontier = self.terrain.ids, depth.frontier
-        rows = zip(frontier.seed.tolist(), frontier.fact.tolist(), frontier.energy.tolist(), strict=True)
-        return ((seed, ids[fact], energy) for seed, fact, energy in rows)
-
-    def _strongest(self, depth: _Reached) -> Iterator[tuple[str, float]]:
-        return islice(summed({id: energy} for _, id, energy in self._facts(depth)).items(), RECORDED)
+        return _named(self.terrain.ids, depth.frontier)
 
     def _paths(self) -> Iterator[tuple[int, Path]]:
         """The way to each row that ended, and to each of the last depth, with the place of its seed."""
@@ -143,6 +158,18 @@ class _Walked:
         """Seeds are the first rows, in their order."""
         alone = len(path.ids) == 1 and end != _LAST and not np.any(self.terrain.wires.source == seed)
         return Path(path.ids, path.energies, "seed_alone" if alone else end)
+
+
+def _named(ids: Sequence[str], frontier: Frontier) -> Iterator[tuple[int, str, float]]:
+    """Seed, fact and energy of each row."""
+    rows = zip(frontier.seed.tolist(), frontier.fact.tolist(), frontier.energy.tolist(), strict=True)
+    return ((seed, ids[fact], energy) for seed, fact, energy in rows)
+
+
+def _steps(ids: Sequence[str], frontier: Frontier) -> tuple[Step, ...]:
+    """The strongest facts of a depth, over all seeds."""
+    strongest = islice(summed({id: energy} for _, id, energy in _named(ids, frontier)).items(), RECORDED)
+    return tuple(Step(id, energy, False, False) for id, energy in strongest)
 
 
 _LAST: End = "max_depth"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,58 +19,47 @@ from cofire.dynamics.conductance import (
     diffusion_wires,
     synapse_wires,
 )
-from cofire.dynamics.runs import falling
-from cofire.spreads import RECORDED, Hop, Round, Spread, Step
+from cofire.dynamics.runs import falling, widened
+from cofire.kernels import spreading as compiled
+from cofire.kernels.library import LIBRARY
+from cofire.spreads import RECORDED, Round, Spread, Step
 from cofire.stores.base import Conducting
-from cofire.verbs.terrain import Links, Terrain, further, widened
+from cofire.verbs.terrain import LateHops, LateRound, Links, Terrain, further
 
 Mask = NDArray[np.bool_]
+# By row since when it is active, the best link to it, and what that carried.
+Led = tuple[Ints, Ints, Floats]
 
 NEVER, NO_LINK = np.iinfo(np.int64).max, -1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Way:
-    """How far it has come, by row: what is active, since when, the best link to it and what that carried. A link is kept only
-    from a fact that was active earlier than its target: no path goes in a circle."""
+    """How far it has come: what is active by row, and along which links. A link is kept only from a fact that was active earlier
+    than its target: no path goes in a circle."""
 
     active: Floats
-    since: Ints
-    link: Ints
-    carried: Floats
+    led: Led
     rounds: tuple[Round, ...]
 
     @classmethod
     def begun(cls, ids: Sequence[str], active: Floats, *, tau: float) -> _Way:
-        steps = _steps(ids, active, np.zeros(len(ids), np.bool_), active < tau)
-        nowhere = np.full(len(ids), NO_LINK)
-        return cls(active, np.zeros(len(ids), np.int64), nowhere, np.zeros(len(ids)), (Round(0, steps),))
+        nowhere = np.zeros(len(ids), np.int64), np.full(len(ids), NO_LINK), np.zeros(len(ids))
+        steps = partial(_steps, ids, active, np.zeros(len(ids), np.bool_), tau)
+        return cls(active, nowhere, (LateRound(0, steps),))
 
-    def on(self, terrain: Terrain, passed: Floats, reached: Floats, steps: tuple[Step, ...]) -> _Way:
+    def on(self, terrain: Terrain, passed: Floats, reached: Floats, silenced: Mask, *, tau: float) -> _Way:
         """A round later, in which so much passed along each wire."""
-        wires, ids = terrain.wires, terrain.ids
-        number, rows = len(self.rounds), len(reached)
-        since = widened(self.since, rows, NEVER)
-        since[(since == NEVER) & (reached > 0)] = number
-        source, target = wires.source, wires.target
-        onward = np.flatnonzero((passed > 0) & (reached[target] > 0) & (since[source] < since[target]))
-        givers = source[onward].tolist()
-        # Of what is written to one place the last stays: the strongest, of equals from the smaller id.
-        order = onward[falling(passed[onward], lambda at: ids[givers[at]])[::-1]]
-        link, carried = np.full(rows, NO_LINK), np.zeros(rows)
-        link[target[order]], carried[target[order]] = wires.strongest[order], passed[order]
-        known, before = widened(self.link, rows, NO_LINK), widened(self.carried, rows)
-        return _Way(
-            reached,
-            since,
-            np.where(carried > before, link, known),
-            np.maximum(carried, before),
-            (*self.rounds, Round(number, steps)),
-        )
+        number = len(self.rounds)
+        steps = partial(_steps, terrain.ids, reached, silenced, tau)
+        led = led_on(self.led, terrain.wires, terrain.ids, passed=passed, reached=reached, number=number)
+        return _Way(reached, led, (*self.rounds, LateRound(number, steps)))
 
-    def hops(self, terrain: Terrain) -> dict[str, Hop]:
-        led = np.flatnonzero(self.link != NO_LINK)
-        return {hop.target: hop for hop in terrain.hops(self.link[led], self.carried[led])}
+    def hops(self, terrain: Terrain) -> LateHops:
+        _, link, carried = self.led
+        (rows,) = (link != NO_LINK).nonzero()
+        columns = zip(rows.tolist(), link[rows].tolist(), carried[rows].tolist(), strict=True)
+        return LateHops({terrain.ids[row]: (terrain.link(one), energy) for row, one, energy in columns})
 
 
 def synapse(
@@ -79,12 +69,9 @@ def synapse(
     ids, active = _started(seeds)
     way, terrain = _Way.begun(ids, active, tau=tau), Terrain.of(ids, _by_fan)
     for _ in range(rounds):
-        terrain = yield from further(terrain, np.flatnonzero(way.active), conducting)
-        wires, before = terrain.wires, widened(way.active, len(terrain.ids))
-        done = synapses.step(before, wires, rule, terrain.ids)
-        gated = (done.activation > 0) & (done.activation < tau)
-        steps = _steps(terrain.ids, done.activation, done.inhibited, gated)
-        way = way.on(terrain, rule.spread * before[wires.source] * wires.conductance, done.activation, steps)
+        terrain = yield from further(terrain, _above_nothing(way.active), conducting)
+        done = synapses.step(widened(way.active, len(terrain.ids)), terrain.wires, rule, terrain.ids)
+        way = way.on(terrain, done.passed, done.activation, done.inhibited, tau=tau)
     return Spread(_by_strength(terrain.named(way.active)), way.rounds, way.hops(terrain))
 
 
@@ -94,24 +81,54 @@ def diffuse(seeds: Mapping[str, float], conducting: Conducting, rule: diffusion.
     way, terrain = _Way.begun(ids, active, tau=0.0), Terrain.of(ids, _by_trust)
     trails = frontier = np.diag(active)
     for _ in range(rule.hops):
-        terrain = yield from further(terrain, np.flatnonzero(way.active), conducting)
-        frontier, trails = widened(frontier, len(terrain.ids)), widened(trails, len(terrain.ids))
-        way, frontier = _one_hop(way, terrain, frontier, trails > 0, rule)
-        trails = trails + frontier
+        terrain = yield from further(terrain, _above_nothing(way.active), conducting)
+        front = diffusion.hopped(frontier, trails, terrain.wires, rule, terrain.ids)
+        frontier, trails = front.frontier, front.trails
+        way = way.on(terrain, front.passed, front.reached, front.kept_out, tau=0.0)
     total, started = trails.sum(axis=0), np.arange(trails.shape[1]) < len(ids)
     kept = diffusion.chosen(total, started, terrain.ids, most=rule.expanded)
     if rule.iterations:
-        terrain = yield from further(terrain, np.flatnonzero(kept), conducting)
+        terrain = yield from further(terrain, _above_nothing(kept), conducting)
     rows = len(terrain.ids)
     return _settled(
         way, terrain, diffusion.settled(widened(total, rows), widened(kept, rows), terrain.wires, rule), rule
     )
 
 
+def led_on(known: Led, wires: Wires, ids: Sequence[str], *, passed: Floats, reached: Floats, number: int) -> Led:
+    """Since when rows are active and the best link to each, after a round in which so much passed along each wire."""
+    if LIBRARY is None:
+        return led_on_in_numpy(known, wires, ids, passed=passed, reached=reached, number=number)
+    return compiled.lead_on(wires.in_c, known, ids, passed=passed, reached=reached, number=number)
+
+
+def led_on_in_numpy(
+    known: Led, wires: Wires, ids: Sequence[str], *, passed: Floats, reached: Floats, number: int
+) -> Led:
+    """The same where there is no compiled code."""
+    rows, source, target = len(reached), wires.source, wires.target
+    since = widened(known[0], rows, NEVER)
+    since[(since == NEVER) & (reached > 0)] = number
+    onward = np.flatnonzero((passed > 0) & (reached[target] > 0) & (since[source] < since[target]))
+    givers = source[onward].tolist()
+    # Of what is written to one place the last stays: the strongest, of equals from the smaller id.
+    order = onward[falling(passed[onward], lambda at: ids[givers[at]])[::-1]]
+    link, carried = np.full(rows, NO_LINK), np.zeros(rows)
+    link[target[order]], carried[target[order]] = wires.strongest[order], passed[order]
+    before = widened(known[2], rows)
+    return since, np.where(carried > before, link, widened(known[1], rows, NO_LINK)), np.maximum(carried, before)
+
+
 def _started(seeds: Mapping[str, float]) -> tuple[tuple[str, ...], Floats]:
     """Seeds with any activation, in the order of their ids."""
     active = {id: float(a) for id, a in sorted(seeds.items()) if a > 0}
     return tuple(active), np.array(list(active.values()), np.float64)
+
+
+def _above_nothing(values: Floats | Mask) -> list[int]:
+    """The rows that have anything."""
+    rows: list[int] = values.nonzero()[0].tolist()
+    return rows
 
 
 def _by_fan(links: Links) -> Wires:
@@ -122,30 +139,19 @@ def _by_trust(links: Links) -> Wires:
     return diffusion_wires(links.source, links.target, weight=links.weight, confidence=links.confidence)
 
 
-def _one_hop(way: _Way, terrain: Terrain, frontier: Floats, seen: Mask, rule: diffusion.Rule) -> tuple[_Way, Floats]:
-    """A row a seed, a column a fact."""
-    wires = terrain.wires
-    arrived = diffusion.hop(frontier, seen, wires, decay=rule.decay)
-    total: Floats = arrived.sum(axis=0)
-    kept = diffusion.best(total, terrain.ids, most=rule.expanded)
-    passed: Floats = (frontier[:, wires.source] * ~seen[:, wires.target]).sum(axis=0) * wires.conductance * rule.decay
-    steps = _steps(terrain.ids, total * kept, (total > 0) & ~kept, np.zeros(len(total), np.bool_))
-    return way.on(terrain, passed, total * kept, steps), arrived * kept
-
-
 def _settled(way: _Way, terrain: Terrain, final: Floats, rule: diffusion.Rule) -> Spread:
     """What is left after refinement, which is a round of its own."""
-    nothing = np.zeros(len(final), np.bool_)
-    refined = (Round(len(way.rounds), _steps(terrain.ids, final, nothing, nothing)),) if rule.iterations else ()
+    steps = partial(_steps, terrain.ids, final, np.zeros(len(final), np.bool_), 0.0)
+    refined = (LateRound(len(way.rounds), steps),) if rule.iterations else ()
     return Spread(_by_strength(terrain.named(final)), (*way.rounds, *refined), way.hops(terrain))
 
 
-def _steps(ids: Sequence[str], activation: Floats, inhibited: Mask, gated: Mask) -> tuple[Step, ...]:
-    """The strongest facts of a round, and those that were silenced in it."""
+def _steps(ids: Sequence[str], activation: Floats, inhibited: Mask, tau: float) -> tuple[Step, ...]:
+    """The strongest facts of a round, and those that were silenced in it; what is active below `tau` is gated."""
     by_id = np.array(sorted(np.flatnonzero((activation > 0) | inhibited).tolist(), key=ids.__getitem__), np.int64)
     rows = by_id[np.argsort(-activation[by_id], kind="stable")[:RECORDED]]
-    columns = zip(rows.tolist(), activation[rows].tolist(), inhibited[rows].tolist(), gated[rows].tolist(), strict=True)
-    return tuple(Step(ids[row], active, silenced, below) for row, active, silenced, below in columns)
+    columns = zip(rows.tolist(), activation[rows].tolist(), inhibited[rows].tolist(), strict=True)
+    return tuple(Step(ids[row], active, silenced, 0 < active < tau) for row, active, silenced in columns)
 
 
 def _by_strength(activation: Mapping[str, float]) -> dict[str, float]:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cofire.asks import Asking
 from cofire.dynamics.conductance import NO_WIRES, Floats, Ints, Wires
 from cofire.graph_asks import Expand
-from cofire.spreads import Hop
+from cofire.spreads import Hop, Round, Step
 from cofire.stores.base import Conducting, Expansion
 
-Mask = NDArray[np.bool_]
+# Comes after every id, so that nobody is ahead of no fact.
+NOBODY = "\U0010ffff"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Links:
     """What leaves facts, between rows of a terrain. `degree` is by row, 0 for facts whose links are not among these."""
 
@@ -31,90 +30,124 @@ class Links:
     degree: Ints
 
 
+# A link in words: source, target, kind, weight, confidence, and what it goes through.
+Link = tuple[str, str, str, float | None, float | None, str | None]
 # How well links conduct. All that leave a fact come together, so that each wire is made of links of one reading.
 Wiring = Callable[[Links], Wires]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Terrain:
-    """Facts by row, which of them were expanded, and what was read then."""
+    """Facts by row, which of them were expanded, what was read then, with the number of its first link, and how many links there are.
 
-    ids: tuple[str, ...]
-    expanded: Mask
-    kind: tuple[str, ...]
-    weight: Floats
-    confidence: Floats
-    via: tuple[str | None, ...]
-    ends: NDArray[np.int64]
+    A row that was given is never given to another, so that a terrain shares its ids with those that grow out of it. Some rows are
+    nobody's.
+    """
+
+    ids: list[str]
+    row: dict[str, int]
+    expanded: frozenset[str]
+    read: tuple[tuple[int, Expansion, Links], ...]
+    links: int
     wires: Wires
     wiring: Wiring
 
     @classmethod
     def of(cls, ids: Iterable[str], wiring: Wiring) -> Terrain:
         """Nothing but these facts."""
-        met = tuple(ids)
-        unread, nowhere = np.zeros(len(met), np.bool_), np.zeros((2, 0), np.int64)
-        return cls(met, unread, (), np.zeros(0), np.zeros(0), (), nowhere, NO_WIRES, wiring)
+        met = list(ids)
+        return cls(met, dict(zip(met, range(len(met)), strict=True)), frozenset(), (), 0, NO_WIRES, wiring)
 
     def grown(self, found: Expansion) -> Terrain:
         """With the links of facts that were not expanded before."""
-        ids = tuple(dict.fromkeys((*self.ids, *found.ids)))
-        row = dict(zip(ids, range(len(ids)), strict=True))
-        rows = np.fromiter(map(row.__getitem__, found.ids), np.int64, len(found.ids))
-        links, expanded = _placed(found, rows, len(ids)), widened(self.expanded, len(ids))
-        expanded[rows[: len(found.degree)]] = True
+        links = _placed(found, _number(self.ids, self.row, found.ids), len(self.ids))
         return Terrain(
-            ids,
-            expanded,
-            self.kind + found.kind,
-            np.concatenate([self.weight, found.weight]),
-            np.concatenate([self.confidence, found.confidence]),
-            self.via + found.via,
-            np.concatenate([self.ends, [links.source, links.target]], axis=1),
-            _joined(self.wires, self.wiring(links), len(self.kind)),
+            self.ids,
+            self.row,
+            self.expanded.union(found.ids[: len(found.degree)]),
+            (*self.read, (self.links, found, links)),
+            self.links + len(found.kind),
+            self.wires.and_those(self.wiring(links), self.links),
             self.wiring,
         )
 
     def named(self, values: Floats) -> dict[str, float]:
         """An array over rows as values by id, those above 0."""
-        rows = np.flatnonzero(values > 0)
+        (rows,) = (values > 0).nonzero()
         return {self.ids[row]: value for row, value in zip(rows.tolist(), values[rows].tolist(), strict=True)}
 
-    def hops(self, links: Ints, energies: Floats) -> list[Hop]:
-        """What links carried."""
-        ids, kind, via = self.ids, self.kind, self.via
-        columns = (links, *self.ends[:, links], self.weight[links], self.confidence[links], energies)
-        return [
-            Hop(ids[source], ids[target], kind[link], _said(weight), _said(sure), via[link], energy)
-            for link, source, target, weight, sure, energy in zip(*(one.tolist() for one in columns), strict=True)
-        ]
+    def link(self, number: int) -> Link:
+        """From whom a link leads to whom, its kind, weight and confidence, and what it goes through."""
+        first, found, links = next(reading for reading in reversed(self.read) if reading[0] <= number)
+        at, ids = number - first, self.ids
+        ends = ids[links.source.item(at)], ids[links.target.item(at)]
+        return *ends, found.kind[at], _said(found.weight.item(at)), _said(found.confidence.item(at)), found.via[at]
 
 
-def further(terrain: Terrain, rows: Ints, conducting: Conducting) -> Asking[Terrain]:
+class LateHops(Mapping[str, Hop]):
+    """The best link to each fact that one led to, and what it carried. A hop is made when somebody looks at it: few ever are."""
+
+    def __init__(self, led: Mapping[str, tuple[Link, float]]) -> None:
+        self._led = led
+
+    def __getitem__(self, id: str) -> Hop:
+        link, energy = self._led[id]
+        return Hop(*link, energy)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._led)
+
+    def __len__(self) -> int:
+        return len(self._led)
+
+
+class LateRound(Round):
+    """A round whose steps are spelled out when somebody looks at them, which takes longer than the round itself."""
+
+    __slots__ = ("_tell",)
+    _tell: Callable[[], tuple[Step, ...]]
+
+    def __init__(self, number: int, tell: Callable[[], tuple[Step, ...]]) -> None:
+        object.__setattr__(self, "number", number)
+        object.__setattr__(self, "_tell", tell)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        return self._tell()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Round) and (self.number, self.steps) == (other.number, other.steps)
+
+    def __hash__(self) -> int:
+        return hash((self.number, self.steps))
+
+    def __reduce__(self) -> tuple[type[Round], tuple[int, tuple[Step, ...]]]:
+        return Round, (self.number, self.steps)
+
+
+def further(terrain: Terrain, rows: Iterable[int], conducting: Conducting) -> Asking[Terrain]:
     """Read the links of these facts in one ask, but for those that were read before."""
-    unread = sorted({terrain.ids[row] for row in rows[~terrain.expanded[rows]].tolist()})
+    unread = sorted({terrain.ids[row] for row in rows} - terrain.expanded)
     if not unread:
         return terrain
     found: Expansion = yield Expand(unread, conducting)
     return terrain.grown(found)
 
 
-def widened(values: NDArray[Any], rows: int, nothing: float = 0) -> NDArray[Any]:
-    """An array with as many rows as there are now, or a matrix with as many columns; the new ones hold nothing."""
-    more = np.full((*values.shape[:-1], rows - values.shape[-1]), nothing, values.dtype)
-    return np.concatenate([values, more], axis=-1)
+def _number(met: list[str], row: dict[str, int], ids: Sequence[str]) -> Ints:
+    """The rows of these ids. Each is offered the next one; that of an id which was met before has its row, so that nobody takes it."""
+    offered = range(len(met), len(met) + len(ids))
+    rows = np.fromiter(map(row.setdefault, ids, offered), np.int64, len(ids))
+    met += ids
+    for declined in (rows != np.arange(offered.start, offered.stop)).nonzero()[0].tolist():
+        met[offered[declined]] = NOBODY
+    return rows
 
 
 def _placed(found: Expansion, rows: Ints, size: int) -> Links:
     degree = np.zeros(size, np.int64)
     degree[rows[: len(found.degree)]] = found.degree
     return Links(rows[found.source], rows[found.target], found.weight, found.confidence, found.tags, degree)
-
-
-def _joined(known: Wires, more: Wires, before: int) -> Wires:
-    """More wires, whose links are numbered from those before on."""
-    later = Wires(more.source, more.target, more.conductance, more.strongest + before)
-    return Wires(*(np.concatenate(pair) for pair in zip(known.columns, later.columns, strict=True)))
 
 
 def _said(number: float) -> float | None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cofire.dynamics.runs import stretched
+from cofire.kernels.links import StoredLinks
 from cofire.kinds import kind_of
 from cofire.stores.base import Conducting
+from cofire.stores.index.base_links import Base, Sieve, SpelledIds
 from cofire.stores.index.columns import Columns, Mask
 from cofire.stores.index.halves import (
     Halves,
@@ -52,50 +54,6 @@ MOST_CHANGED = 1_024
 MANY = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Sieve:
-    """Which links are wanted: to facts that are admitted, of kinds by number (None for all), of at least so many millionths of
-    confidence where any was said, and at most so many a fact. `places` are the positions of facts by key."""
-
-    places: Numbers
-    admitted: Mask
-    kinds: Mask | None
-    floor: int
-    most: int
-
-    def passing(self, neighbour: Numbers, code: Numbers, confidence: Numbers) -> Mask:
-        passing = self.admitted[self.places[neighbour]]
-        if self.floor > 0:
-            passing &= (confidence < 0) | (confidence >= self.floor)
-        if self.kinds is not None:
-            passing &= self.kinds[code >> 1]
-        return passing
-
-
-@dataclass(frozen=True, slots=True)
-class Base:
-    """All links as of some moment: those of a fact stand from `starts[key]` to `starts[key + 1]`. Few have tags: `tagged` says
-    which, `tags` which ones."""
-
-    starts: Places
-    neighbour: Numbers
-    code: Numbers
-    weight: Numbers
-    confidence: Numbers
-    tagged: Places
-    tags: Numbers
-
-    def tags_at(self, rows: Places) -> Numbers:
-        if not len(self.tagged):
-            return np.zeros(len(rows), np.int32)
-        at = np.minimum(np.searchsorted(self.tagged, rows), len(self.tagged) - 1)
-        return np.where(self.tagged[at] == rows, self.tags[at], 0).astype(np.int32)
-
-    def halves_at(self, owner: Numbers, rows: Places) -> Halves:
-        said = self.weight[rows], self.confidence[rows], self.tags_at(rows)
-        return Halves(owner, self.neighbour[rows], self.code[rows], *said)
-
-
 class Adjacency:
     """A base that is in order, and an overlay of what came or changed since; what it replaces in the base is dead.
 
@@ -109,6 +67,8 @@ class Adjacency:
         self.kinds = Numbered(KINDS_THROUGH_NAMES)
         self.tag_texts = Numbered([""])
         self.taken = self.compactions = 0
+        self._compiled: StoredLinks | None = None
+        self._spelled: SpelledIds | None = None
         self._settle(halves(edges, self.kinds, self.tag_texts), columns)
 
     @property
@@ -163,8 +123,20 @@ class Adjacency:
             return found, True
         return joined([found, late.at(sieve.passing(late.neighbour, late.code, late.confidence))]), False
 
-    def _newer(self, keys: Places) -> Halves | None:
-        """Links of these facts that the base does not know; None where there are none."""
+    def compiled(self) -> StoredLinks:
+        """The base as compiled code reads it; made anew with the base."""
+        if self._compiled is None or self._compiled.base is not self._base:
+            self._compiled = StoredLinks(self._base, self._degree, self._alive)
+        return self._compiled
+
+    def spelled(self, columns: Columns) -> SpelledIds:
+        """The ids of facts by position."""
+        if self._spelled is None or self._spelled.columns is not columns:
+            self._spelled = SpelledIds(columns)
+        return self._spelled
+
+    def newer(self, keys: Places) -> Numbers | None:
+        """Links of these facts that the base does not know, as rows of halves; None where there are none."""
         if not self._overlay:
             return None
         rows = [
@@ -172,7 +144,11 @@ class Adjacency:
             for place, key in enumerate(keys.tolist())
             for where, said in self._overlay.get(key, {}).items()
         ]
-        return table(rows) if rows else None
+        return np.array(rows, np.int32) if rows else None
+
+    def _newer(self, keys: Places) -> Halves | None:
+        found = self.newer(keys)
+        return None if found is None else Halves(*found.T)
 
     def degrees(self, keys: Places, kinds: Mask | None) -> NDArray[np.int64]:
         """How many neighbours these facts have, by links of these kinds."""
@@ -215,7 +191,13 @@ class Adjacency:
         newer = [other for other, code in late if kinds is None or kinds[code >> 1]]
         return np.concatenate([found, np.array(newer, np.int32)]) if newer else found
 
-    def tags(self, numbers: Numbers) -> tuple[frozenset[str], ...]:
+    def tags_at(self, at: Places) -> tuple[frozenset[str], ...]:
+        """The tags of links by where they stand in the base; newer ones tell the number of theirs, as -1 - number."""
+        if len(self.tag_texts.words) == 1:
+            return (NO_TAGS,) * len(at)
+        return self.tags(np.where(at < 0, -1 - at, self._base.tags_at(at)))
+
+    def tags(self, numbers: NDArray[np.integer]) -> tuple[frozenset[str], ...]:
         """Tags by their numbers."""
         if len(self.tag_texts.words) == 1 or not numbers.any():
             return (NO_TAGS,) * len(numbers)
@@ -235,16 +217,8 @@ class Adjacency:
             self.compact(columns)
         self._forget_unused()
         base, kinds = self._base, [[kind, kind_of(kind).conducts] for kind in self.kinds.words]
-        order = (
-            base.starts,
-            base.neighbour,
-            base.code,
-            base.weight,
-            base.confidence,
-            self._degree,
-            base.tagged,
-            base.tags,
-        )
+        links = base.neighbour, base.code, base.weight, base.confidence
+        order = (base.starts, *links, self._degree, base.tagged, base.tags)
         texts = (np.frombuffer(json.dumps(said).encode("ascii"), np.uint8) for said in (kinds, self.tag_texts.words))
         return dict(zip(ARRAYS, (*order, *texts), strict=True))
 

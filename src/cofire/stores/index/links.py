@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.kernels.library import LIBRARY
+from cofire.kernels.links import Late
 from cofire.stores.base import Conducting, Expansion
-from cofire.stores.index.adjacency import KINDS_THROUGH_NAMES, Adjacency, Sieve
+from cofire.stores.index.adjacency import KINDS_THROUGH_NAMES, Adjacency
+from cofire.stores.index.base_links import Sieve
 from cofire.stores.index.columns import Mask
 from cofire.stores.index.halves import ABOUT, ENTITY, MILLION, WEIGHT_BITS, Halves, in_millionths, shares
 from cofire.stores.index.index import Index
-from cofire.stores.index.looking import ids_of
 from cofire.stores.index.name_links import NameLinks, Spell, through_names
 
 Places = NDArray[np.int64]
@@ -72,10 +74,13 @@ class Expander:
         if not conducting.names and kinds is not None and not self._may_follow(kinds):
             return _nowhere(asked)
         keys = self._index.columns["key"][asked.positions]
+        through = conducting.names and (kinds is None or kinds[[ABOUT, ENTITY]].any())
+        if LIBRARY is not None and not through:
+            return self._compiled(asked, keys, kinds, conducting)
         stored, in_order = self._stored(keys, kinds, conducting)
         degree = self._adjacency.degrees(keys, kinds)
         links, names = stored, _NO_NAMES
-        if conducting.names and (kinds is None or kinds[[ABOUT, ENTITY]].any()):
+        if through:
             found, spelled = through_names(self._index, asked.positions, self._spell)
             if kinds is not None:
                 found = found.at(kinds[found.kind])
@@ -86,16 +91,40 @@ class Expander:
             links = self._strongest(links, conducting.most)
         return self._expansion(asked, links, names, degree)
 
+    def _compiled(
+        self, asked: Asked, keys: Places, kinds: Mask | None, conducting: Conducting
+    ) -> tuple[Expansion, Places]:
+        """The same by compiled code, along stored edges."""
+        sieve, newer = self._sieve(kinds, conducting), self._adjacency.newer(keys)
+        late = None if newer is None else Late(newer, self._adjacency.kinds.ranks(), self._index.columns["hash"])
+        places = keys, asked.positions, asked.rows
+        links = self._adjacency.compiled().expand(places, sieve, late, ids=len(asked.ids))
+        found = Expansion(
+            ids=(*asked.ids, *self._adjacency.spelled(self._index.columns).at(links.others)),
+            source=links.source,
+            target=links.target,
+            kind=_told(self._adjacency.kinds.words, links.code >> 1),
+            weight=links.weight,
+            confidence=links.confidence,
+            tags=self._adjacency.tags_at(links.at),
+            via=(None,) * len(links.at),
+            degree=links.degree,
+        )
+        return found, links.others
+
     def _may_follow(self, kinds: Mask) -> bool:
         """Whether any stored edge can be of these kinds."""
         return self._adjacency.keeps_named or bool(kinds[len(KINDS_THROUGH_NAMES) :].any())
 
     def _stored(self, keys: Places, kinds: Mask | None, conducting: Conducting) -> tuple[Links, bool]:
         """Links by stored edges; and whether they are in order, and no more than wanted."""
-        places = self._index.columns.places(self._adjacency.room)
-        sieve = Sieve(places, self._admitted, kinds, in_millionths(conducting.floor), conducting.most)
+        sieve = self._sieve(kinds, conducting)
         found, in_order = self._adjacency.strongest(keys, sieve)
-        return _of_halves(found, places), in_order
+        return _of_halves(found, sieve.places), in_order
+
+    def _sieve(self, kinds: Mask | None, conducting: Conducting) -> Sieve:
+        places = self._index.columns.places(self._adjacency.room)
+        return Sieve(places, self._admitted, kinds, in_millionths(conducting.floor), conducting.most)
 
     def _admissible(self, found: NameLinks, conducting: Conducting) -> NameLinks:
         return found.at(self._admitted[found.target] & (found.confidence >= conducting.floor))
@@ -118,25 +147,32 @@ class Expander:
         return links.at(order[np.arange(len(row)) - np.searchsorted(row, row) < most])
 
     def _expansion(self, asked: Asked, links: Links, names: Sequence[str], degree: Places) -> tuple[Expansion, Places]:
-        targets, count = links.target.tolist(), len(asked.ids)
-        facts = dict.fromkeys([*asked.positions.tolist(), *targets])
-        row_of = dict(zip(facts, chain(asked.rows.tolist(), counting(count)), strict=False))
-        others = np.array(list(facts)[len(asked.rows) :], np.int64)
-        degrees = np.zeros(count, np.int64)
+        target, others = self._numbered(asked, links.target)
+        degrees = np.zeros(len(asked.ids), np.int64)
         degrees[asked.rows] = degree
-        words = self._adjacency.kinds.words
         found = Expansion(
-            ids=(*asked.ids, *ids_of(self._index, others)),
+            ids=(*asked.ids, *self._adjacency.spelled(self._index.columns).at(others)),
             source=asked.rows[links.row],
-            target=np.array([row_of[place] for place in targets], np.int64),
-            kind=tuple([words[code >> 1] for code in links.code.tolist()]),
+            target=target,
+            kind=_told(self._adjacency.kinds.words, links.code >> 1),
             weight=links.weight,
             confidence=links.confidence,
             tags=self._adjacency.tags(links.tags),
-            via=_via(links.via, names),
+            via=_told([*names, None], links.via),
             degree=degrees,
         )
         return found, others
+
+    def _numbered(self, asked: Asked, targets: NDArray[np.integer]) -> tuple[Places, Places]:
+        """Positions that links lead to as rows, and those that were not asked for: they get the next rows as they are met."""
+        if LIBRARY is not None:
+            where = {"facts": self._index.columns.size, "ids": len(asked.ids)}
+            return self._adjacency.compiled().numbered(asked.positions, asked.rows, targets, **where)
+        led = targets.tolist()
+        facts = dict.fromkeys([*asked.positions.tolist(), *led])
+        row_of = dict(zip(facts, chain(asked.rows.tolist(), counting(len(asked.ids))), strict=False))
+        others = np.array(list(facts)[len(asked.rows) :], np.int64)
+        return np.array([row_of[place] for place in led], np.int64), others
 
 
 def _nowhere(asked: Asked) -> tuple[Expansion, Places]:
@@ -165,7 +201,10 @@ def _joined(stored: Links, found: NameLinks) -> Links:
     return Links(*(np.concatenate(column) for column in zip(stored.columns, named.columns, strict=True)))
 
 
-def _via(via: Places, names: Sequence[str]) -> tuple[str | None, ...]:
-    if not names:
-        return (None,) * len(via)
-    return tuple([names[at] if at >= 0 else None for at in via.tolist()])
+def _told(words: Sequence[Any], numbers: NDArray[Any]) -> tuple[Any, ...]:
+    """Words by their numbers; the last one has -1, too.
+
+    >>> _told(["pool", None], np.array([0, -1]))
+    ('pool', None)
+    """
+    return tuple(np.array(words, np.object_)[numbers].tolist())

@@ -18,6 +18,8 @@ SAMPLED, GENEROUS = 16, 2
 MANY_MORE, FIRST_LOOK = 400, 8
 # Compiled code passes over all signs in less time than it takes to gather more than this share of them.
 SELECTIVE = 20
+# It counts differing signs in 16 bits.
+MOST_WORDS = 1_024
 
 
 class Signs:
@@ -25,7 +27,9 @@ class Signs:
 
     def __init__(self, dimension: int, bits: Bits | None = None) -> None:
         self._words = -(-dimension // 64)
-        self._room: Bits = np.zeros((self._words, 0), np.uint64) if bits is None else np.array(bits, np.uint64)
+        self._room: Bits = (
+            np.zeros((self._words, 0), np.uint64) if bits is None else np.array(bits, np.uint64, order="C")
+        )
         self.size = self._room.shape[1]
         self._working: compiled.Room | None = None
 
@@ -46,7 +50,7 @@ class Signs:
         if allowed <= wanted:
             return np.flatnonzero(among)
         signs = self._signs(asked[None, :])[:, 0]
-        if LIBRARY is not None and allowed * SELECTIVE >= self.size:
+        if LIBRARY is not None and self._words < MOST_WORDS and allowed * SELECTIVE >= self.size:
             if self._working is None or self._working.size < self.size:
                 self._working = compiled.Room(self._room.shape[1])
             return compiled.nearest(self._room, among, signs, wanted, self._working)

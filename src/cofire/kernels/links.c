@@ -1,0 +1,301 @@
+/* Links: which of them leave facts, and how well they conduct. The twin of `strongest` and `degrees` in stores/index/adjacency.py and
+   of dynamics/conductance.py. */
+
+#include "kernels.h"
+#include "wires.h"
+
+/* As in stores/index/halves.py and dynamics/conductance.py. */
+#define MILLION 1e6
+#define MISSING_WEIGHT 0.01
+#define MISSING_CONFIDENCE 1.0
+/* So few are put in order by moving each to its place. */
+#define FEW 16
+/* What is looked at so many facts from now is fetched already. */
+#define AHEAD 4
+#define LINE 16
+
+/* All stored links: those of a fact stand from starts[key] to starts[key + 1], the strongest first. */
+typedef struct {
+    const int64_t *starts;
+    const int32_t *neighbour, *code, *weight, *confidence, *degree;
+    const uint8_t *alive;
+} adjacency;
+
+/* A link that came after the base: a place among the asked, the key that it leads to, and the number of its tags. */
+typedef struct {
+    int32_t owner, neighbour, code, weight, confidence, tags;
+} half;
+
+/* Which links are wanted: `kinds` tells for each kind by number, null for all. */
+typedef struct {
+    const int32_t *places;
+    const uint8_t *admitted, *kinds;
+    int64_t floor, most;
+} sieve;
+
+/* Facts to expand: key, position and row of each that is there. `ids` is how many rows there are with those that are not. */
+typedef struct {
+    const int64_t *keys, *positions, *rows;
+    int64_t many, ids;
+} asked;
+
+/* Where links are written: the rows they lead from and to, twice their kind, where they stand. `others` are the positions of facts
+   that were not asked for; `degree` is by row. `row_of` by position and `marks` by key are zero between calls. */
+typedef struct {
+    int64_t *source, *target, *code, *at, *others;
+    double *weight, *confidence;
+    int64_t *degree;
+    int32_t *row_of;
+    uint8_t *marks;
+    int64_t links;
+} expansion;
+
+/* Links of the asked that came after the base, in their order; and by what links are put in order: a rank for each kind, contents by
+   position. */
+typedef struct {
+    const half *halves;
+    int64_t many;
+    const int32_t *ranks;
+    const int64_t *contents;
+} newer;
+
+/* A link with what decides its place among those of a fact. */
+typedef struct {
+    int64_t weak, kind, content, parallel;
+    int64_t target, code, at;
+    double weight, confidence;
+} ranked;
+
+INLINED int passes(const sieve *by, half of) {
+    int32_t place = by->places[of.neighbour];
+    if (place < 0 || !by->admitted[place]) return 0;
+    if (by->floor > 0 && of.confidence >= 0 && of.confidence < by->floor) return 0;
+    return !by->kinds || by->kinds[of.code >> 1];
+}
+
+INLINED double share(int32_t millionths) { return millionths < 0 ? NAN : millionths / MILLION; }
+
+INLINED void add(const sieve *by, half of, int64_t source, int64_t at, expansion *to) {
+    int64_t link = to->links++;
+    to->source[link] = source;
+    to->target[link] = by->places[of.neighbour];
+    to->code[link] = of.code;
+    to->at[link] = at;
+    to->weight[link] = share(of.weight);
+    to->confidence[link] = share(of.confidence);
+}
+
+static void follow(const adjacency *in, const sieve *by, const asked *of, int64_t one, expansion *to) {
+    int64_t key = of->keys[one], left = by->most;
+    for (int64_t at = in->starts[key]; at < in->starts[key + 1] && left > 0; at++) {
+        half here = {0, in->neighbour[at], in->code[at], in->weight[at], in->confidence[at], 0};
+        if (!in->alive[at] || !passes(by, here)) continue;
+        add(by, here, of->rows[one], at, to);
+        left--;
+    }
+}
+
+INLINED int is_weaker(const ranked *one, const ranked *other) {
+    if (one->weak != other->weak) return one->weak > other->weak;
+    if (one->kind != other->kind) return one->kind > other->kind;
+    if (one->content != other->content) return one->content > other->content;
+    return one->parallel > other->parallel;
+}
+
+INLINED int64_t millionths(double share) { return share > 0 ? (int64_t)rint((share < 1 ? share : 1) * MILLION) : 0; }
+
+/* The links of one fact from the `first` on, the strongest first and at most so many. */
+static void arrange(const sieve *by, const newer *late, int64_t first, ranked *room, expansion *to) {
+    int64_t many = to->links - first;
+    for (int64_t next = 0; next < many; next++) {
+        int64_t link = first + next, code = to->code[link], target = to->target[link], at = next;
+        double weight = to->weight[link], sure = to->confidence[link];
+        ranked moved = {-millionths(weight), late->ranks[code >> 1], late->contents[target],
+                        (code & 1) - 2 * (sure > 0 ? (int64_t)rint(sure * MILLION) : 0),
+                        target, code, to->at[link], weight, sure};
+        for (; at > 0 && is_weaker(room + at - 1, &moved); at--) room[at] = room[at - 1];
+        room[at] = moved;
+    }
+    if (many > by->most) many = by->most;
+    for (int64_t at = 0; at < many; at++) {
+        to->target[first + at] = room[at].target;
+        to->code[first + at] = room[at].code;
+        to->at[first + at] = room[at].at;
+        to->weight[first + at] = room[at].weight;
+        to->confidence[first + at] = room[at].confidence;
+    }
+    to->links = first + many;
+}
+
+/* Adds the newer links of one fact to those of the base; how many of all newer ones were looked at by then. */
+static int64_t follow_newer(const sieve *by, const asked *of, int64_t one, const newer *late, int64_t next, expansion *to) {
+    for (; next < late->many && late->halves[next].owner == one; next++) {
+        half here = late->halves[next];
+        if (passes(by, here)) add(by, here, of->rows[one], -1 - here.tags, to);
+    }
+    return next;
+}
+
+/* How many neighbours a fact has by links of these kinds. */
+static int64_t neighbours(const adjacency *in, const uint8_t *kinds, int64_t key, const half *late, int64_t newer,
+                          uint8_t *marks) {
+    if (!kinds) return in->degree[key];
+    int64_t many = 0, first = in->starts[key], last = in->starts[key + 1];
+    for (int64_t at = 0; at < newer; at++) {
+        if (!kinds[late[at].code >> 1] || marks[late[at].neighbour]) continue;
+        marks[late[at].neighbour] = 1;
+        many++;
+    }
+    for (int64_t at = first; at < last; at++) {
+        if (!in->alive[at] || !kinds[in->code[at] >> 1] || marks[in->neighbour[at]]) continue;
+        marks[in->neighbour[at]] = 1;
+        many++;
+    }
+    for (int64_t at = first; at < last; at++) marks[in->neighbour[at]] = 0;
+    for (int64_t at = 0; at < newer; at++) marks[late[at].neighbour] = 0;
+    return many;
+}
+
+/* From the positions that links lead to, in `target`, to rows: those asked for have theirs, others get the next, in the order in which
+   they are met; how many. */
+static int64_t number(const asked *of, expansion *to) {
+    int64_t others = 0;
+    for (int64_t one = 0; one < of->many; one++) to->row_of[of->positions[one]] = (int32_t)of->rows[one] + 1;
+    for (int64_t link = 0; link < to->links; link++) {
+        int64_t position = to->target[link];
+        if (!to->row_of[position]) {
+            to->others[others++] = position;
+            to->row_of[position] = (int32_t)(of->ids + others);
+        }
+        to->target[link] = to->row_of[position] - 1;
+    }
+    for (int64_t one = 0; one < of->many; one++) to->row_of[of->positions[one]] = 0;
+    for (int64_t other = 0; other < others; other++) to->row_of[to->others[other]] = 0;
+    return others;
+}
+
+/* The rows of links that are known by the positions they lead to, in `target`; how many facts those are besides the asked. */
+EXPORTED int64_t number_links(const asked *of, expansion *to) { return number(of, to); }
+
+/* How many links there may be at most. */
+EXPORTED int64_t links_at_most(const adjacency *in, const int64_t *keys, int64_t many, int64_t most) {
+    int64_t total = 0;
+    for (int64_t one = 0; one < many; one++) {
+        int64_t links = in->starts[keys[one] + 1] - in->starts[keys[one]];
+        total += links < most ? links : most;
+    }
+    return total;
+}
+
+/* Asks for the rows of facts that come later: where they begin, and a little later what they hold. */
+INLINED void fetch(const adjacency *in, const asked *of, int64_t one) {
+    if (one + 2 * AHEAD < of->many) __builtin_prefetch(in->starts + of->keys[one + 2 * AHEAD]);
+    if (one + AHEAD >= of->many) return;
+    int64_t first = in->starts[of->keys[one + AHEAD]], last = in->starts[of->keys[one + AHEAD] + 1];
+    for (int64_t at = first; at < last && at < first + 4 * LINE; at += LINE) {
+        __builtin_prefetch(in->neighbour + at);
+        __builtin_prefetch(in->code + at);
+        __builtin_prefetch(in->weight + at);
+        __builtin_prefetch(in->confidence + at);
+    }
+    __builtin_prefetch(in->alive + first);
+}
+
+/* The strongest links of facts that pass, their degrees, and the rows they lead to; how many facts those are besides the asked. There
+   is room for so many links in `to`. */
+EXPORTED int64_t expand_links(const adjacency *in, const sieve *by, const asked *of, const newer *late, int64_t space,
+                              expansion *to) {
+    ranked *room = late->many ? malloc((size_t)(space + 1) * sizeof *room) : 0;
+    if (late->many && !room) return NO_ROOM;
+    to->links = 0;
+    memset(to->degree, 0, (size_t)of->ids * sizeof *to->degree);
+    for (int64_t one = 0, next = 0; one < of->many; one++) {
+        int64_t first = to->links, before = next;
+        fetch(in, of, one);
+        follow(in, by, of, one, to);
+        next = follow_newer(by, of, one, late, next, to);
+        if (room) arrange(by, late, first, room, to);
+        const half *mine = late->halves + before;
+        to->degree[of->rows[one]] = neighbours(in, by->kinds, of->keys[one], mine, next - before, to->marks);
+    }
+    free(room);
+    return number(of, to);
+}
+
+/* Links as they are read: `other` is confidence or likeness of tags, `degree` by row; either is null where it does not count. */
+typedef struct {
+    const int64_t *source, *target;
+    const double *weight, *other;
+    const int64_t *degree;
+    int64_t many;
+} loose;
+
+typedef struct {
+    int64_t source, target, link;
+    double conductance;
+} strand;
+
+INLINED double clipped(double value) { return value < 0 ? 0 : value > 1 ? 1 : value; }
+
+INLINED double said(double value, double otherwise) { return clipped(isnan(value) ? otherwise : value); }
+
+INLINED int comes_after(const strand *one, const strand *other) {
+    if (one->source != other->source) return one->source > other->source;
+    if (one->target != other->target) return one->target > other->target;
+    return one->conductance < other->conductance;
+}
+
+static void place_few(strand *some, int64_t many) {
+    for (int64_t next = 1; next < many; next++) {
+        strand moved = some[next];
+        int64_t at = next;
+        for (; at > 0 && comes_after(some + at - 1, &moved); at--) some[at] = some[at - 1];
+        some[at] = moved;
+    }
+}
+
+/* By source, target and conductance, equals in the order in which they came (merge sort). */
+static void put_in_order(strand *some, int64_t many, strand *room) {
+    if (many <= FEW) {
+        place_few(some, many);
+        return;
+    }
+    int64_t half = many / 2;
+    put_in_order(some, half, room);
+    put_in_order(some + half, many - half, room);
+    if (!comes_after(some + half - 1, some + half)) return;
+    memcpy(room, some, (size_t)half * sizeof *some);
+    for (int64_t left = 0, right = half, at = 0; left < half; at++) {
+        if (right < many && comes_after(room + left, some + right)) some[at] = some[right++];
+        else some[at] = room[left++];
+    }
+}
+
+/* Parallel links as one wire each: 1 − Π(1 − c); then shared among neighbours where that counts. How many wires there are. */
+EXPORTED int64_t merge_wires(const loose *in, const wires *to) {
+    strand *some = malloc((size_t)(in->many + in->many / 2 + 1) * sizeof *some);
+    if (!some) return NO_ROOM;
+    for (int64_t link = 0; link < in->many; link++) {
+        double lets = said(in->weight[link], MISSING_WEIGHT);
+        if (in->other) lets *= said(in->other[link], MISSING_CONFIDENCE);
+        some[link] = (strand){in->source[link], in->target[link], link, lets};
+    }
+    put_in_order(some, in->many, some + in->many);
+    int64_t found = 0;
+    for (int64_t first = 0, next; first < in->many; first = next) {
+        const strand *best = some + first;
+        double blocks = 1 - best->conductance;
+        for (next = first + 1; next < in->many; next++) {
+            if (some[next].source != best->source || some[next].target != best->target) break;
+            blocks *= 1 - some[next].conductance;
+        }
+        double together = next == first + 1 ? best->conductance : 1 - blocks;
+        int64_t degree = in->degree ? in->degree[best->source] : 1;
+        to->source[found] = best->source;
+        to->target[found] = best->target;
+        to->strongest[found] = best->link;
+        to->conductance[found++] = together / (degree > 1 ? (double)degree : 1.0);
+    }
+    free(some);
+    return found;
+}
