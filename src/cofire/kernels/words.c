@@ -8,6 +8,8 @@
 #define SLACK 2e-6
 /* What is looked at so many steps from now is fetched already. */
 #define AHEAD 8
+/* To look for one among many takes as long as to pass by so many. */
+#define MANY_MORE 8
 
 /* The constants of BM25 and of lending, in the order in which Python gives them. */
 typedef struct {
@@ -26,19 +28,27 @@ typedef struct {
     int32_t *scored, *met;
 } scratch;
 
-INLINED double resistance(double length, const constants *by) {
-    double relative = by->mean_length > 0 ? length / by->mean_length : 1;
-    return by->k1 * (1 - by->b + by->b * relative);
+/* k₁(1 − b + b·length/mean) as a line: what is always there, and what comes with each word. */
+typedef struct {
+    double always, each;
+} line;
+
+INLINED line resistance_of(const constants *by) {
+    line found = {by->k1 * (by->mean_length > 0 ? 1 - by->b : 1), by->mean_length > 0 ? by->k1 * by->b / by->mean_length : 0};
+    return found;
 }
+
+INLINED double resistance(double length, line by) { return by.always + by.each * length; }
 
 INLINED double saturation(double count, double resisting) {
     double whole = count + resisting;
     return count / (whole > 1e-12 ? whole : 1e-12);
 }
 
+/* To divide takes longer than all else that is done for a fact, so that it is left out where it changes nothing. */
 INLINED double openness(double length, double short_) {
-    double opened = short_ / (length > 1 ? length : 1);
-    return opened < 1 ? opened : 1;
+    double words = length > 1 ? length : 1;
+    return words > short_ ? short_ / words : 1;
 }
 
 INLINED int64_t holders(const told *in, int64_t word) {
@@ -119,6 +129,7 @@ static int64_t lend(const columns *facts, const double *lends, int64_t reach, in
 static int64_t add_word(const told *in, const wording *asked, int64_t word, const columns *facts, const double *lends,
                         int64_t reach, const constants *by, scratch *on, int64_t scored) {
     int is_lent = asked->lent && asked->lent[word] && facts->before;
+    line resisting = resistance_of(by);
     int64_t met = meet(in, word, facts, is_lent, by, on);
     if (is_lent) met = lend(facts, lends, reach, met, on);
     for (int64_t at = 0; at < met; at++) {
@@ -127,7 +138,7 @@ static int64_t add_word(const told *in, const wording *asked, int64_t word, cons
         double length = facts->lengths[position], held = one->own;
         if (one->lent > 0) held += one->lent * openness(length, by->short_);
         one->own = one->lent = 0;
-        scored = add(on, scored, position, asked->weights[word] * saturation(held, resistance(length, by)));
+        scored = add(on, scored, position, asked->weights[word] * saturation(held, resistance(length, resisting)));
     }
     return scored;
 }
@@ -143,15 +154,40 @@ static double count_of(const told *in, int64_t word, int32_t position, const con
     return told + by->hint_weight * hinted;
 }
 
-/* The k-th highest score of those that may be found; `room` holds as many numbers as have a score. */
+/* Put a number in the place of the least of a heap, whose least stands first. */
+static void replace_least(double *heap, int64_t size, double number) {
+    int64_t at = 0;
+    for (;;) {
+        int64_t child = 2 * at + 1;
+        if (child >= size) break;
+        if (child + 1 < size && heap[child + 1] < heap[child]) child++;
+        if (heap[child] >= number) break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = number;
+}
+
+/* Add a number to a heap that has room for it. */
+static void add_to_heap(double *heap, int64_t size, double number) {
+    int64_t at = size;
+    for (; at > 0 && heap[(at - 1) / 2] > number; at = (at - 1) / 2) heap[at] = heap[(at - 1) / 2];
+    heap[at] = number;
+}
+
+/* The k-th highest score of those that may be found, and how many there are; `above` if they are fewer. `room` holds as many numbers
+   as have a score. */
 static double highest(const scratch *on, int64_t scored, const uint8_t *among, double above, int64_t k, double *room,
                       int64_t *many) {
     *many = 0;
     for (int64_t at = 0; at < scored; at++) {
         double score = on->cells[on->scored[at]].score;
-        if (score > above && among[on->scored[at]]) room[(*many)++] = score;
+        if (score <= above || !among[on->scored[at]]) continue;
+        if (*many < k) add_to_heap(room, *many, score);
+        else if (score > room[0]) replace_least(room, k, score);
+        (*many)++;
     }
-    return *many >= k ? selected(room, *many, *many - k) : above;
+    return *many >= k ? room[0] : above;
 }
 
 /* Whether nobody else than those that have much already can be among the best by words that give at most `left`: then only
@@ -171,6 +207,29 @@ static int64_t rivals(scratch *on, int64_t scored, const uint8_t *among, int64_t
     return kept;
 }
 
+/* What a common word gives rivals: each is looked for among its holders, or if these are not many more, they are passed through. */
+static void add_for_rivals(const told *in, const wording *asked, int64_t word, const columns *facts, const constants *by,
+                           scratch *on, int64_t few) {
+    line resisting = resistance_of(by);
+    if (holders(in, word) > MANY_MORE * few) {
+        for (int64_t at = 0; at < few; at++) {
+            int32_t position = on->scored[at];
+            double count = count_of(in, word, position, by), resists = resistance(facts->lengths[position], resisting);
+            on->cells[position].score += asked->weights[word] * saturation(count, resists);
+        }
+        return;
+    }
+    int64_t met = meet(in, word, facts, 0, by, on);
+    for (int64_t at = 0; at < met; at++) {
+        int32_t position = on->met[at];
+        cell *one = on->cells + position;
+        /* Who has no score yet is no rival, and who is no rival may have any. */
+        if (one->score > 0)
+            one->score += asked->weights[word] * saturation(one->own, resistance(facts->lengths[position], resisting));
+        one->own = 0;
+    }
+}
+
 /* The k best by BM25 with their scores, in no order, and all that equal the last of them; how many. Words come in the order of
    weight, the heaviest first. All in `on` is zero before and after. */
 EXPORTED int64_t best_by_words(const shelf *in, const wording *asked, const constants *by, const columns *facts,
@@ -187,11 +246,7 @@ EXPORTED int64_t best_by_words(const shelf *in, const wording *asked, const cons
             few = rivals(on, scored, among, k, left, by->total, found_scores);
         }
         if (few >= 0) {
-            for (int64_t at = 0; at < few; at++) {
-                int32_t position = on->scored[at];
-                double count = count_of(&said, word, position, by);
-                on->cells[position].score += asked->weights[word] * saturation(count, resistance(facts->lengths[position], by));
-            }
+            add_for_rivals(&said, asked, word, facts, by, on, few);
             continue;
         }
         scored = add_word(&said, asked, word, facts, lends, reach, by, on, scored);
@@ -220,6 +275,7 @@ EXPORTED int64_t shares_of_words(const float *counts, const float *hints, const 
                                  int64_t told, const double *lends, int64_t reach, const wording *asked,
                                  const constants *by, int64_t facts, double *shares) {
     int64_t words = asked->many;
+    line by_length = resistance_of(by);
     double *lent = malloc((size_t)(words + 1) * sizeof *lent);
     if (!lent) return NO_ROOM;
     for (int64_t fact = 0; fact < facts; fact++) {
@@ -232,7 +288,7 @@ EXPORTED int64_t shares_of_words(const float *counts, const float *hints, const 
             lent_length += weight * lengths[row];
             for (int64_t word = 0; word < words; word++) lent[word] += weight * counts[row * words + word];
         }
-        double resisting = resistance(lent_length > 0 ? (length + lent_length) / by->usual : length, by);
+        double resisting = resistance(lent_length > 0 ? (length + lent_length) / by->usual : length, by_length);
         for (int64_t word = 0; word < words; word++) {
             double count = counts[fact * words + word] + by->hint_weight * hints[fact * words + word];
             if (asked->lent && asked->lent[word]) count += lent[word];
