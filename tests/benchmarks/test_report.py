@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks import report
 from cofire.benching import provenance
+from cofire.kernels import library
 from tests.benchmarks.making import NOTES, QUESTIONS, write_set
 from tests.benchmarks.measuring import figures_of
 
@@ -59,3 +60,9 @@ def test_violations_of_every_run_are_told(tmp_path: Path) -> None:
 def test_figures_say_which_code_they_are_of() -> None:
     figures = {**RUN, "facts": 1_000, "figures": []}
     assert report.speed(figures).startswith("A store of 1,000 facts. Measured 2026-03-01 with cofire 1.0 (no commit)")
+
+
+def test_figures_tell_whether_kernels_were_compiled() -> None:
+    known = {"cofire": "1", "commit": None, "modified": False, "machine": provenance.machine()}
+    said = {True: "numpy kernels", False: "compiled kernels"}[library.LIBRARY is None]
+    assert provenance.in_words(known).endswith(said)

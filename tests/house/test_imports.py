@@ -160,7 +160,7 @@ MAY_KNOW = {
     "copying": {"carrying", "configuration", "errors", "opening", "places", "stores", "verbs"},
     "cofire": {"errors", "model", "settings", "own_channels", "recollection", "memory", "async_memory"},
     "benching": {
-        *("cofire", "errors", "presets", "settings", "configuration", "ranking", "opening"),
+        *("cofire", "errors", "kernels", "presets", "settings", "configuration", "ranking", "opening"),
         *("embedders.base", "stores.base"),
     },
     "doors": {

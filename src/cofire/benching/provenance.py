@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import cofire
+from cofire.kernels.library import LIBRARY
 from cofire.settings import Settings
 
 PACKAGE = Path(cofire.__file__).resolve().parent
@@ -39,6 +40,7 @@ def machine() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "load": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
+        "kernels": "numpy" if LIBRARY is None else "compiled",
     }
 
 
@@ -48,7 +50,7 @@ def in_words(known: dict[str, Any]) -> str:
     commit = f"{known['commit'][:12]}{', modified' * known['modified']}" if known["commit"] else "no commit"
     return (
         f"cofire {known['cofire']} ({commit}); {host['cpu']}, {host['cores']} cores, load {host['load']}, "
-        f"Python {host['python']}"
+        f"Python {host['python']}, {host.get('kernels', 'numpy')} kernels"
     )
 
 
