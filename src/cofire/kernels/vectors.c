@@ -209,9 +209,9 @@ typedef struct {
 INLINED void mix(const rows_of *of, const gauge *by, int64_t facts, const context *around, const double *cosines,
                  const float *distances, double *found) {
     for (int64_t fact = 0; fact < facts; fact++) {
-        double words = around->lengths[fact] > 1 ? around->lengths[fact] : 1, opened = around->short_ / words;
-        found[fact] = mixed(of, by, fact, around->turns + fact * around->many, around->weights, around->many,
-                            opened < 1 ? opened : 1, cosines, distances);
+        double opened = openness(around->lengths[fact], around->short_);
+        found[fact] = mixed(of, by, fact, around->turns + fact * around->many, around->weights, around->many, opened,
+                            cosines, distances);
     }
 }
 

@@ -152,11 +152,6 @@ static double best_sentence(const question *asked, const int64_t *places, int64_
     return most;
 }
 
-INLINED double openness(double length, double short_) {
-    double opened = short_ / (length > 1 ? length : 1);
-    return opened < 1 ? opened : 1;
-}
-
 /* A link to what is about a name counts in full; one between facts that merely mention it, as far as it is more than chance. */
 static double how_far(const linked *of, int64_t at, double held, const slate *known, const rules *by) {
     if (of->about[at] > 0) return 1;

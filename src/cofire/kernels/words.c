@@ -45,12 +45,6 @@ INLINED double saturation(double count, double resisting) {
     return count / (whole > 1e-12 ? whole : 1e-12);
 }
 
-/* To divide takes longer than all else that is done for a fact, so that it is left out where it changes nothing. */
-INLINED double openness(double length, double short_) {
-    double words = length > 1 ? length : 1;
-    return words > short_ ? short_ / words : 1;
-}
-
 INLINED int64_t holders(const told *in, int64_t word) {
     int64_t total = 0;
     for (int64_t part = 0; part < in->texts + in->hints; part++) total += texts_of(in, word)[part].size;
