@@ -25,6 +25,9 @@ KERNELS = ROOT / "src" / "cofire" / "kernels"
 SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 LIBRARY = KERNELS / f"cofire_kernels{SUFFIX}"
 
+# As in kernels/library.py too: who leaves kernels alone need not build them.
+SWITCH = "COFIRE_KERNELS"
+
 NO_COMPILER = (
     "The kernels are not built, as there is no C compiler: numpy does the same, slower. "
     "Install gcc or clang, or name another compiler with CC=…, and build again."
@@ -51,6 +54,8 @@ class KernelsHook(BuildHookInterface):  # type: ignore[type-arg]
     """Puts the library into the wheel, which is then for one platform; without a compiler it is the same wheel for all."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if os.environ.get(SWITCH) == "off":
+            return
         command = compiler()
         if command is None:
             self.app.display_warning(NO_COMPILER)
@@ -66,7 +71,7 @@ class KernelsHook(BuildHookInterface):  # type: ignore[type-arg]
 
 def compiler() -> Command | None:
     """How the first C compiler is called that is there; the one that CC names is taken to be there."""
-    if named := shlex.split(os.environ.get("CC", "")):
+    if named := shlex.split(os.environ.get("CC", ""), posix=os.name != "nt"):
         return named
     if found := next(filter(shutil.which, ("cc", "gcc", "clang")), None):
         return [found]
@@ -92,7 +97,10 @@ def run(command: Command) -> None:
             f"The C compiler {command[0]} cannot be run ({error}). Name another one with CC=…"
         ) from error
     if ran.returncode:
-        raise CompilerFailed(f"The kernels could not be compiled.\n{shlex.join(command)}\n{ran.stdout}")
+        raise CompilerFailed(
+            f"The kernels could not be compiled. Mend the compiler, name another one with CC=…, or do without them: {SWITCH}=off\n"
+            f"{shlex.join(command)}\n{ran.stdout}"
+        )
     sys.stderr.write(ran.stdout)
 
 

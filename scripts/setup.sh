@@ -79,7 +79,8 @@ environment() {
         cd "$root"
         quietly "$uv" venv --quiet --clear --python "$python" "$venv"
         quietly "$uv" pip install --quiet --python "$venv" --require-hashes $(printf ' --requirement %s' "$@")
-        quietly "$uv" pip install --quiet --python "$venv" --no-deps --no-build-isolation --editable .
+        # The kernels are built by a step of their own, also when only they have changed.
+        quietly env COFIRE_KERNELS=off "$uv" pip install --quiet --python "$venv" --no-deps --no-build-isolation --editable .
     )
     printf '%s\n' "$wanted" >"$venv/fingerprint"
 }

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 from datetime import UTC, datetime
 
 import pytest
 
+from cofire import Memory
 from cofire.model import Fact
 from cofire.reading.tokens import estimate
 from cofire.recollection import ChannelReport, Heard, Hit, Recollection
@@ -133,3 +136,12 @@ def test_json_holds_all_of_it_and_can_be_written() -> None:
 def test_json_shows_every_part_of_a_fact() -> None:
     [shown] = found(hit("Tea.")).to_dict()["hits"]
     assert set(Fact.__dataclass_fields__) <= set(shown)
+
+
+@pytest.mark.parametrize("dynamics", ["cofire", "synapse.documented", "diffusion", "energy"])
+def test_what_was_recalled_can_be_copied_and_carried_to_another_process(dynamics: str) -> None:
+    with Memory(":memory:", embedder=None) as memory:
+        memory.remember(["PostgreSQL is pooled by PgBouncer.", "PgBouncer runs in transaction mode."])
+        recalled = memory.recall("How is PostgreSQL pooled?", settings={"activation.dynamics": dynamics})
+    for copied in (pickle.loads(pickle.dumps(recalled)), copy.deepcopy(recalled)):
+        assert copied.to_dict() == recalled.to_dict()

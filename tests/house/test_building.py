@@ -140,3 +140,9 @@ def test_a_compiler_that_fails_is_quoted_and_ends_the_build(tmp_path: Path) -> N
     assert ran.returncode == 1
     assert "signs.c: out of ink" in ran.stdout + ran.stderr
     assert list(tmp_path.glob("*.whl")) == []
+
+
+def test_who_leaves_kernels_alone_gets_the_wheel_for_everybody_whatever_the_compiler(tmp_path: Path) -> None:
+    built = wheel(tmp_path, CC="false", COFIRE_KERNELS="off")
+    assert built.returncode == 0, built.stderr
+    assert [path.name.endswith("-py3-none-any.whl") for path in tmp_path.glob("*.whl")] == [True]

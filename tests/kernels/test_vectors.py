@@ -222,3 +222,17 @@ def test_a_fact_without_a_vector_is_like_nothing_whatever_stands_in_its_row() ->
     compiled, numpy = both("cosines_in_context", lambda: cosines(evidence, cue_of(shape), in_session=False))
     assert compiled[0][[1, 3]].tolist() == numpy[0][[1, 3]].tolist() == [0.0, 0.0]
     assert compiled[0][[0, 2]].all()
+
+
+@NEEDS_LIBRARY
+def test_vectors_of_another_width_than_the_question_are_refused() -> None:
+    with pytest.raises(ValueError, match="do not fit"):
+        centred_cosines(VectorRows.of(np.zeros((2, 8), np.float32)), np.zeros(4, np.float32), np.zeros(4, np.float32))
+
+
+@NEEDS_LIBRARY
+@pytest.mark.parametrize("row", [-1, 2])
+def test_a_row_that_the_table_does_not_have_is_refused(row: int) -> None:
+    rows = VectorRows(np.zeros((2, 8), np.float32), np.array([0, row]))
+    with pytest.raises(IndexError, match="does not have"):
+        centred_cosines(rows, np.zeros(8, np.float32), np.zeros(8, np.float32))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
+import numpy as np
 import pytest
 
 from cofire import Memory
@@ -183,3 +184,10 @@ def test_a_graph_read_anew_keeps_no_dead_and_is_kept(tmp_path: Path, monkeypatch
     assert again.matching(cue("tea"), 5, everywhere()) == ids[:0:-1]
     again.close()
     assert apsw.Connection(again.path).execute("SELECT facts FROM snapshots").get == 3
+
+
+def test_arrays_stand_where_compiled_code_may_read_them_whatever_stands_before_them() -> None:
+    said = {"names": np.array([b"abc"]), "numbers": np.arange(3), "marks": np.ones(5, np.bool_), "shares": np.ones(2)}
+    read = snapshot.arrays(snapshot.parts(said))
+    assert {name: array.tolist() for name, array in read.items()} == {name: a.tolist() for name, a in said.items()}
+    assert all(array.flags.aligned for array in read.values())

@@ -60,7 +60,7 @@ _SIGN_AND_REST, _TOO_SMALL = np.int32(-0x7000_2000), np.float32(2.0**112)
 
 
 def unit(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
-    """VectorRows of length one; a row of nothing stays nothing."""
+    """Rows of length one; a row of nothing stays nothing."""
     # What np.linalg.norm does for this case, without its search for the case.
     length = np.sqrt(np.add.reduce(vectors * vectors, axis=-1, keepdims=True))
     return np.asarray(vectors / np.where(length > 0, length, 1), dtype=np.float32)

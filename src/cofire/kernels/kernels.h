@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Changed whenever a function takes or gives something else: the Python side leaves a library of another edition alone. */
-#define EDITION 3
+#define EDITION 4
 
 #if defined(_WIN32)
 #define EXPORTED __declspec(dllexport)
@@ -31,6 +31,8 @@
 
 /* Out of memory. Everything that counts something gives this instead. */
 #define NO_ROOM (-1)
+/* Asked for something that is not there. */
+#define OUTSIDE (-3)
 
 /* Postings sorted by term: those of terms[i] stand from starts[i] to starts[i + 1]. Positions grow within a term. */
 typedef struct {

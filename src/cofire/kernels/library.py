@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 # As in kernels.h. A library of another edition is left alone.
-EDITION = 3
+EDITION = 4
+OUTSIDE = -3
 SWITCH = "COFIRE_KERNELS"
 SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 FILE = f"cofire_kernels{SUFFIX}"
@@ -43,7 +44,9 @@ def function(name: str, *takes: Any) -> Any:
     """A function of the library that counts something, by what it takes; without a library there is none."""
     if LIBRARY is None:
         return None
-    found = getattr(LIBRARY, name)
+    found = getattr(LIBRARY, name, None)
+    if found is None:
+        raise ImportError(f"The kernels are of an older build, without {name}. Build them again: python hatch_build.py")
     found.restype, found.argtypes = c_int64, takes
     return found
 
@@ -63,7 +66,15 @@ def whole(array: NDArray[Any], kind: Any) -> NDArray[Any]:
 
 
 def counted(found: int) -> int:
-    """What a function counted, unless it found no room."""
+    """What a function counted, unless it found no room, or was asked for what is not there."""
+    if found == OUTSIDE:
+        raise IndexError("A row was asked for that the table does not have.")
     if found < 0:
         raise MemoryError("There is no memory left for a search.")
     return found
+
+
+def fitting(*pairs: tuple[int, int]) -> None:
+    """Refuse arrays whose sizes do not fit: C would read beyond their ends, where numpy raises by itself."""
+    if any(one != other for one, other in pairs):
+        raise ValueError(f"Arrays do not fit: {', '.join(f'{one} and {other}' for one, other in pairs)}.")

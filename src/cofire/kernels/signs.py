@@ -7,7 +7,7 @@ from ctypes import c_int64, c_void_p
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.kernels.library import counted, function, start, whole
+from cofire.kernels.library import counted, fitting, function, start, whole
 
 _nearest_by_signs = function(
     "nearest_by_signs", c_void_p, *[c_int64] * 3, c_void_p, c_void_p, c_int64, c_void_p, c_void_p
@@ -30,6 +30,7 @@ def nearest(
     signs and a column a position, of which as many as `among` has are in use."""
     words, stride = bits.shape
     among, asked, size = whole(among, np.bool_), whole(asked, np.uint64), len(among)
+    fitting((len(asked), words), (size, min(size, stride, room.size)))
     distances, found = room.distances, room.found
     count = counted(
         _nearest_by_signs(

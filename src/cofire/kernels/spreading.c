@@ -95,7 +95,7 @@ INLINED double held_back(const double *arriving, const int64_t *top, int64_t top
     return arriving[row] - inhibition * above;
 }
 
-/* One round; 0, or TIED. `kept` has room for a byte a row, `top` for a number a row. */
+/* One round; 0, TIED, or that there is no room. */
 EXPORTED int64_t synapse_round(const wires *in, const double *active, int64_t rows, const synapse_rule *by, const char *text,
                                double *arriving, double *following, double *passed, uint8_t *inhibited) {
     arrive(in, active, rows, by, arriving, passed);

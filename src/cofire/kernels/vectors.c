@@ -253,9 +253,17 @@ static gauge gauge_of(const float *axes, int64_t dimension, float *room) {
     return by;
 }
 
-/* Centred cosines of rows of a table: likeness.centred_cosines. */
-EXPORTED int64_t cosines_at(const void *table, int64_t is_half, int64_t dimension, const int64_t *at, int64_t rows,
-                            const float *axes, double *cosines) {
+/* Whether all rows stand in a table of this size. */
+static int are_there(const int64_t *at, int64_t rows, int64_t size) {
+    for (int64_t row = 0; row < rows; row++)
+        if (at[row] < 0 || at[row] >= size) return 0;
+    return 1;
+}
+
+/* Centred cosines of rows of a table of `size` rows: likeness.centred_cosines. */
+EXPORTED int64_t cosines_at(const void *table, int64_t size, int64_t is_half, int64_t dimension, const int64_t *at,
+                            int64_t rows, const float *axes, double *cosines) {
+    if (!are_there(at, rows, size)) return OUTSIDE;
     float *room = malloc((size_t)(2 * dimension + 1) * sizeof *room);
     if (!room) return NO_ROOM;
     variant here = variant_here();
@@ -268,10 +276,11 @@ EXPORTED int64_t cosines_at(const void *table, int64_t is_half, int64_t dimensio
 
 /* For facts, which are the first of the rows: cosines with what the turns around each mean, and as the model says. Without turns,
    each for itself. */
-EXPORTED int64_t cosines_in_context(const void *table, int64_t is_half, int64_t dimension, const int64_t *at,
-                                    const uint8_t *embedded, int64_t rows, int64_t facts, const float *axes,
+EXPORTED int64_t cosines_in_context(const void *table, int64_t size, int64_t is_half, int64_t dimension,
+                                    const int64_t *at, const uint8_t *embedded, int64_t rows, int64_t facts, const float *axes,
                                     const int32_t *turns, const double *weights, int64_t many, const float *lengths,
                                     double short_, double *cosines, double *plain) {
+    if (!are_there(at, rows, size)) return OUTSIDE;
     variant here = variant_here();
     double *alone = malloc((size_t)(2 * rows + 1) * sizeof *alone);
     float *away = malloc((size_t)(rows + 2 * dimension + 1) * sizeof *away);

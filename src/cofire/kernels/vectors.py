@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.kernels.library import counted, function, start, whole
+from cofire.kernels.library import counted, fitting, function, start, whole
 
-_cosines_at = function("cosines_at", c_void_p, c_int64, c_int64, c_void_p, c_int64, c_void_p, c_void_p)
+_cosines_at = function("cosines_at", c_void_p, c_int64, c_int64, c_int64, c_void_p, c_int64, c_void_p, c_void_p)
 _cosines_in_context = function(
     "cosines_in_context",
-    *(c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_int64, c_int64, c_void_p),
+    *(c_void_p, c_int64, c_int64, c_int64, c_void_p, c_void_p, c_int64, c_int64, c_void_p),
     *(c_void_p, c_void_p, c_int64, c_void_p, c_double, c_void_p, c_void_p),
 )
 
@@ -24,10 +24,11 @@ Table = NDArray[np.float32] | NDArray[np.float16]
 def cosines_at(table: Table, at: NDArray[np.int64], asked: NDArray[np.float32], mean: NDArray[np.float32]) -> Floats:
     """Centred cosines of rows of a table with a question that is centred already."""
     axes, at = np.stack([asked, mean, asked]).astype(np.float32, copy=False), whole(at, np.int64)
+    fitting((table.shape[1], axes.shape[1]))
     cosines = np.empty(len(at))
     counted(
         _cosines_at(
-            *(start(table), table.dtype == np.float16, table.shape[1]),
+            *(start(table), len(table), table.dtype == np.float16, table.shape[1]),
             *(start(at), len(at), start(axes), start(cosines)),
         )
     )
@@ -48,6 +49,7 @@ def cosines_in_context(
     """Cosines of facts with what the turns around them mean, and products with the third axis. The facts are the first rows, as
     many as `turns` has; `at` tells where in the table a row is."""
     facts, many = turns.shape
+    fitting((table.shape[1], axes.shape[1]), (len(axes), 3), (len(embedded), len(at)), (len(weights), many))
     arrays: list[Any] = [
         whole(at, np.int64),
         whole(embedded, np.bool_),
@@ -61,7 +63,7 @@ def cosines_in_context(
     cosines, plain = start(found[0]), start(found[1])
     counted(
         _cosines_in_context(
-            *(start(table), table.dtype == np.float16, table.shape[1], rows, there, len(at), facts, along),
+            *(start(table), len(table), table.dtype == np.float16, table.shape[1], rows, there, len(at), facts, along),
             *(around, lent, many, long, short, cosines, plain),
         )
     )

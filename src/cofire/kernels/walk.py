@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.kernels.library import counted, function, start, whole
+from cofire.kernels.library import counted, fitting, function, start, whole
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -112,6 +112,7 @@ def judged(
     kinds = [np.bool_, *[np.float64] * 3, np.int64]
     weighed = [whole(array, kind) for array, kind in zip(slate, kinds, strict=True)]
     shares, places = whole(shares, np.float64), whole(places, np.int64)
+    fitting((len(shares), weighed[0].shape[1]), (len(shares), places.shape[1]))
     features = np.zeros((len(FEATURES), len(weighed[0])))
     counted(
         _judge_links(

@@ -54,7 +54,7 @@ INLINED int64_t holders(const told *in, int64_t word) {
 /* Add to the score of a fact; how many have one by now. */
 INLINED int64_t add(scratch *on, int64_t scored, int32_t position, double more) {
     cell *one = on->cells + position;
-    if (one->score == 0 && more > 0) on->scored[scored++] = position;
+    if (one->score == 0 && more != 0) on->scored[scored++] = position;
     one->score += more;
     return scored;
 }

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.kernels.library import counted, function, start, whole
+from cofire.kernels.library import counted, fitting, function, start, whole
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -129,7 +129,6 @@ class Holdings:
         before, after = (start(turns[0]), start(turns[1])) if turns else (None, None)
         self._facts = FactColumns(start(lengths), start(alive), before, after, len(lengths))
         self._room = room
-        self.size = len(lengths)
 
     @property
     def marks(self) -> NDArray[np.int32]:
@@ -230,6 +229,12 @@ def shares(
     lengths of rows, and the turns around each fact as rows."""
     kinds = (np.float32, np.float32, np.float32, np.int32)
     counts, hints, lengths, around = (whole(array, kind) for array, kind in zip(held, kinds, strict=True))
+    fitting(
+        (counts.shape[1], words.many),
+        (hints.shape[1], words.many),
+        (len(hints), len(around)),
+        (len(counts), len(lengths)),
+    )
     found = np.empty(len(around))
     counted(
         _shares_of_words(

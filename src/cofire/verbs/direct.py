@@ -163,8 +163,9 @@ def cosines(evidence: Evidence, cue: Cue, *, in_session: bool) -> tuple[Numbers,
     mean, near = cue.model.mean, ranking().vectors
     if evidence.stored.is_for_c:
         return _compiled_cosines(evidence, cue, in_session=in_session)
-    towards, on_mean, raw = likeness.along(evidence.vectors, cue.axes)
-    away = likeness.distances(evidence.vectors, on_mean, mean) * evidence.embedded
+    vectors = evidence.vectors
+    towards, on_mean, raw = likeness.along(vectors, cue.axes)
+    away = likeness.distances(vectors, on_mean, mean) * evidence.embedded
     cosine = likeness.shares_of((towards - float(mean @ cue.question)).astype(np.float64), away)
     if in_session:
         turns = nearest_turns(evidence.around, near)
@@ -172,7 +173,7 @@ def cosines(evidence: Evidence, cue: Cue, *, in_session: bool) -> tuple[Numbers,
         lent = opened[:, None] * replace(near, reach=turns.shape[1] // 2).weights() * (turns >= 0)
         own = np.arange(asked, dtype=np.int32)[:, None]
         weights = np.hstack([np.ones((asked, 1)), lent])
-        cosine = mixed_cosines(evidence.vectors, mean, np.hstack([own, turns]), weights, cosines=cosine, distances=away)
+        cosine = mixed_cosines(vectors, mean, np.hstack([own, turns]), weights, cosines=cosine, distances=away)
     return cosine[:asked], raw[:asked].astype(np.float64)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -127,7 +127,7 @@ def walk(known: Slate, start: Start, cue: Cue, asked: Question, bounds: Bounds) 
     features["wired"] = np.sqrt(along)
     gives = {name: ranking().features[name] * values for name, values in features.items()}
     carried = np.maximum(along, _over(len(known.ids), linked.target, np.maximum(linked.about, linked.shared)))
-    return Walked(known, seeds, gives, carried, Hops(paths, linked, wired), footpaths, places)
+    return Walked(known, seeds, gives, carried, Hops(paths, replace(linked, in_c=None), wired), footpaths, places)
 
 
 def _placed(before: Placed, known: Slate, linked: Linked, cue: Cue) -> Asking[Placed]:

@@ -37,6 +37,8 @@ def arrays(stored: Iterator[bytes]) -> dict[str, NDArray[Any]]:
     for one in said:
         kind, shape = np.dtype(one["kind"]), tuple(one["shape"])
         count = int(np.prod(shape))
-        found[one["name"]] = np.frombuffer(whole, kind, count, start).reshape(shape)
+        # Compiled code reads numbers where they may stand; arrays of odd sizes before them have moved some of them.
+        read = np.frombuffer(whole, kind, count, start).reshape(shape)
+        found[one["name"]] = np.require(read, requirements="A")
         start += count * kind.itemsize
     return found

@@ -133,10 +133,10 @@ def best_words(holdings: Holdings, cue: WordCue, among: Mask, k: int) -> tuple[N
     return holdings.best(asked, weights_of(cue), cue.context.lends() if cue.context else _NOTHING_LENT, among, k)
 
 
-def weights_of(cue: WordCue, usual: float = 1.0) -> Weights:
-    """The constants of a question for compiled code."""
+def weights_of(cue: WordCue) -> Weights:
+    """The constants of a question for compiled code, for which facts are as long as they are."""
     short, total = cue.context.short if cue.context else 1.0, sum(cue.weights) or 1.0
-    return Weights(cue.hint_weight, cue.k1, cue.b, cue.mean_length, short, usual, total)
+    return Weights(cue.hint_weight, cue.k1, cue.b, cue.mean_length, short, usual=1.0, total=total)
 
 
 def _holders(postings: Postings, hints: Hints, cue: WordCue) -> list[tuple[Positions, Counts]]:
