@@ -192,8 +192,8 @@ def merged(
     """Parallel links as one wire each, by source and target: its ends, how well it conducts, and its strongest link. What is None
     counts nothing."""
     many, ends = len(source), np.empty((4, len(source)), np.int64)
-    kept = [plain(source, np.int64), plain(target, np.int64), plain(weight, np.float64)]
-    other = None if confidence is None else plain(confidence, np.float64)
+    kept = [whole(source, np.int64), whole(target, np.int64), whole(weight, np.float64)]
+    other = None if confidence is None else whole(confidence, np.float64)
     loose = Loose(
         *map(start, kept), None if other is None else start(other), None if degree is None else start(degree), many
     )
@@ -202,8 +202,3 @@ def merged(
     found = counted(_merge_wires(byref(loose), byref(wires)))
     begun, ended, strongest, strengths = ends[:, :found]
     return begun, ended, strengths.view(np.float64), strongest
-
-
-def plain(array: NDArray[Any], kind: Any) -> NDArray[Any]:
-    """As `whole`, for arrays that nearly always are: this looks before it asks numpy, which takes its time."""
-    return array if array.dtype == kind and array.flags.c_contiguous else whole(array, kind)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.kernels.library import counted, function, start
-from cofire.kernels.links import WIDTH, Wires, plain
+from cofire.kernels.library import counted, function, start, whole
+from cofire.kernels.links import WIDTH, Wires
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -73,14 +73,14 @@ class WiresInC:
 
     def __init__(self, source: Numbers, target: Numbers, conductance: Floats, strongest: Numbers) -> None:
         self.many = len(source)
-        numbers = (plain(one, np.int64) for one in (source, target, strongest))
-        self._kept = (*numbers, plain(conductance, np.float64))
+        numbers = (whole(one, np.int64) for one in (source, target, strongest))
+        self._kept = (*numbers, whole(conductance, np.float64))
         self.in_c = Wires(*map(start, self._kept), self.many)
 
 
 def best(values: Floats, ties: Ties, *, most: int) -> Masks:
     """Which are the highest of values that are not below 0, and have any."""
-    values, kept = plain(values, np.float64), np.empty(len(values), np.bool_)
+    values, kept = whole(values, np.float64), np.empty(len(values), np.bool_)
     _untied(lambda ids: int(_keep_best(start(values), len(values), most, ids, start(kept))), ties)
     return kept
 
@@ -90,7 +90,7 @@ def synapse_round(
 ) -> tuple[Floats, Floats, Floats, Masks]:
     """What is active after a round, what was arriving, what passed along each wire, and who was silenced. The rule is retention,
     spread, threshold, slope, inhibition (not a number for none) and the many that are left."""
-    rows, active = len(active), plain(active, np.float64)
+    rows, active = len(active), whole(active, np.float64)
     block, inhibited = np.empty(2 * rows + wires.many), np.empty(rows, np.bool_)
     first, by = start(block), Synapse(*rule)
     arriving, following, passed = first, first + rows * WIDTH, first + 2 * rows * WIDTH
@@ -118,7 +118,7 @@ def lead_on(
 ) -> tuple[Numbers, Numbers, Floats]:
     """Since when rows are active, the best link to each and what it carried, after the round of this number."""
     rows, before = len(reached), len(known[0])
-    passed, reached = plain(passed, np.float64), plain(reached, np.float64)
+    passed, reached = whole(passed, np.float64), whole(reached, np.float64)
     block = np.empty((3, rows), np.int64)
     came, first = Way(*map(start, known), before), start(block)
     goes = Way(first, first + rows * WIDTH, first + 2 * rows * WIDTH, rows)
@@ -139,7 +139,7 @@ def diffuse_hop(
     seeds, known = frontier.shape
     arrived, both = np.empty((2, seeds, rows)), np.empty(wires.many + rows)
     kept_out = np.empty(rows, np.bool_)
-    frontier, trails = plain(frontier, np.float64), plain(trails, np.float64)
+    frontier, trails = whole(frontier, np.float64), whole(trails, np.float64)
     of, first = Flow(start(frontier), start(trails), seeds, known, rows, most, decay), start(both)
     _untied(
         lambda ids: int(
@@ -155,7 +155,7 @@ def diffuse_hop(
 
 def refined(wires: WiresInC, kept: Masks, found: Floats, *, damping: float, iterations: int) -> Floats:
     """PageRank among what is kept, begun anew at what was found, which is 0 for all else."""
-    kept, found = plain(kept, np.bool_), plain(found, np.float64)
+    kept, found = whole(kept, np.bool_), whole(found, np.float64)
     settled = np.empty(len(found))
     counted(_refine(byref(wires.in_c), start(kept), start(found), len(found), damping, iterations, start(settled)))
     return settled
@@ -172,7 +172,7 @@ def branched(
 ) -> tuple[Numbers, Numbers, Floats, NDArray[np.uint8]]:
     """Who claims somebody along which wire, and what that gets; and why rows of the frontier pass nothing on. The frontier is seeds,
     facts and energies."""
-    seed, fact, energy = (plain(one, kind) for one, kind in zip(frontier, _FRONTIER, strict=True))
+    seed, fact, energy = (whole(one, kind) for one, kind in zip(frontier, _FRONTIER, strict=True))
     many, rows = len(seed), visited.shape[1]
     most = min(many * branches, many * rows)
     claims, passed, reason = np.empty((2, most), np.int64), np.empty(most), np.empty(many, np.uint8)

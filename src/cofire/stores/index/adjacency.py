@@ -14,7 +14,7 @@ from cofire.dynamics.runs import stretched
 from cofire.kernels.links import StoredLinks
 from cofire.kinds import kind_of
 from cofire.stores.base import Conducting
-from cofire.stores.index.base_links import Base, Sieve, SpelledIds
+from cofire.stores.index.base_links import Base, Sieve
 from cofire.stores.index.columns import Columns, Mask
 from cofire.stores.index.halves import (
     Halves,
@@ -68,7 +68,6 @@ class Adjacency:
         self.tag_texts = Numbered([""])
         self.taken = self.compactions = 0
         self._compiled: StoredLinks | None = None
-        self._spelled: SpelledIds | None = None
         self._settle(halves(edges, self.kinds, self.tag_texts), columns)
 
     @property
@@ -128,12 +127,6 @@ class Adjacency:
         if self._compiled is None or self._compiled.base is not self._base:
             self._compiled = StoredLinks(self._base, self._degree, self._alive)
         return self._compiled
-
-    def spelled(self, columns: Columns) -> SpelledIds:
-        """The ids of facts by position."""
-        if self._spelled is None or self._spelled.columns is not columns:
-            self._spelled = SpelledIds(columns)
-        return self._spelled
 
     def newer(self, keys: Places) -> Numbers | None:
         """Links of these facts that the base does not know, as rows of halves; None where there are none."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cofire.stores.index.columns import Columns, Mask
+from cofire.stores.index.columns import Mask
 from cofire.stores.index.halves import Halves, Numbers, Places
 
 
@@ -52,24 +52,3 @@ class Base:
     def halves_at(self, owner: Numbers, rows: Places) -> Halves:
         said = self.weight[rows], self.confidence[rows], self.tags_at(rows)
         return Halves(owner, self.neighbour[rows], self.code[rows], *said)
-
-
-class SpelledIds:
-    """Ids by position, looked up once and then kept: the facts around a question are met again and again."""
-
-    def __init__(self, columns: Columns) -> None:
-        self.columns = columns
-        self._make_room()
-
-    def at(self, positions: Places) -> list[str]:
-        if len(self._ids) < self.columns.size:
-            self._make_room()
-        if not self._known[positions].all():
-            self._ids[positions] = self.columns.ids(positions)
-            self._known[positions] = True
-        found: list[str] = self._ids[positions].tolist()
-        return found
-
-    def _make_room(self) -> None:
-        room = self.columns.size + self.columns.size // 8
-        self._ids, self._known = np.empty(room, np.object_), np.zeros(room, np.bool_)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,7 @@ class Columns:
         self._standing: dict[int | None, Mask] = {}
         self.highest = int(self["key"].max(initial=0))
         self._places: NDArray[np.int32] | None = None
-        self._told: list[str | None] = []
+        self._told: NDArray[Any] = np.empty(0, np.object_)
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self._room[name][: self.size]
@@ -87,15 +87,13 @@ class Columns:
 
     def ids(self, positions: NDArray[np.integer]) -> list[str]:
         """The ids at these positions. An id that was told before is the same string again, which knows its hash."""
-        asked, known = positions.tolist(), self._told
-        known.extend([None] * (self.size - len(known)))
-        found = [known[at] for at in asked]
+        if len(self._told) < self.size:
+            self._told = np.concatenate([self._told, np.empty(len(self._room["key"]) - len(self._told), np.object_)])
+        found: list[str] = self._told[positions].tolist()
         if None in found:
-            unknown = [at for at, id in zip(asked, found, strict=True) if id is None]
-            for at, id in zip(unknown, _spelled(self._room["id"][unknown]), strict=True):
-                known[at] = id
-            found = [known[at] for at in asked]
-        return cast(list[str], found)
+            self._told[positions] = _spelled(self._room["id"][positions])
+            found = self._told[positions].tolist()
+        return found
 
     def standing(self, scope: int | None = None) -> Mask:
         """Facts that are there and not archived, of one scope or of all. Looked up once, then it follows what comes and goes."""

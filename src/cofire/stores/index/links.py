@@ -100,7 +100,7 @@ class Expander:
         places = keys, asked.positions, asked.rows
         links = self._adjacency.compiled().expand(places, sieve, late, ids=len(asked.ids))
         found = Expansion(
-            ids=(*asked.ids, *self._adjacency.spelled(self._index.columns).at(links.others)),
+            ids=(*asked.ids, *self._index.columns.ids(links.others)),
             source=links.source,
             target=links.target,
             kind=_told(self._adjacency.kinds.words, links.code >> 1),
@@ -151,7 +151,7 @@ class Expander:
         degrees = np.zeros(len(asked.ids), np.int64)
         degrees[asked.rows] = degree
         found = Expansion(
-            ids=(*asked.ids, *self._adjacency.spelled(self._index.columns).at(others)),
+            ids=(*asked.ids, *self._index.columns.ids(others)),
             source=asked.rows[links.row],
             target=target,
             kind=_told(self._adjacency.kinds.words, links.code >> 1),
