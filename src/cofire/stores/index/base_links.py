@@ -1,4 +1,4 @@
-"""Base links: the stored links of a store in order, as of some moment; which of them are wanted; and ids, spelled once."""
+"""Base links: the stored links of a store in order, as of some moment, and which of them are wanted."""
 
 from __future__ import annotations
 
