@@ -50,13 +50,19 @@ typedef struct {
     int64_t size;
 } run;
 
-INLINED run run_of(const segment *in, int64_t term) {
-    int64_t low = 0, high = in->size;
+/* How many of some numbers in order are below one. */
+INLINED int64_t below(const int64_t *numbers, int64_t size, int64_t wanted) {
+    int64_t low = 0, high = size;
     while (low < high) {
         int64_t middle = (low + high) / 2;
-        if (in->terms[middle] < term) low = middle + 1;
+        if (numbers[middle] < wanted) low = middle + 1;
         else high = middle;
     }
+    return low;
+}
+
+INLINED run run_of(const segment *in, int64_t term) {
+    int64_t low = below(in->terms, in->size, term);
     run found = {0, 0, 0};
     if (low < in->size && in->terms[low] == term) {
         int64_t first = in->starts[low];

@@ -52,16 +52,6 @@ typedef struct {
     int64_t name, first, many, count;
 } known;
 
-static int64_t below(const int64_t *pairs, int64_t size, int64_t wanted) {
-    int64_t low = 0, high = size;
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        if (pairs[middle] < wanted) low = middle + 1;
-        else high = middle;
-    }
-    return low;
-}
-
 #define NAME(pair) ((pair) & 0xFFFFFFFF)
 
 /* The names of each seed, mentioned or its subject or both, in the order of names; 0, or that there is no room. */

@@ -46,7 +46,7 @@ class Limits(Structure):
     _fields_ = tuple((name, c_int64) for name in ("common", "most", "leading"))
 
 
-class Paths(Structure):
+class Table(Structure):
     """Rows of names, links and facts: `paths` in names.c."""
 
     _fields_ = (
@@ -61,7 +61,7 @@ class Paths(Structure):
 _paths_over_names = function(
     "paths_over_names",
     *(POINTER(Holding), POINTER(Holding), c_void_p, c_int64),
-    *(POINTER(Crowd), POINTER(Limits), POINTER(Paths)),
+    *(POINTER(Crowd), POINTER(Limits), POINTER(Table)),
 )
 
 
@@ -82,11 +82,11 @@ class NamesInC:
         self.in_c = Holding(held, len(pairs), strong, told, start(table), len(table))
 
 
-@dataclass(frozen=True, slots=True)
-class Led:
-    """Names that seeds hold, a row each, and links over them, a row each; `holder` and `target` are rows of `positions`, which are
-    the seeds, then those led to. See `stores.index.looking.Paths`."""
+@dataclass(frozen=True)
+class Paths:
+    """Names that some facts hold and where they lead, by the keys of names; `target` are rows of `positions`, the seeds first."""
 
+    positions: Numbers
     holder: Numbers
     name: Numbers
     count: Numbers
@@ -95,9 +95,8 @@ class Led:
     sure: Floats
     step: Numbers
     target: Numbers
-    there: Numbers
     strength: Floats
-    positions: Numbers
+    there: Numbers
 
 
 class Room:
@@ -110,14 +109,14 @@ class Room:
         }
         self.steps, self.links = steps, links
         places = {name: start(array) for name, array in self._arrays.items()}
-        self.in_c = Paths(steps_room=steps, links_room=links, **places)
+        self.in_c = Table(steps_room=steps, links_room=links, **places)
 
-    def found(self) -> Led:
+    def found(self) -> Paths:
         """What was written there last, in arrays of its own."""
         steps, links, facts = self.in_c.steps, self.in_c.links, self.in_c.facts
         arrays = self._arrays
         used = dict.fromkeys(OF_STEPS, steps) | dict.fromkeys(OF_LINKS, links) | {"positions": facts}
-        return Led(**{name: arrays[name][:size].copy() for name, size in used.items()})
+        return Paths(**{name: arrays[name][:size].copy() for name, size in used.items()})
 
 
 def paths(
@@ -130,7 +129,7 @@ def paths(
     common: int,
     most: int,
     leading: int,
-) -> tuple[Led, Room]:
+) -> tuple[Paths, Room]:
     """From facts over their names to others, and the room that sufficed. `facts` tells of all who is there, who may be led to, the order
     of contents, and has room for marks, all -1 between two questions."""
     alive, admitted, hashes, marks = facts

@@ -29,7 +29,7 @@ class Wording(Structure):
     _fields_ = (("terms", c_void_p), ("hints", c_void_p), ("weights", c_void_p), ("lent", c_void_p), ("many", c_int64))
 
 
-class Constants(Structure):
+class Weights(Structure):
     """The constants of BM25 and of lending: `constants` in words.c."""
 
     _fields_ = tuple((name, c_double) for name in ("hint_weight", "k1", "b", "mean_length", "short", "usual", "total"))
@@ -64,7 +64,7 @@ class Gathering(Structure):
 
 _best_by_words = function(
     "best_by_words",
-    *(POINTER(Shelf), POINTER(Wording), POINTER(Constants), POINTER(FactColumns)),
+    *(POINTER(Shelf), POINTER(Wording), POINTER(Weights), POINTER(FactColumns)),
     *(c_void_p, c_int64, c_void_p, c_int64, POINTER(Scratch), c_void_p, c_void_p),
 )
 _gather_evidence = function(
@@ -75,7 +75,7 @@ _gather_evidence = function(
 _shares_of_words = function(
     "shares_of_words",
     *(c_void_p, c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_int64),
-    *(POINTER(Wording), POINTER(Constants), c_int64, c_void_p),
+    *(POINTER(Wording), POINTER(Weights), c_int64, c_void_p),
 )
 
 
@@ -93,22 +93,6 @@ class Segments:
             for terms, starts, positions, counts in self._arrays
         ]
         self.table = np.array(rows, np.int64).reshape(-1, 5)
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """What a word scorer goes by: the constants of BM25 and of lending."""
-
-    hint_weight: float
-    k1: float
-    b: float
-    mean_length: float
-    short: float
-    usual: float
-    total: float
-
-    def in_c(self) -> Any:
-        return Constants(self.hint_weight, self.k1, self.b, self.mean_length, self.short, self.usual, self.total)
 
 
 class Holdings:
@@ -143,7 +127,7 @@ class Holdings:
         room, among = self._room, whole(among, np.bool_)
         count = counted(
             _best_by_words(
-                *(byref(self._shelf), byref(words.in_c), byref(weights.in_c()), byref(self._facts)),
+                *(byref(self._shelf), byref(words.in_c), byref(weights), byref(self._facts)),
                 *(start(lends), len(lends) // 2, start(among), k, byref(room.in_c), start(room.found)),
                 start(room.scores),
             )
@@ -239,7 +223,7 @@ def shares(
     counted(
         _shares_of_words(
             *(start(counts), start(hints), start(lengths), start(around), around.shape[1] // 2),
-            *(start(lends), len(lends) // 2, byref(words.in_c), byref(weights.in_c()), len(around), start(found)),
+            *(start(lends), len(lends) // 2, byref(words.in_c), byref(weights), len(around), start(found)),
         )
     )
     return found

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from cofire.dynamics.likeness import centred
 from cofire.embedders.base import StoredModel, Vectors
 from cofire.kernels.library import LIBRARY
-from cofire.kernels.names import LINKS, STEPS, NamesInC
+from cofire.kernels.names import NamesInC
 from cofire.kernels.names import Room as PathsRoom
 from cofire.kernels.words import Holdings, Room, Segments
 from cofire.model import Where
@@ -91,7 +91,7 @@ class Index:
         self.placed: dict[int, Any] = {}
         self.warm: WarmVectors | None = None
         self.asked = 0
-        self.paths_room = PathsRoom(STEPS, LINKS)
+        self.paths_room: PathsRoom | None = None
         self._holdings: Holdings | None = None
         self._names: tuple[NamesInC, NamesInC] | None = None
         self._working: Room | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +13,7 @@ from cofire.dynamics.likeness import VectorRows
 from cofire.dynamics.runs import stretched
 from cofire.kernels import names as compiled
 from cofire.kernels.library import LIBRARY
+from cofire.kernels.names import Paths
 from cofire.kernels.words import AskedWords, Gathered
 from cofire.stores import linking
 from cofire.stores.base import Evidence
@@ -131,23 +131,6 @@ def _counts(
     return table
 
 
-@dataclass(frozen=True)
-class Paths:
-    """Names that some facts hold and where they lead, by the keys of names; `target` are rows of `positions`, the seeds first."""
-
-    positions: Positions
-    holder: NDArray[np.int64]
-    name: NDArray[np.int64]
-    count: NDArray[np.int64]
-    sentences: NDArray[np.int64]
-    own: NDArray[np.float64]
-    sure: NDArray[np.float64]
-    step: NDArray[np.int64]
-    target: NDArray[np.int64]
-    strength: NDArray[np.float64]
-    there: NDArray[np.int64]
-
-
 def paths(index: Index, seeds: Positions, admitted: Mask, common: int, most: int) -> Paths:
     """From facts, none of them twice, over their names to others."""
     if LIBRARY is not None:
@@ -170,11 +153,11 @@ def _compiled_paths(index: Index, seeds: Positions, admitted: Mask, common: int,
     """The same by compiled code."""
     columns, (mentions, subjects) = index.columns, index.names_in_c()
     facts = columns["alive"], admitted, columns["hash"], index.marks()
+    room = index.paths_room or compiled.Room(compiled.STEPS, compiled.LINKS)
     led, index.paths_room = compiled.paths(
-        mentions, subjects, seeds, facts, index.paths_room, common=common, most=most, leading=linking.MOST_LEADING
+        mentions, subjects, seeds, facts, room, common=common, most=most, leading=linking.MOST_LEADING
     )
-    held = led.holder, led.name, led.count, led.sentences, led.own, led.sure
-    return Paths(led.positions, *held, led.step, led.target, led.strength, led.there)
+    return led
 
 
 def _numbered(seeds: Positions, target: Positions) -> tuple[Positions, NDArray[np.int64]]:

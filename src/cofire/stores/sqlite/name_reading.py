@@ -10,6 +10,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.kernels.names import Paths
 from cofire.stores.base import Known, NamePaths
 from cofire.stores.index import looking
 from cofire.stores.index.columns import Mask
@@ -76,7 +77,7 @@ def speaking(
     return found
 
 
-def named(connection: apsw.Connection, index: Index, found: looking.Paths, known: dict[int, str]) -> NamePaths:
+def named(connection: apsw.Connection, index: Index, found: Paths, known: dict[int, str]) -> NamePaths:
     """Paths with ids for positions and words for names. `known` are names met before."""
     return NamePaths(
         ids=looking.ids_of(index, found.positions),
