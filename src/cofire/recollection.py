@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cofire import xray
 from cofire.model import Fact
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Numbers = NDArray[np.float64]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,25 +145,78 @@ class Ranking:
     def hits(self, facts: Sequence[Fact]) -> list[Hit]:
         """Candidates as hits."""
         rows = [self.ids.index(fact.id) for fact in facts]
-        heard = {name: self._heard(name, gives[rows].tolist(), rows) for name, gives in self.gives.items()}
-        parts = {name: values[rows].tolist() for name, values in self.parts.items()}
         return [
             Hit(
                 fact,
                 score,
-                {name: told[at] for name, told in heard.items()},
+                Channels(self, row),
                 path_back(fact.id, self.hops, self.seeds),
-                {name: values[at] for name, values in parts.items() if values[at]},
+                Parts(self.parts, row),
                 self.bridges.get(fact.id, ()),
             )
-            for at, (fact, score) in enumerate(zip(facts, self.total[rows].tolist(), strict=True))
+            for fact, row, score in zip(facts, rows, self.total[rows].tolist(), strict=True)
         ]
 
-    def _heard(self, name: str, gives: list[float], rows: list[int]) -> list[Heard]:
-        """What a channel says of the facts at these rows. Some have no places, and those that are no channel no scores."""
-        ranks = self.places[name][rows].tolist() if name in self.places else [0] * len(rows)
-        scores = self.scores[name][rows].tolist() if name in self.scores else gives
-        return [Heard(rank or None, score, given) for rank, score, given in zip(ranks, scores, gives, strict=True)]
+
+class Late(Mapping[str, T]):
+    """What is read out of a ranking when somebody looks, and equals any other mapping of the same."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: dict[str, T] | None = None
+
+    @abstractmethod
+    def _read(self) -> dict[str, T]: ...
+
+    @property
+    def _told(self) -> dict[str, T]:
+        if self._known is None:
+            self._known = self._read()
+        return self._known
+
+    def __getitem__(self, name: str) -> T:
+        return self._told[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._told)
+
+    def __len__(self) -> int:
+        return len(self._told)
+
+    def __repr__(self) -> str:
+        return repr(self._told)
+
+
+class Channels(Late[Heard]):
+    """What each channel says of one candidate. Some have no places, and those that are no channel no scores."""
+
+    __slots__ = ("_ranking", "_row")
+
+    def __init__(self, ranking: Ranking, row: int) -> None:
+        super().__init__()
+        self._ranking, self._row = ranking, row
+
+    def _read(self) -> dict[str, Heard]:
+        return {name: self._heard(name, float(gives[self._row])) for name, gives in self._ranking.gives.items()}
+
+    def _heard(self, name: str, gives: float) -> Heard:
+        known, row = self._ranking, self._row
+        place = int(known.places[name][row]) if name in known.places else 0
+        return Heard(place or None, float(known.scores[name][row]) if name in known.scores else gives, gives)
+
+
+class Parts(Late[float]):
+    """What activation gives one candidate, by feature, where it gives something."""
+
+    __slots__ = ("_gives", "_row")
+
+    def __init__(self, gives: Mapping[str, Numbers], row: int) -> None:
+        super().__init__()
+        self._gives, self._row = gives, row
+
+    def _read(self) -> dict[str, float]:
+        return {name: float(values[self._row]) for name, values in self._gives.items() if values[self._row]}
 
 
 @dataclass(frozen=True)

@@ -50,26 +50,27 @@ def picked(scores: Floats, holds: Holds, weights: Floats, ties: Sequence[str], *
     """
     # A handful of words and facts: counting by hand is quicker than with arrays. The words of a fact are the bits of a number.
     plain = scores.tolist()
-    words = [sum([1 << word for word, held in enumerate(row) if held]) for row in holds.tolist()]
-    weighed: list[tuple[int, float]] = list(enumerate(weights.tolist()))
+    words = [int.from_bytes(row.tobytes(), "little") for row in np.packbits(holds, axis=1, bitorder="little")]
+    weighed: list[tuple[int, float]] = [(1 << word, weight) for word, weight in enumerate(weights.tolist())]
 
     @cache
     def worth(held: int) -> float:
-        return reward * sum([weight for word, weight in weighed if held >> word & 1])
+        return reward * sum([weight for word, weight in weighed if held & word])
 
-    now, gains, bonus = [round(score, DECIMALS) for score in plain], [0.0] * len(plain), dict[int, float]()
+    stands = [(round(score, DECIMALS), tie) for score, tie in zip(plain, ties, strict=True)]
+    gains, bonus = [0.0] * len(plain), dict[int, float]()
     left, covered, last = set(range(len(plain))), 0, np.inf
     for turn in range(min(count, len(plain))):
-        best = max(left, key=lambda row: (now[row], ties[row]))
-        bonus[best], last = gains[best], min(last, now[best])
+        best = max(left, key=stands.__getitem__)
+        bonus[best], last = gains[best], min(last, stands[best][0])
         left.remove(best)
         new, covered = words[best] & ~covered, covered | words[best]
-        if count >= len(plain) and not any(words[row] & ~covered for row in left):
+        if count >= len(plain) and not any([words[row] & ~covered for row in left]):
             return np.array([bonus.get(row, 0.0) for row in range(len(plain))])
         for row in left:
             if not turn or new & words[row]:
                 gains[row] = worth(words[row] & ~covered)
-                now[row] = round(plain[row] + gains[row], DECIMALS)
+                stands[row] = round(plain[row] + gains[row], DECIMALS), ties[row]
     behind = last - 10.0**-DECIMALS
     return np.array([bonus[row] if row in bonus else min(0.0, behind - plain[row]) for row in range(len(plain))])
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,42 +15,56 @@ Floats = NDArray[np.float64]
 DECIMALS = 6
 
 
-def order(scores: Floats, ties: Sequence[str] | NDArray[np.integer]) -> tuple[int, ...]:
+def order(scores: Floats, ties: Sequence[Any]) -> tuple[int, ...]:
     """Rows by falling score; of equals the larger name first. Rounded, so that the last bit of a sum decides nothing.
 
     >>> order(np.array([0.5, 0.9, 0.5000000001]), ["a", "b", "c"])
     (1, 2, 0)
     """
-    return tuple(np.lexsort((np.asarray(ties), np.round(scores, DECIMALS)))[::-1].tolist())
+    return tuple(_falling(np.arange(len(scores)), scores.round(DECIMALS), ties))
 
 
-def best(scores: Floats, ties: Sequence[str] | NDArray[np.integer], count: int) -> list[int]:
+def best(scores: Floats, ties: Sequence[Any], count: int) -> list[int]:
     """The first rows of the order, without putting all in order; those at minus infinity are none.
 
     >>> best(np.array([0.5, 0.9, 0.5000000001, -np.inf]), ["a", "b", "c", "d"], 2)
     [1, 2]
     """
-    rounded = np.round(scores, DECIMALS)
+    rounded = scores.round(DECIMALS)
     least = -np.inf
     if len(rounded) > count > 0:
-        least = np.partition(rounded, len(rounded) - count)[len(rounded) - count]
-    rows = np.flatnonzero((rounded >= least) & (rounded > -np.inf)).tolist()
-    return sorted(rows, key=lambda row: (rounded[row], ties[row]), reverse=True)[:count]
+        ordered = rounded.copy()
+        ordered.partition(len(rounded) - count)
+        least = ordered[len(rounded) - count]
+    rows = ((rounded >= least) & (rounded > -np.inf)).nonzero()[0]
+    return _falling(rows, rounded[rows], ties)[:count]
 
 
-def ranks(scores: Floats, heard: NDArray[np.bool_], ties: Sequence[str] | NDArray[np.integer]) -> NDArray[np.int64]:
+def ranks(scores: Floats, heard: NDArray[np.bool_], ties: Sequence[Any]) -> NDArray[np.int64]:
     """The place of each fact in a channel, from 1; 0 where the channel did not hear it. Equal scores go by `ties`.
 
     >>> ranks(np.array([0.2, 0.9, 0.0]), np.array([True, True, False]), ["a", "b", "c"]).tolist()
     [2, 1, 0]
     """
-    rows = np.flatnonzero(heard)
+    rows = heard.nonzero()[0]
     places = np.zeros(len(scores), np.int64)
-    if not len(rows):
-        return places
-    order = np.lexsort((np.asarray(ties)[rows], np.round(scores[rows], DECIMALS)))[::-1]
-    places[rows[order]] = np.arange(1, len(rows) + 1)
+    if len(rows):
+        places[_falling(rows, scores[rows].round(DECIMALS), ties)] = np.arange(1, len(rows) + 1)
     return places
+
+
+def _falling(rows: NDArray[np.int64], rounded: Floats, ties: Sequence[Any]) -> list[int]:
+    """Rows by falling number, of equals the one first whose name is larger. There are few of these, so only they are compared."""
+    order = np.argsort(-rounded, kind="stable")
+    found: list[int] = rows[order].tolist()
+    ordered = rounded[order]
+    others = ordered[1:] != ordered[:-1]
+    if others.all():
+        return found
+    for first, end in pairwise([0, *(others.nonzero()[0] + 1).tolist(), len(found)]):
+        if end - first > 1:
+            found[first:end] = sorted(found[first:end], key=ties.__getitem__, reverse=True)
+    return found
 
 
 def reciprocal(places: NDArray[np.integer], *, weight: float, k: float) -> Floats:

@@ -28,9 +28,27 @@ FOR_COUNTING static void differ_counting(const uint64_t *bits, int64_t stride, i
     differ(bits, stride, words, first, many, asked, distances);
 }
 
+/* So many numbers of eight columns each are counted side by side, over all words before any distance is written. */
+#define SIDE_BY_SIDE 4
+
 FOR_WIDE_COUNTING static void differ_widely(const uint64_t *bits, int64_t stride, int64_t words, int64_t first,
                                             int64_t many, const uint64_t *asked, uint16_t *distances) {
-    differ(bits, stride, words, first, many, asked, distances);
+    int64_t at = 0;
+    for (; at + 8 * SIDE_BY_SIDE <= many; at += 8 * SIDE_BY_SIDE) {
+        __m512i counts[SIDE_BY_SIDE];
+        for (int side = 0; side < SIDE_BY_SIDE; side++) counts[side] = _mm512_setzero_si512();
+        for (int64_t word = 0; word < words; word++) {
+            const uint64_t *row = bits + word * stride + first + at;
+            __m512i sign = _mm512_set1_epi64((long long)asked[word]);
+            for (int side = 0; side < SIDE_BY_SIDE; side++) {
+                __m512i here = _mm512_xor_si512(_mm512_loadu_si512(row + 8 * side), sign);
+                counts[side] = _mm512_add_epi64(counts[side], _mm512_popcnt_epi64(here));
+            }
+        }
+        for (int side = 0; side < SIDE_BY_SIDE; side++)
+            _mm_storeu_si128((__m128i *)(distances + at + 8 * side), _mm512_cvtepi64_epi16(counts[side]));
+    }
+    differ(bits, stride, words, first + at, many - at, asked, distances + at);
 }
 #endif
 

@@ -45,6 +45,12 @@ INLINED double saturation(double count, double resisting) {
     return count / (whole > 1e-12 ? whole : 1e-12);
 }
 
+/* What is known of a fact and of those beside it is looked at soon. */
+INLINED void fetch(const columns *facts, const scratch *on, int32_t soon) {
+    __builtin_prefetch(on->cells + soon);
+    __builtin_prefetch(facts->lengths + soon);
+}
+
 INLINED int64_t holders(const told *in, int64_t word) {
     int64_t total = 0;
     for (int64_t part = 0; part < in->texts + in->hints; part++) total += texts_of(in, word)[part].size;
@@ -65,6 +71,7 @@ static int64_t meet(const told *in, int64_t word, const columns *facts, int only
     for (int64_t part = 0; part < in->texts; part++) {
         run held = texts_of(in, word)[part];
         for (int64_t at = 0; at < held.size; at++) {
+            if (at + AHEAD < held.size) fetch(facts, on, held.positions[at + AHEAD]);
             int32_t position = held.positions[at];
             if (only_alive && !facts->alive[position]) continue;
             if (on->cells[position].own == 0) on->met[met++] = position;
@@ -99,7 +106,7 @@ static int64_t lend(const columns *facts, const double *lends, int64_t reach, in
             int32_t soon = on->met[at + AHEAD];
             __builtin_prefetch(facts->before + soon);
             __builtin_prefetch(facts->after + soon);
-            __builtin_prefetch(facts->lengths + soon);
+            __builtin_prefetch(on->cells + soon);
         }
         int32_t holder = on->met[at];
         float own = on->cells[holder].own;
@@ -169,28 +176,27 @@ static void add_to_heap(double *heap, int64_t size, double number) {
     heap[at] = number;
 }
 
-/* The k-th highest score of those that may be found, and how many there are; `above` if they are fewer. `room` holds as many numbers
-   as have a score. */
-static double highest(const scratch *on, int64_t scored, const uint8_t *among, double above, int64_t k, double *room,
-                      int64_t *many) {
-    *many = 0;
-    for (int64_t at = 0; at < scored; at++) {
-        double score = on->cells[on->scored[at]].score;
-        if (score <= above || !among[on->scored[at]]) continue;
-        if (*many < k) add_to_heap(room, *many, score);
-        else if (score > room[0]) replace_least(room, k, score);
-        (*many)++;
+/* The k-th highest of some numbers, of which there are at least so many; `heap` has room for k. */
+static double highest(const double *numbers, int64_t many, int64_t k, double *heap) {
+    for (int64_t at = 0; at < many; at++) {
+        if (at < k) add_to_heap(heap, at, numbers[at]);
+        else if (numbers[at] > heap[0]) replace_least(heap, k, numbers[at]);
     }
-    return *many >= k ? room[0] : above;
+    return heap[0];
 }
 
 /* Whether nobody else than those that have much already can be among the best by words that give at most `left`: then only
-   rivals stay in `scored`, moved to the front, and how many there are is told; else -1. */
-static int64_t rivals(scratch *on, int64_t scored, const uint8_t *among, int64_t k, double left, double total, double *room) {
-    int64_t many;
-    double least = highest(on, scored, among, left, k, room, &many) - SLACK * total;
-    if (many < k || least <= left) return -1;
-    int64_t kept = 0;
+   rivals stay in `scored`, moved to the front, and how many there are is told; else -1. `room` holds as many numbers as have a score. */
+static int64_t rivals(scratch *on, int64_t scored, const uint8_t *among, int64_t k, double left, double total, double *room,
+                      double *heap) {
+    int64_t many = 0, kept = 0;
+    for (int64_t at = 0; at < scored; at++) {
+        double score = on->cells[on->scored[at]].score;
+        if (score > left && among[on->scored[at]]) room[many++] = score;
+    }
+    if (many < k) return -1;
+    double least = highest(room, many, k, heap) - SLACK * total;
+    if (least <= left) return -1;
     for (int64_t at = 0; at < scored; at++) {
         int32_t position = on->scored[at];
         if (on->cells[position].score >= least - left && among[position]) {
@@ -224,20 +230,43 @@ static void add_for_rivals(const told *in, const wording *asked, int64_t word, c
     }
 }
 
+/* Take the scores out of the cells, which are zero from then on: positions and shares of the total of those that may be found, of the
+   first `looked_at`; how many. */
+static int64_t take(scratch *on, int64_t scored, int64_t looked_at, const uint8_t *among, double total, int64_t *found,
+                    double *shares) {
+    int64_t count = 0;
+    for (int64_t at = 0; at < scored; at++) {
+        if (at + AHEAD < scored) __builtin_prefetch(on->cells + on->scored[at + AHEAD]);
+        int32_t position = on->scored[at];
+        double score = on->cells[position].score;
+        on->cells[position].score = 0;
+        if (at >= looked_at || score <= 0 || !among[position]) continue;
+        found[count] = position;
+        shares[count++] = score / total;
+    }
+    return count;
+}
+
 /* The k best by BM25 with their scores, in no order, and all that equal the last of them; how many. Words come in the order of
    weight, the heaviest first. All in `on` is zero before and after. */
 EXPORTED int64_t best_by_words(const shelf *in, const wording *asked, const constants *by, const columns *facts,
                                const double *lends, int64_t reach, const uint8_t *among, int64_t k, scratch *on,
                                int64_t *found, double *found_scores) {
-    int64_t scored = 0, few = -1, lent_left = 0;
+    int64_t scored = 0, few = -1, lent_left = 0, count = 0;
     double left = by->total;
     if (k < 1) return 0;
+    if (k > facts->size) k = facts->size;
     told said = looked_up(in, asked);
-    if (!said.runs) return NO_ROOM;
+    double *heap = malloc((size_t)(k + 1) * sizeof *heap);
+    if (!said.runs || !heap) {
+        free(said.runs);
+        free(heap);
+        return NO_ROOM;
+    }
     for (int64_t word = 0; word < asked->many; word++) lent_left += facts->before && asked->lent && asked->lent[word];
     for (int64_t word = 0; word < asked->many; word++) {
         if (few < 0 && !lent_left && holders(&said, word) > CROWDED) {
-            few = rivals(on, scored, among, k, left, by->total, found_scores);
+            few = rivals(on, scored, among, k, left, by->total, found_scores, heap);
         }
         if (few >= 0) {
             add_for_rivals(&said, asked, word, facts, by, on, few);
@@ -247,19 +276,15 @@ EXPORTED int64_t best_by_words(const shelf *in, const wording *asked, const cons
         lent_left -= facts->before && asked->lent && asked->lent[word];
         left -= asked->weights[word];
     }
-    int64_t many, count = 0, looked_at = few < 0 ? scored : few;
-    double least = highest(on, looked_at, among, 0, k, found_scores, &many) / by->total - SLACK;
-    if (many <= k) least = 0;
-    for (int64_t at = 0; at < looked_at; at++) {
-        int32_t position = on->scored[at];
-        double score = on->cells[position].score / by->total;
-        if (score > 0 && score >= least && among[position]) {
-            found[count] = position;
-            found_scores[count++] = score;
-        }
+    int64_t many = take(on, scored, few < 0 ? scored : few, among, by->total, found, found_scores);
+    double least = many > k ? highest(found_scores, many, k, heap) - SLACK : 0;
+    for (int64_t at = 0; at < many; at++) {
+        if (found_scores[at] < least) continue;
+        found[count] = found[at];
+        found_scores[count++] = found_scores[at];
     }
-    for (int64_t at = 0; at < scored; at++) on->cells[on->scored[at]].score = 0;
     free(said.runs);
+    free(heap);
     return count;
 }
 

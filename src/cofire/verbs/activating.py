@@ -142,7 +142,7 @@ def _seeds(known: Slate, scores: Numbers, settings: Settings, *, by_words: bool)
     """The best candidates as seeds; a fact heard by its words alone counts by them where the dynamics says so."""
     if by_words:
         scores = np.maximum(scores, np.where(known.cosine > 0, 0.0, known.scores["keyword"]))
-    rows = fusion.best(np.where(scores > 0, scores, -np.inf), known.ties, settings[SEEDS])
+    rows = fusion.best(np.where(scores > 0, scores, -np.inf), known.ids, settings[SEEDS])
     return {known.ids[row]: float(scores[row]) for row in rows if scores[row] >= settings[LEAST_SEED]}
 
 

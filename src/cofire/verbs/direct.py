@@ -68,13 +68,6 @@ class Slate:
         return np.where(self.heard["semantic"], self.scores["semantic"], 0.0)
 
     @cached_property
-    def ties(self) -> NDArray[np.int64]:
-        """The order of the ids, by which equals are told apart: the newer first."""
-        ranks = np.empty(len(self.ids), np.int64)
-        ranks[np.argsort(np.array(self.ids, dtype="U26"))] = np.arange(len(self.ids))
-        return ranks
-
-    @cached_property
     def rows(self) -> dict[str, int]:
         return dict(zip(self.ids, count(), strict=False))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,7 @@ def fuse(active: Activation, heard: Heard, cue: Cue, asked: Question, plan: Plan
     }
     if plan.activates:
         scores["activation"], hears["activation"] = active.scores, active.scores > 0
-    places = {name: fusion.ranks(scores[name], hears[name], known.ties) for name in scores}
+    places = Places(scores, hears, known.ids)
     method = asked.settings[FUSION]
     parts = _parts(active, plan) if method == "calibrated" else {}
     if method == "rrf":
@@ -54,7 +54,7 @@ def fuse(active: Activation, heard: Heard, cue: Cue, asked: Question, plan: Plan
     total = np.asarray(sum(gives.values(), np.zeros(len(known.ids))))
     return Ranking(
         known.ids,
-        fusion.order(total, known.ties),
+        fusion.order(total, known.ids),
         total,
         scores,
         places,
@@ -64,6 +64,27 @@ def fuse(active: Activation, heard: Heard, cue: Cue, asked: Question, plan: Plan
         active.seeds,
         active.rounds,
     )
+
+
+class Places(Mapping[str, NDArray[np.int64]]):
+    """The place of each fact in each channel; counted when somebody looks."""
+
+    def __init__(
+        self, scores: Mapping[str, Numbers], heard: Mapping[str, NDArray[np.bool_]], ids: Sequence[str]
+    ) -> None:
+        self._scores, self._heard, self._ids = scores, heard, ids
+        self._known: dict[str, NDArray[np.int64]] = {}
+
+    def __getitem__(self, name: str) -> NDArray[np.int64]:
+        if name not in self._known:
+            self._known[name] = fusion.ranks(self._scores[name], self._heard[name], self._ids)
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._scores)
+
+    def __len__(self) -> int:
+        return len(self._scores)
 
 
 def _calibrated(active: Activation, parts: Mapping[str, Numbers], plan: Plan) -> dict[str, Numbers]:
@@ -80,9 +101,11 @@ def _with_the_past(
     """What channels give, with what the graph's shape, covering the question and earlier occasions add to it, in this order."""
     ids = active.slate.ids
     gives |= yield from priors(ids, gives, asked.settings)
+    so_far = np.asarray(sum(gives.values(), np.zeros(len(ids))))
     if asked.settings[COVERAGE]:
-        gives["coverage"] = _coverage(gives, active, cue, asked)
-    gives |= yield from helped_before(ids, gives, asked.settings)
+        gives["coverage"] = _coverage(so_far, active, cue, asked)
+        so_far = so_far + gives["coverage"]
+    gives |= yield from helped_before(ids, so_far, asked.settings)
     return gives
 
 
@@ -123,9 +146,8 @@ def _hybrid(active: Activation) -> Asking[dict[str, Numbers]]:
     }
 
 
-def _coverage(gives: Mapping[str, Numbers], active: Activation, cue: Cue, asked: Question) -> Numbers:
+def _coverage(scores: Numbers, active: Activation, cue: Cue, asked: Question) -> Numbers:
     """What it counts to be the first to hold words of the question, among the best."""
-    scores = np.asarray(sum(gives.values()))
     best = fusion.best(scores, active.slate.ids, PICKED_FROM)
     bonus: NDArray[np.float64] = np.zeros(len(scores))
     bonus[best] = covering.picked(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -18,11 +18,12 @@ from cofire.verbs.direct import Numbers
 MOST = 100
 
 
-def helped_before(ids: Sequence[str], gives: Mapping[str, Numbers], settings: Settings) -> Asking[dict[str, Numbers]]:
-    """What it gives each candidate to have helped on occasions like this one; nothing at all where there was none."""
+def helped_before(ids: Sequence[str], scores: Numbers, settings: Settings) -> Asking[dict[str, Numbers]]:
+    """What it gives each candidate to have helped on occasions like this one; nothing at all where there was none. `scores` is what
+    all else gives."""
     if not settings[PRIOR_OCCASION] or not ids:
         return {}
-    best = fusion.best(np.asarray(sum(gives.values())), ids, hebbian.PLACES_COUNT)
+    best = fusion.best(scores, ids, hebbian.PLACES_COUNT)
     first = frozenset(ids[row] for row in best)
     judged: list[Occasion] = yield Occasions(sorted(first), MOST)
     worth = occasions.worth(first, judged, floor=occasions.FLOOR)
