@@ -144,7 +144,8 @@ class Ranking:
 
     def hits(self, facts: Sequence[Fact]) -> list[Hit]:
         """Candidates as hits."""
-        rows = [self.ids.index(fact.id) for fact in facts]
+        first = {self.ids[row]: row for row in self.order[: len(facts)]}
+        rows = [first[fact.id] if fact.id in first else self.ids.index(fact.id) for fact in facts]
         return [
             Hit(
                 fact,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -32,7 +32,11 @@ class Context:
         >>> Context(0.4, 0.2, 0.5, 2, 25).weights().tolist()
         [0.4, 0.2, 0.2, 0.1]
         """
-        return _weights(self)
+        return _weights(self, self.reach)
+
+    def nearest(self, reach: int) -> Floats:
+        """The same of the nearest turns alone."""
+        return _weights(self, reach)
 
     def lends(self) -> Floats:
         """The same from the other side: a turn lends to those after it what they count of a turn before them."""
@@ -40,14 +44,14 @@ class Context:
 
 
 @lru_cache(maxsize=16)
-def _weights(context: Context) -> Floats:
-    steps = context.decay ** np.arange(context.reach)
+def _weights(context: Context, reach: int) -> Floats:
+    steps = context.decay ** np.arange(reach)
     return np.concatenate([context.before * steps, context.after * steps])
 
 
 @lru_cache(maxsize=16)
 def _lends(context: Context) -> Floats:
-    return np.roll(_weights(context), context.reach)
+    return np.roll(context.weights(), context.reach)
 
 
 def openness(lengths: NDArray[np.floating], *, short: float) -> Floats:
@@ -71,7 +75,7 @@ def borrowed(values: NDArray[np.floating], around: NDArray[np.int32], opened: Fl
     turns = nearest_turns(around, context)
     # Where there is no turn, -1 is the last row: one of nothing.
     lent = np.concatenate([values, np.zeros_like(values[:1])])[turns]
-    weights = replace(context, reach=turns.shape[1] // 2).weights()
+    weights = context.nearest(turns.shape[1] // 2)
     return np.asarray(np.einsum("t,ftv->fv", weights, lent) * opened[:, None])
 
 

@@ -65,7 +65,7 @@ def picked(scores: Floats, holds: Holds, weights: Floats, ties: Sequence[str], *
         bonus[best], last = gains[best], min(last, stands[best][0])
         left.remove(best)
         new, covered = words[best] & ~covered, covered | words[best]
-        if count >= len(plain) and not any([words[row] & ~covered for row in left]):
+        if count >= len(plain) and not any(words[row] & ~covered for row in left):
             return np.array([bonus.get(row, 0.0) for row in range(len(plain))])
         for row in left:
             if not turn or new & words[row]:

@@ -63,7 +63,9 @@ def unit(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
     """Rows of length one; a row of nothing stays nothing."""
     # What np.linalg.norm does for this case, without its search for the case.
     length = np.sqrt(np.add.reduce(vectors * vectors, axis=-1, keepdims=True))
-    return np.asarray(vectors / np.where(length > 0, length, 1), dtype=np.float32)
+    if vectors.ndim > 1 or not length[0] > 0:
+        length = np.where(length > 0, length, 1)
+    return (vectors / length).astype(np.float32, copy=False)
 
 
 def along(vectors: NDArray[np.float32], axes: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -86,6 +88,13 @@ def centred(vectors: NDArray[np.floating], mean: NDArray[np.floating]) -> NDArra
     return unit(vectors.astype(np.float32, copy=False) - mean.astype(np.float32, copy=False))
 
 
+def axes(asked: NDArray[np.floating], mean: NDArray[np.floating], plain: NDArray[np.floating]) -> NDArray[np.float32]:
+    """What vectors are measured along, a row each: a question as seen from the resting point, that point, and the question as it is."""
+    found = np.empty((3, len(asked)), np.float32)
+    found[0], found[1], found[2] = asked, mean, plain
+    return found
+
+
 def spread(vectors: NDArray[np.float32], mean: NDArray[np.float32]) -> tuple[float, float]:
     """Mean and deviation of the centred cosines between different rows.
 
@@ -105,7 +114,7 @@ def centred_cosines(rows: VectorRows, asked: NDArray[np.float32], mean: NDArray[
     [1.0, 0.0]
     """
     if rows.is_for_c:
-        return compiled.cosines_at(rows.table, rows.at, asked, mean)
+        return compiled.cosines_at(rows.table, rows.at, axes(asked, mean, asked))
     vectors = rows.gathered
     towards, on_mean = along(vectors, np.stack([asked, mean]))
     return shares_of((towards - float(mean @ asked)).astype(np.float64), distances(vectors, on_mean, mean))
@@ -147,8 +156,19 @@ def usual(by_chance: Floats, *, resting: tuple[float, float], least: int) -> tup
     >>> usual(np.array([]), resting=(0.1, 0.2), least=8)
     (0.1, 0.2)
     """
-    mean, deviation = (float(by_chance.mean()), float(by_chance.std())) if len(by_chance) >= least else resting
+    mean, deviation = _moments(by_chance) if len(by_chance) >= least else resting
     return mean, max(deviation, resting[1] / 5, 1e-6)
+
+
+def _moments(values: Floats) -> tuple[float, float]:
+    """Mean and deviation, without the detours that numpy's own take.
+
+    >>> _moments(np.array([1.0, 3.0]))
+    (2.0, 1.0)
+    """
+    mean = float(np.add.reduce(values)) / len(values)
+    away = values - mean
+    return mean, float(np.vecdot(away, away) / len(values)) ** 0.5
 
 
 def geodesic(cosines: Floats) -> Floats:

@@ -21,10 +21,10 @@ Floats = NDArray[np.float64]
 Table = NDArray[np.float32] | NDArray[np.float16]
 
 
-def cosines_at(table: Table, at: NDArray[np.int64], asked: NDArray[np.float32], mean: NDArray[np.float32]) -> Floats:
-    """Centred cosines of rows of a table with a question that is centred already."""
-    axes, at = np.stack([asked, mean, asked]).astype(np.float32, copy=False), whole(at, np.int64)
-    fitting((table.shape[1], axes.shape[1]))
+def cosines_at(table: Table, at: NDArray[np.int64], axes: NDArray[np.float32]) -> Floats:
+    """Centred cosines of rows of a table with a question; see `dynamics.likeness.axes`."""
+    axes, at = whole(axes, np.float32), whole(at, np.int64)
+    fitting((table.shape[1], axes.shape[1]), (len(axes), 3))
     cosines = np.empty(len(at))
     counted(
         _cosines_at(

@@ -58,7 +58,7 @@ def asked_spans(
     ()
     """
     text, now = text[:LONGEST], _zoned(now)
-    yearless = list(_yearless(text, now, _years(now, earliest, latest)))
+    yearless = list(_yearless(text, now, _years(now, earliest, latest))) if _may_name_a_date(text) else []
     taken = [(start, start + len(span.surface)) for start, span in yearless]
     found = sorted([*yearless, *_said(text, now, taken)], key=lambda placed: (placed[0], placed[1].start))
     return tuple(
@@ -133,6 +133,12 @@ def _said(text: str, now: datetime, taken: Sequence[tuple[int, int]]) -> Iterato
         place = end = start + len(span.surface)
         if not any(start < until and since < end for since, until in taken):
             yield start, span
+
+
+def _may_name_a_date(text: str) -> bool:
+    """Whether any month or season is spelled there: to look for those is sooner done than for dates."""
+    low = text.lower()
+    return any(part in low for part in _PARTS_OF_YEAR)
 
 
 def _yearless(text: str, now: datetime, years: range) -> Iterator[tuple[int, Span]]:
@@ -213,6 +219,7 @@ _CAPITAL = (
     "|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\\b"
 )
 _ANY = f"(?i:{'|'.join(MONTHS)})|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\\b"
+_PARTS_OF_YEAR = (*(month[:3].lower() for month in MONTHS), "spring", "summer", "autumn", "fall", "winter")
 _TH = "(?:st|nd|rd|th)?"
 _NO_YEAR = (
     r"(?!\w|[.:/-]\d|\.?,?\s+(?:of\s+)?(?:1\d|20)\d\d\b|\s+(?:people|users|items|times|points|rows|miles|km)\b|\s?%)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
 
 from cofire.reading.resolving import normal, opened, singular, terms
@@ -20,6 +21,18 @@ _UNSPACED_FROM = "\u0e00"
 _LONGEST_UNSPACED = 8
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The terms of a sentence, and which of them are small words."""
+
+    terms: list[str]
+    small: list[bool]
+
+    @classmethod
+    def of(cls, found: list[str]) -> Line:
+        return cls(found, [term in STOP_WORDS for term in found])
+
+
 def ngrams(text: str) -> list[str]:
     """Normal forms of all runs of up to six words of a sentence, to be looked up among known subjects.
 
@@ -31,7 +44,7 @@ def ngrams(text: str) -> list[str]:
     ['set', 'connection', 'pools', 'pool', 'connection pools', 'connection pool', 'connectionpools',
      'set the connection', 'set the connection pools', 'set the connection pool', 'set the']
     """
-    lines = [terms(sentence) for sentence in sentences(text)]
+    lines = [Line.of(terms(sentence)) for sentence in sentences(text)]
     found = chain(_addresses(text), _telling(lines), _unspaced(lines), _others(lines))
     return list(islice(dict.fromkeys(found), AT_MOST))
 
@@ -42,38 +55,37 @@ def _addresses(text: str) -> Iterator[str]:
         yield from (normal(piece.core) for piece in pieces(text) if piece.shape in _WHOLE)
 
 
-def _telling(lines: Sequence[Sequence[str]]) -> Iterator[str]:
+def _telling(lines: Sequence[Line]) -> Iterator[str]:
     for width in range(1, LONGEST + 1):
         for line in lines:
-            for at in range(len(line) - width + 1):
-                if line[at] not in STOP_WORDS and line[at + width - 1] not in STOP_WORDS:
-                    yield from _spellings(line[at : at + width])
+            for at, end in enumerate(range(width, len(line.terms) + 1)):
+                if not line.small[at] and not line.small[end - 1]:
+                    yield from _spellings(line.terms[at:end])
 
 
-def _spellings(run: Sequence[str]) -> Iterator[str]:
+def _spellings(run: Sequence[str]) -> list[str]:
     name = " ".join(opened(run))
     if len(name) < 2:
-        return
-    yield name
+        return []
     one = singular(run[-1])
-    if one != run[-1]:
-        yield name[: len(name) - len(run[-1])] + one
-    if len(run) == 2:
-        yield "".join(run)
+    if one == run[-1]:
+        return [name, "".join(run)] if len(run) == 2 else [name]
+    singly = name[: len(name) - len(run[-1])] + one
+    return [name, singly, "".join(run)] if len(run) == 2 else [name, singly]
 
 
-def _unspaced(lines: Sequence[Sequence[str]]) -> Iterator[str]:
-    for term in chain.from_iterable(lines):
+def _unspaced(lines: Sequence[Line]) -> Iterator[str]:
+    for term in chain.from_iterable(line.terms for line in lines):
         if term[0] >= _UNSPACED_FROM:
             for width in range(2, _LONGEST_UNSPACED + 1):
                 yield from (term[at : at + width] for at in range(len(term) - width + 1))
 
 
-def _others(lines: Sequence[Sequence[str]]) -> Iterator[str]:
+def _others(lines: Sequence[Line]) -> Iterator[str]:
     """Runs that begin or end in a small word, articles aside: "let it be"."""
     for width in range(2, LONGEST + 1):
         for line in lines:
-            for at in range(len(line) - width + 1):
-                small = line[at] in STOP_WORDS, line[at + width - 1] in STOP_WORDS
-                if any(small) and line[at] not in _ARTICLES and (width > 2 or not all(small)):
-                    yield " ".join(line[at : at + width])
+            for at, end in enumerate(range(width, len(line.terms) + 1)):
+                first, last = line.small[at], line.small[end - 1]
+                if (first or last) and (width > 2 or not (first and last)) and line.terms[at] not in _ARTICLES:
+                    yield " ".join(line.terms[at:end])

@@ -88,11 +88,10 @@ class Cue:
 
     @cached_property
     def axes(self) -> Vectors:
-        """What vectors are measured along, a row each: the question as seen from the resting point, that point, and the question
-        as it is. Without a vector there is none."""
+        """What vectors are measured along, as `likeness.axes` has it. Without a vector there is none."""
         if self.question is None or self.vector is None or self.model is None:
             return np.zeros((3, 0), np.float32)
-        return np.stack([self.question, self.model.mean, likeness.unit(self.vector)])
+        return likeness.axes(self.question, self.model.mean, likeness.unit(self.vector))
 
     @cached_property
     def usual(self) -> tuple[float, float]:

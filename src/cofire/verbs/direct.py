@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from itertools import count
 
 import numpy as np
@@ -45,7 +45,8 @@ WEIGHTS: Mapping[str, Knob[float]] = {
 class Slate:
     """Facts that were weighed, a row each: what every channel scores, what that gives, and which words of the question each holds.
 
-    `cosine` is of the fact with the turns around it, `raw` of the fact alone and not centred; `lengths` are in words.
+    `cosine` is of the fact with the turns around it, `raw` of the fact alone and not centred; `lengths` are in words. `first_rows` has
+    the rows of those that are known already.
     """
 
     ids: tuple[str, ...]
@@ -56,6 +57,7 @@ class Slate:
     cosine: Numbers
     raw: Numbers
     lengths: Numbers
+    first_rows: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def direct(self) -> Numbers:
@@ -69,7 +71,11 @@ class Slate:
 
     @cached_property
     def rows(self) -> dict[str, int]:
-        return dict(zip(self.ids, count(), strict=False))
+        """The row of each fact."""
+        return {
+            **self.first_rows,
+            **dict(zip(self.ids[len(self.first_rows) :], count(len(self.first_rows)), strict=False)),
+        }
 
 
 def slate(evidence: Evidence, cue: Cue, settings: Settings) -> Slate:
@@ -106,6 +112,7 @@ def joined(one: Slate, more: Slate) -> Slate:
         np.concatenate([one.cosine, more.cosine]),
         np.concatenate([one.raw, more.raw]),
         np.concatenate([one.lengths, more.lengths]),
+        one.rows,
     )
 
 
@@ -115,7 +122,7 @@ def word_shares(evidence: Evidence, cue: Cue, *, in_session: bool) -> Numbers:
         return bm25.share(saturation(evidence, cue, in_session=in_session), cue.words.weights)
     words, context = cue.words, cue.words.context if in_session else None
     around = nearest_turns(evidence.around, context) if context else evidence.around[:, :0]
-    lends = replace(context, reach=around.shape[1] // 2).weights() if context else np.zeros(0)
+    lends = context.nearest(around.shape[1] // 2) if context else np.zeros(0)
     short, usual = (context.short, usual_length(words.mean_length, context)) if context else (1.0, 1.0)
     weights = Weights(words.hint_weight, words.k1, words.b, words.mean_length, short, usual, sum(words.weights))
     held = (evidence.counts, evidence.hints, evidence.lengths, around)
@@ -163,7 +170,7 @@ def cosines(evidence: Evidence, cue: Cue, *, in_session: bool) -> tuple[Numbers,
     if in_session:
         turns = nearest_turns(evidence.around, near)
         opened = openness(evidence.lengths[:asked], short=near.short)
-        lent = opened[:, None] * replace(near, reach=turns.shape[1] // 2).weights() * (turns >= 0)
+        lent = opened[:, None] * near.nearest(turns.shape[1] // 2) * (turns >= 0)
         own = np.arange(asked, dtype=np.int32)[:, None]
         weights = np.hstack([np.ones((asked, 1)), lent])
         cosine = mixed_cosines(vectors, mean, np.hstack([own, turns]), weights, cosines=cosine, distances=away)
@@ -174,7 +181,7 @@ def _compiled_cosines(evidence: Evidence, cue: Cue, *, in_session: bool) -> tupl
     """The same by compiled code, which copies no vector."""
     near, stored = ranking().vectors, evidence.stored
     turns = nearest_turns(evidence.around, near) if in_session else evidence.around[:, :0]
-    weights = replace(near, reach=turns.shape[1] // 2).weights()
+    weights = near.nearest(turns.shape[1] // 2)
     return compiled_vectors.cosines_in_context(
         stored.table,
         stored.at,
@@ -202,9 +209,10 @@ def standing(cosine: Numbers, cue: Cue, settings: Settings) -> Numbers:
 
 def named(evidence: Evidence, cue: Cue) -> Numbers:
     """How strongly the question names what a fact is about."""
-    if not cue.about:
-        return np.zeros(len(evidence.ids))
-    return np.array([cue.about.get(id, 0.0) for id in evidence.ids])
+    found = np.zeros(len(evidence.ids))
+    if cue.about and not cue.about.keys().isdisjoint(evidence.ids):
+        found[:] = [cue.about.get(id, 0.0) for id in evidence.ids]
+    return found
 
 
 def timely(evidence: Evidence, cue: Cue) -> Numbers:
@@ -216,12 +224,21 @@ def timely(evidence: Evidence, cue: Cue) -> Numbers:
 
 def prior(evidence: Evidence, cue: Cue) -> Numbers:
     """What is known before looking at the question's content: who speaks, whether a turn merely asks or says little."""
-    constants = ranking().direct
+    constants, short = ranking().direct, ranking().words.short
     lengths = evidence.lengths[: len(evidence.ids)].astype(np.float64)
-    short = ranking().words.short
-    says = constants.length * (np.log1p(np.minimum(lengths, short)) / np.log1p(short) - 1.0)
+    says = saying(constants.length, short)[np.minimum(lengths, short).astype(np.int64)]
     shape = constants.asks * evidence.asks + constants.timed * evidence.timed
     return np.asarray(says + shape * openness(lengths, short=short) + said_by(evidence, cue) + by_role(evidence, cue))
+
+
+@lru_cache(maxsize=16)
+def saying(worth: float, short: float) -> Numbers:
+    """What it counts that a fact has few words, by their number up to `short`: worth · (ln(1 + words) / ln(1 + short) − 1).
+
+    >>> saying(0.3, 3).round(2).tolist()
+    [-0.3, -0.15, -0.06, 0.0]
+    """
+    return np.asarray(worth * (np.log1p(np.arange(int(short) + 1)) / np.log1p(short) - 1.0))
 
 
 def said_by(evidence: Evidence, cue: Cue) -> Numbers:

@@ -14,6 +14,8 @@ Mask = NDArray[np.bool_]
 
 # Scopes whose standing facts are kept in mind, a byte a fact each.
 MOST_SCOPES = 8
+# Ids that are kept as text, some 200 bytes each.
+MOST_TOLD = 200_000
 
 KINDS: Mapping[str, Any] = {
     "key": np.int64,
@@ -45,7 +47,9 @@ class Columns:
         self._standing: dict[int | None, Mask] = {}
         self.highest = int(self["key"].max(initial=0))
         self._places: NDArray[np.int32] | None = None
+        # Ids that were told, by position, and back.
         self._told: NDArray[Any] = np.empty(0, np.object_)
+        self._at: dict[str, int] = {}
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self._room[name][: self.size]
@@ -83,6 +87,8 @@ class Columns:
             mask[dying] = False
         self.dead += len(dying)
         places[known] = -1
+        for id in self._told[dying[dying < len(self._told)]].tolist():
+            self._at.pop(id, None)
         return dying
 
     def ids(self, positions: NDArray[np.integer]) -> list[str]:
@@ -91,9 +97,22 @@ class Columns:
             self._told = np.concatenate([self._told, np.empty(len(self._room["key"]) - len(self._told), np.object_)])
         found: list[str] = self._told[positions].tolist()
         if None in found:
-            self._told[positions] = _spelled(self._room["id"][positions])
-            found = self._told[positions].tolist()
+            found = _spelled(self._room["id"][positions])
+            self._tell(found, positions)
         return found
+
+    def _tell(self, ids: list[str], positions: NDArray[np.integer]) -> None:
+        if len(self._at) > MOST_TOLD:
+            self._told[:] = None
+            self._at.clear()
+        self._told[positions] = ids
+        alive = self._room["alive"][positions].tolist()
+        told = zip(ids, positions.tolist(), alive, strict=True)
+        self._at.update([(id, position) for id, position, lives in told if lives])
+
+    def at(self, ids: Iterable[str]) -> list[int | None]:
+        """The positions of facts whose ids were told; None for all others, which may be there nevertheless."""
+        return list(map(self._at.get, ids))
 
     def standing(self, scope: int | None = None) -> Mask:
         """Facts that are there and not archived, of one scope or of all. Looked up once, then it follows what comes and goes."""

@@ -202,15 +202,16 @@ class Index:
             )
         return self._holdings
 
-    def best(self, proposed: Proposed, k: int) -> tuple[list[str], NDArray[np.int64]]:
-        """Ids and positions, best first; of equals the newer first. Rounded, so that the last bit of a sum decides nothing."""
-        positions, rounded = proposed.positions, np.round(proposed.scores, SCORE_DECIMALS)
+    def best(self, proposed: Proposed, k: int) -> list[str]:
+        """Ids, best first; of equals the newer first. Rounded, so that the last bit of a sum decides nothing."""
+        positions, rounded = proposed.positions, proposed.scores.round(SCORE_DECIMALS)
         if len(positions) > k:
             kept = rounded >= np.partition(rounded, len(rounded) - k)[len(rounded) - k]
             positions, rounded = positions[kept], rounded[kept]
-        ids = self.columns["id"][positions]
-        order = np.lexsort((ids, rounded))[::-1][:k]
-        return self.columns.ids(positions[order]), positions[order]
+        order = np.argsort(-rounded, kind="stable")
+        if (rounded[order[1:]] == rounded[order[:-1]]).any():
+            order = np.lexsort((self.columns["id"][positions], rounded))[::-1]
+        return self.columns.ids(positions[order[:k]])
 
     def holding(self, scope: int, up_to: int) -> tuple[int, int, Terms, NDArray[np.int64]]:
         """For one scope, up to a key: how many facts, their words all told, and for every word how many facts hold it."""

@@ -68,8 +68,8 @@ class Expander:
     def __init__(self, index: Index, adjacency: Adjacency, admitted: Mask, spell: Spell) -> None:
         self._index, self._adjacency, self._admitted, self._spell = index, adjacency, admitted, spell
 
-    def expand(self, asked: Asked, conducting: Conducting) -> tuple[Expansion, Places]:
-        """The links that leave these facts, and the positions of those led to that were not asked for."""
+    def expand(self, asked: Asked, conducting: Conducting) -> Expansion:
+        """The links that leave these facts."""
         kinds = self._adjacency.numbers_of(conducting)
         if not conducting.names and kinds is not None and not self._may_follow(kinds):
             return _nowhere(asked)
@@ -91,15 +91,13 @@ class Expander:
             links = self._strongest(links, conducting.most)
         return self._expansion(asked, links, names, degree)
 
-    def _compiled(
-        self, asked: Asked, keys: Places, kinds: Mask | None, conducting: Conducting
-    ) -> tuple[Expansion, Places]:
+    def _compiled(self, asked: Asked, keys: Places, kinds: Mask | None, conducting: Conducting) -> Expansion:
         """The same by compiled code, along stored edges."""
         sieve, newer = self._sieve(kinds, conducting), self._adjacency.newer(keys)
         late = None if newer is None else Late(newer, self._adjacency.kinds.ranks(), self._index.columns["hash"])
         places = keys, asked.positions, asked.rows
         links = self._adjacency.compiled().expand(places, sieve, late, ids=len(asked.ids))
-        found = Expansion(
+        return Expansion(
             ids=(*asked.ids, *self._index.columns.ids(links.others)),
             source=links.source,
             target=links.target,
@@ -110,7 +108,6 @@ class Expander:
             via=(None,) * len(links.at),
             degree=links.degree,
         )
-        return found, links.others
 
     def _may_follow(self, kinds: Mask) -> bool:
         """Whether any stored edge can be of these kinds."""
@@ -146,11 +143,11 @@ class Expander:
         row = links.row[order]
         return links.at(order[np.arange(len(row)) - np.searchsorted(row, row) < most])
 
-    def _expansion(self, asked: Asked, links: Links, names: Sequence[str], degree: Places) -> tuple[Expansion, Places]:
+    def _expansion(self, asked: Asked, links: Links, names: Sequence[str], degree: Places) -> Expansion:
         target, others = self._numbered(asked, links.target)
         degrees = np.zeros(len(asked.ids), np.int64)
         degrees[asked.rows] = degree
-        found = Expansion(
+        return Expansion(
             ids=(*asked.ids, *self._index.columns.ids(others)),
             source=asked.rows[links.row],
             target=target,
@@ -161,7 +158,6 @@ class Expander:
             via=_told([*names, None], links.via),
             degree=degrees,
         )
-        return found, others
 
     def _numbered(self, asked: Asked, targets: NDArray[np.integer]) -> tuple[Places, Places]:
         """Positions that links lead to as rows, and those that were not asked for: they get the next rows as they are met."""
@@ -175,10 +171,10 @@ class Expander:
         return np.array([row_of[place] for place in led], np.int64), others
 
 
-def _nowhere(asked: Asked) -> tuple[Expansion, Places]:
+def _nowhere(asked: Asked) -> Expansion:
     """Where no stored edge is of a kind that may be followed."""
     none, never = np.zeros(0, np.int64), np.zeros(0)
-    return Expansion(asked.ids, none, none, (), never, never, (), (), np.zeros(len(asked.ids), np.int64)), none
+    return Expansion(asked.ids, none, none, (), never, never, (), (), np.zeros(len(asked.ids), np.int64))
 
 
 def _of_halves(found: Halves, places: NDArray[np.int32]) -> Links:

@@ -54,7 +54,7 @@ def evidence(
         times=index.columns["time"][positions] / 1e6,
         asks=found.bears[0],
         timed=found.bears[1],
-        speakers=index.voices.named(index.columns["speaker"][positions].tolist()),
+        speakers=index.voices.named(index.columns["speaker"][positions]),
     )
 
 

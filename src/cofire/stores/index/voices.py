@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ class Voices:
 
     def __init__(self, saved: NDArray[np.uint8] | None = None, columns: Columns | None = None) -> None:
         self._speakers: list[str] = []
+        self._spelled: NDArray[Any] = np.empty(0, np.object_)
         self._numbers: dict[str, int] = {}
         self._by_word: dict[str, set[int]] = {}
         self._heard: Counter[tuple[int, int]] = Counter()
@@ -48,11 +49,12 @@ class Voices:
         """Facts of these speakers are gone from these scopes."""
         self._heard.subtract(zip(scopes.tolist(), numbers.tolist(), strict=True))
 
-    def named(self, numbers: Sequence[int]) -> tuple[str | None, ...]:
+    def named(self, numbers: NDArray[np.int32]) -> tuple[str | None, ...]:
         """Speakers by number."""
-        if not self._speakers:
-            return (None,) * len(numbers)
-        return tuple(None if number == NOBODY else self._speakers[number] for number in numbers)
+        if len(self._spelled) <= len(self._speakers):
+            # Nobody is the last one.
+            self._spelled = np.array([*self._speakers, None], np.object_)
+        return tuple(self._spelled[numbers].tolist())
 
     def asked(self, scopes: Collection[int], words: Iterable[str]) -> frozenset[str]:
         """The speakers of these scopes whose names hold one of these words."""

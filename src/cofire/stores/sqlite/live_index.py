@@ -36,7 +36,6 @@ SMALLEST_SNAPSHOT = 2_000
 SNAPSHOT_GROWTH = 1.25
 # Who has nothing more to do can make one sooner: the next process has the less to read.
 GROWTH_AT_CLOSE = 1.02
-MOST_POSITIONS = 10_000
 
 
 class LiveIndex:
@@ -49,7 +48,6 @@ class LiveIndex:
         self._scopes: dict[str, int] = {}
         self._epoch = ""
         self._version = -1
-        self._positions: dict[str, int] = {}
         self._masks: dict[Where, Mask] = {}
         self._times: dict[tuple[int, ...], tuple[datetime | None, datetime | None]] = {}
         self._spelled: dict[int, str] = {}
@@ -142,18 +140,14 @@ class LiveIndex:
 
     def places(self, connection: apsw.Connection, ids: Sequence[str]) -> list[int | None]:
         """The same, with None for those that are unknown."""
-        found = list(map(self._positions.get, ids))
+        columns = self._index.columns
+        found = columns.at(ids)
         if None in found:
             unknown = [id for id, place in zip(ids, found, strict=True) if place is None]
-            self._positions.update(self._located(fact_keys(connection, unknown)))
-            found = list(map(self._positions.get, ids))
+            # Who is found now is known by its id from then on.
+            columns.ids(self._located(fact_keys(connection, unknown)))
+            found = columns.at(ids)
         return found
-
-    def keep_positions(self, ids: Sequence[str], positions: NDArray[np.integer]) -> None:
-        """What was proposed is about to be weighed, and what was led to may be followed."""
-        if len(self._positions) > MOST_POSITIONS:
-            self._positions.clear()
-        self._positions.update(zip(ids, positions.tolist(), strict=True))
 
     def times(self, scopes: Sequence[str]) -> tuple[datetime | None, datetime | None]:
         """The earliest and the latest time that facts of these scopes speak of."""
@@ -164,10 +158,9 @@ class LiveIndex:
             self._times[wanted] = (moment(int(told.min())), moment(int(told.max()))) if len(told) else (None, None)
         return self._times[wanted]
 
-    def _located(self, keys: dict[str, int]) -> dict[str, int]:
-        places = self._index.columns.places()
-        at = places[list(keys.values())].tolist() if keys else []
-        return {id: place for id, place in zip(keys, at, strict=True) if place >= 0}
+    def _located(self, keys: dict[str, int]) -> NDArray[np.int32]:
+        found = self._index.columns.places()[np.array(list(keys.values()), np.int64)]
+        return found[found >= 0]
 
     def _follow(self, connection: apsw.Connection) -> None:
         moment = getattr(connection, "moment", 0)
@@ -190,7 +183,6 @@ class LiveIndex:
         # A fact that was removed may be back by now.
         back = {row.key for row in news.changed}
         self._left = [key for key in (*self._left, *news.gone) if key not in back]
-        self._positions.clear()
         self._masks.clear()
         self._times.clear()
         if epoch != self._epoch or not {row.scope for row in news.changed} <= set(self._scopes.values()):

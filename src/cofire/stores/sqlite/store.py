@@ -37,7 +37,7 @@ from cofire.stores.base import (
     WordStatistics,
 )
 from cofire.stores.index import looking
-from cofire.stores.index.index import Index, Proposed
+from cofire.stores.index.index import Proposed
 from cofire.stores.index.links import Asked, Expander
 from cofire.stores.sqlite import (
     copying_files,
@@ -148,18 +148,16 @@ class SqliteStore(Carrying, Learning, Curating):
             scores = centred_cosines(stored, asked, index.model.mean)
             if scores.max(initial=LEAST_COSINE) < least:
                 return []
-            return self._kept(index, Proposed(positions, scores), k)
+            return index.best(Proposed(positions, scores), k)
 
     def matching(self, cue: WordCue, k: int, where: Where) -> list[str]:
         with self._reading() as connection, self._live.at(connection) as index:
-            return self._kept(index, index.matching(cue, self._live.admitted(connection, where), k), k)
+            return index.best(index.matching(cue, self._live.admitted(connection, where), k), k)
 
     def timely(self, spans: Sequence[tuple[datetime, datetime]], k: int, where: Where) -> list[str]:
         with self._reading() as connection, self._live.at(connection) as index:
             positions = looking.closest_in_time(index, spans, self._live.admitted(connection, where), k)
-            ids = list(looking.ids_of(index, positions))
-            self._live.keep_positions(ids, positions)
-            return ids
+            return index.columns.ids(positions)
 
     def admitted(self, ids: Sequence[str], where: Where) -> list[str]:
         with self._reading() as connection, self._live.at(connection) as index:
@@ -206,9 +204,7 @@ class SqliteStore(Carrying, Learning, Curating):
         with self._reading() as connection, self._live.at(connection) as index:
             seeds = self._live.positions(connection, list(dict.fromkeys(ids)))
             found = looking.paths(index, seeds, self._live.admitted(connection, where), common, most)
-            paths = name_reading.named(connection, index, found, index.spelled)
-            self._live.keep_positions(paths.ids, found.positions)
-            return paths
+            return name_reading.named(connection, index, found, index.spelled)
 
     def statistics(self, scopes: Sequence[str], words: Sequence[str]) -> WordStatistics:
         with self._reading() as connection, self._live.at(connection):
@@ -260,9 +256,7 @@ class SqliteStore(Carrying, Learning, Curating):
             asked = Asked.among(wanted, self._live.places(connection, wanted))
             edges, admitted = self._live.adjacency(connection), self._live.admitted(connection, conducting.where)
             expander = Expander(index, edges, admitted, lambda names: self._live.spelled(connection, names))
-            found, others = expander.expand(asked, conducting)
-            self._live.keep_positions(found.ids[len(asked.ids) :], others)
-            return found
+            return expander.expand(asked, conducting)
 
     def network(self, scope: str) -> Network:
         with self._reading() as connection:
@@ -345,11 +339,6 @@ class SqliteStore(Carrying, Learning, Curating):
             sizes = {name: writing.size(connection, writing.scope_key(connection, name)) for name in written.sizes}
             connection.execute("COMMIT")
             return replace(written, sizes=sizes)
-
-    def _kept(self, index: Index, proposed: Proposed, k: int) -> list[str]:
-        ids, positions = index.best(proposed, k)
-        self._live.keep_positions(ids, positions)
-        return ids
 
     def _glancing(self) -> Reading:
         return Glance(self._open_lines().reader, self.path)
