@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from cofire.dynamics.context import Context
 from cofire.dynamics.likeness import VectorRows, centred, centred_cosines, unit
 from cofire.embedders.base import Model, StoredModel
+from cofire.kernels.vectors import measure
 from cofire.ranking import shipped, using
 from cofire.stores.base import Evidence, WordCue
 from cofire.verbs.cueing import Cue
@@ -55,6 +56,26 @@ def test_centred_cosines_are_the_same(seed: int, dimension: int, kind: type, siz
     question, mean = unit(chance.standard_normal(dimension)), resting(dimension)
     compiled, numpy = both("cosines_at", lambda: centred_cosines(rows, centred(question, mean), mean))
     np.testing.assert_allclose(compiled, numpy, rtol=0, atol=CLOSE)
+
+
+@given(seed=seeds, dimension=dimensions, kind=kinds, size=st.integers(1, 50), asked=st.integers(0, 80))
+def test_what_was_measured_before_changes_nothing(seed: int, dimension: int, kind: type, size: int, asked: int) -> None:
+    chance = np.random.default_rng(seed)
+    table, at = table_of(chance, size, dimension, kind), chance.integers(0, size, asked)
+    question, mean = unit(chance.standard_normal(dimension)), resting(dimension)
+    known, half = np.full((size, 2), np.nan, np.float32), size // 2
+    measure(table, 0, half, mean, known)
+    measure(table, half, size, mean, known)
+    found = [centred_cosines(VectorRows(table, at, told), centred(question, mean), mean) for told in (None, known)]
+    assert found[0].tolist() == found[1].tolist()
+
+
+def test_what_was_measured_of_another_table_is_refused() -> None:
+    table, at = np.zeros((3, 16), np.float16), np.arange(3)
+    with pytest.raises(ValueError, match="do not fit"):
+        centred_cosines(VectorRows(table, at, np.zeros((2, 2), np.float32)), *np.eye(2, 16, dtype=np.float32))
+    with pytest.raises(ValueError, match="do not fit"):
+        measure(table, 0, 4, np.zeros(16, np.float32), np.zeros((3, 2), np.float32))
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32])
@@ -137,17 +158,19 @@ shapes = st.builds(
 
 
 def evidence_of(shape: Shape) -> Evidence:
-    """Facts of which some have no vector and some no words, with turns around them, all of which are near."""
+    """Facts of which some have no vector and some no words, with turns around them, all of which are near; half of the time their
+    vectors were measured before."""
     chance = np.random.default_rng(shape.seed)
     rows = shape.facts + shape.others
     table = table_of(chance, rows + 5, shape.dimension, shape.kind)
     around = (
         chance.integers(-1, max(rows, 1), (shape.facts, 2 * shape.reach)) if rows else np.zeros((0, 2 * shape.reach))
     )
-    none = np.zeros(shape.facts, np.bool_)
+    none, known = np.zeros(shape.facts, np.bool_), np.zeros((len(table), 2), np.float32)
+    measure(table, 0, len(table), resting(shape.dimension), known)
     return Evidence(
         ids=tuple(f"{fact:026}" for fact in range(shape.facts)),
-        stored=VectorRows(table, chance.permutation(rows + 5)[:rows]),
+        stored=VectorRows(table, chance.permutation(rows + 5)[:rows], known if shape.seed % 2 else None),
         embedded=chance.random(rows) < 0.8,
         counts=chance.integers(0, 4, (rows, shape.words)).astype(np.float32),
         lengths=chance.integers(0, 60, rows).astype(np.float32),

@@ -60,7 +60,7 @@ def test_warm_vectors_are_the_same_while_they_are_few_and_when_they_have_become_
 ) -> None:
     monkeypatch.setattr(warm_vectors, "FEW", 4)
     rows = np.random.default_rng(3).standard_normal((40, 8)).astype(np.float16)
-    warm = warm_vectors.WarmVectors(rows[:3].copy())
+    warm = warm_vectors.WarmVectors(rows[:3].copy(), np.zeros(8, np.float32))
     for first in range(3, 40):
         assert warm.at(np.arange(first)).gathered.tolist() == rows[:first].tolist()
         warm.add(rows[first : first + 1])

@@ -18,10 +18,12 @@ NO_LENGTH = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class VectorRows:
-    """Vectors that stand in a larger table, so that nobody need copy them: the n-th is `table[at[n]]`, at single or half precision."""
+    """Vectors that stand in a larger table, so that nobody need copy them: the n-th is `table[at[n]]`, at single or half precision.
+    `known` is what compiled code measured of all rows of the table, if it did."""
 
     table: NDArray[np.float32] | NDArray[np.float16]
     at: NDArray[np.int64]
+    known: NDArray[np.float32] | None = None
 
     @classmethod
     def of(cls, vectors: NDArray[np.float32] | NDArray[np.float16]) -> VectorRows:
@@ -114,7 +116,7 @@ def centred_cosines(rows: VectorRows, asked: NDArray[np.float32], mean: NDArray[
     [1.0, 0.0]
     """
     if rows.is_for_c:
-        return compiled.cosines_at(rows.table, rows.at, axes(asked, mean, asked))
+        return compiled.cosines_at(rows.table, rows.at, axes(asked, mean, asked), rows.known)
     vectors = rows.gathered
     towards, on_mean = along(vectors, np.stack([asked, mean]))
     return shares_of((towards - float(mean @ asked)).astype(np.float64), distances(vectors, on_mean, mean))

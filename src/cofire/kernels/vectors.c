@@ -19,15 +19,16 @@ INLINED float summed(const float *lanes) {
     return total;
 }
 
-/* `plain` may be left out. */
+/* `plain` may be left out, and so may `mean`, with the product of the row with itself. */
 INLINED products multiplied(const float *row, const float *asked, const float *mean, const float *plain, int64_t dimension) {
     float by_asked[LANES] = {0}, by_mean[LANES] = {0}, by_plain[LANES] = {0}, by_self[LANES] = {0};
     for (int64_t at = 0; at < dimension; at++) {
         float number = row[at];
         int lane = at % LANES;
         by_asked[lane] += number * asked[at];
-        by_mean[lane] += number * mean[at];
         if (plain) by_plain[lane] += number * plain[at];
+        if (!mean) continue;
+        by_mean[lane] += number * mean[at];
         by_self[lane] += number * number;
     }
     products found = {summed(by_asked), summed(by_mean), summed(by_plain), summed(by_self)};
@@ -69,7 +70,7 @@ FOR_PRODUCTS static void widened_by_conversion(const uint16_t *halves, int64_t d
     ((is_half) ? _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)((const uint16_t *)(row) + (at))))                          \
                : _mm256_loadu_ps((const float *)(row) + (at)))
 
-FOR_PRODUCTS static inline float summed_eight(__m256 lanes) {
+FOR_PRODUCTS INLINED float summed_eight(__m256 lanes) {
     float each[8], total = 0;
     _mm256_storeu_ps(each, lanes);
     for (int lane = 0; lane < 8; lane++) total += each[lane];
@@ -79,7 +80,7 @@ FOR_PRODUCTS static inline float summed_eight(__m256 lanes) {
 /* The same as `multiplied`, eight numbers at a time and two times eight side by side, where the dimension allows it. */
 #define TOGETHER 16
 
-FOR_PRODUCTS static inline products multiplied_by_eight(const void *row, int is_half, const float *asked, const float *mean,
+FOR_PRODUCTS INLINED products multiplied_by_eight(const void *row, int is_half, const float *asked, const float *mean,
                                                         const float *plain, int64_t dimension) {
     __m256 by_asked[2], by_mean[2], by_plain[2], by_self[2];
     for (int side = 0; side < 2; side++)
@@ -89,8 +90,9 @@ FOR_PRODUCTS static inline products multiplied_by_eight(const void *row, int is_
             int64_t at = first + 8 * side;
             __m256 numbers = EIGHT(row, at, is_half);
             by_asked[side] = _mm256_fmadd_ps(numbers, _mm256_loadu_ps(asked + at), by_asked[side]);
-            by_mean[side] = _mm256_fmadd_ps(numbers, _mm256_loadu_ps(mean + at), by_mean[side]);
             if (plain) by_plain[side] = _mm256_fmadd_ps(numbers, _mm256_loadu_ps(plain + at), by_plain[side]);
+            if (!mean) continue;
+            by_mean[side] = _mm256_fmadd_ps(numbers, _mm256_loadu_ps(mean + at), by_mean[side]);
             by_self[side] = _mm256_fmadd_ps(numbers, numbers, by_self[side]);
         }
     products found = {
@@ -105,13 +107,23 @@ FOR_PRODUCTS static inline products multiplied_by_eight(const void *row, int is_
 
 typedef void widening(const uint16_t *halves, int64_t dimension, float *wide);
 
-/* Vectors of some facts: rows of a table at single precision, or at half if `widened` tells how to read those. */
+/* Vectors of some facts: rows of a table at single precision, or at half if `widened` tells how to read those. `known` has for every
+   row of the table its products with the resting point and with itself, if they were measured before. */
 typedef struct {
     const void *table;
     const int64_t *at;
     int64_t dimension;
     widening *widened;
+    const float *known;
 } rows_of;
+
+/* The products of a row, with those that were measured before. */
+INLINED products with_known(products one, const rows_of *of, int64_t row) {
+    if (!of->known) return one;
+    one.mean = of->known[2 * of->at[row]];
+    one.self = of->known[2 * of->at[row] + 1];
+    return one;
+}
 
 /* One row at single precision, in `room` if it has to be made. */
 INLINED const float *row_at(const rows_of *of, int64_t row, float *room) {
@@ -149,29 +161,34 @@ INLINED void keep(products one, const gauge *by, int64_t row, int is_there, doub
 
 static void measure_anywhere(const rows_of *of, const uint8_t *embedded, int64_t rows, const gauge *by, double *cosines,
                              float *distances, double *plain) {
+    const float *mean = of->known ? 0 : by->mean;
     for (int64_t row = 0; row < rows; row++) {
         if (row + AHEAD < rows) fetch(of, row + AHEAD);
-        products one = multiplied(row_at(of, row, by->room), by->asked, by->mean, plain ? by->plain : 0, by->dimension);
-        keep(one, by, row, !embedded || embedded[row], cosines, distances, plain);
+        products one = multiplied(row_at(of, row, by->room), by->asked, mean, plain ? by->plain : 0, by->dimension);
+        keep(with_known(one, of, row), by, row, !embedded || embedded[row], cosines, distances, plain);
     }
 }
 
 #if HAS_VARIANTS
-FOR_PRODUCTS static void measure_fused(const rows_of *of, const uint8_t *embedded, int64_t rows, const gauge *by,
-                                       double *cosines, float *distances, double *plain) {
-    if (by->dimension % TOGETHER) {
-        measure_anywhere(of, embedded, rows, by, cosines, distances, plain);
-        return;
-    }
+/* All rows of one kind of table, by which of the products are wanted: each is a loop of its own. */
+FOR_PRODUCTS INLINED void measure_kind(const rows_of *of, const uint8_t *embedded, int64_t rows, const gauge *by, double *cosines,
+                                       float *distances, double *plain, int is_half, const float *mean, const float *as_it_is) {
     for (int64_t row = 0; row < rows; row++) {
         if (row + AHEAD < rows) fetch(of, row + AHEAD);
-        int64_t first = of->at[row] * by->dimension;
-        products one = of->widened ? multiplied_by_eight((const uint16_t *)of->table + first, 1, by->asked, by->mean,
-                                                         plain ? by->plain : 0, by->dimension)
-                                   : multiplied_by_eight((const float *)of->table + first, 0, by->asked, by->mean,
-                                                         plain ? by->plain : 0, by->dimension);
-        keep(one, by, row, !embedded || embedded[row], cosines, distances, plain);
+        const char *first = (const char *)of->table + of->at[row] * by->dimension * (is_half ? 2 : 4);
+        products one = multiplied_by_eight(first, is_half, by->asked, mean, as_it_is, by->dimension);
+        keep(with_known(one, of, row), by, row, !embedded || embedded[row], cosines, distances, plain);
     }
+}
+
+FOR_PRODUCTS static void measure_fused(const rows_of *of, const uint8_t *embedded, int64_t rows, const gauge *by,
+                                       double *cosines, float *distances, double *plain) {
+    if (by->dimension % TOGETHER) measure_anywhere(of, embedded, rows, by, cosines, distances, plain);
+    else if (!of->widened)
+        measure_kind(of, embedded, rows, by, cosines, distances, plain, 0, of->known ? 0 : by->mean, plain ? by->plain : 0);
+    else if (of->known && plain) measure_kind(of, embedded, rows, by, cosines, distances, plain, 1, 0, by->plain);
+    else if (of->known) measure_kind(of, embedded, rows, by, cosines, distances, plain, 1, 0, 0);
+    else measure_kind(of, embedded, rows, by, cosines, distances, plain, 1, by->mean, plain ? by->plain : 0);
 }
 #endif
 
@@ -227,8 +244,22 @@ FOR_PRODUCTS static void mix_fused(const rows_of *of, const gauge *by, int64_t f
 }
 #endif
 
+/* The products of one row with the resting point and with itself, in the very way in which they are measured with a question. */
+static products products_anywhere(const rows_of *of, const float *mean, float *room) {
+    return multiplied(row_at(of, 0, room), mean, mean, 0, of->dimension);
+}
+
+#if HAS_VARIANTS
+FOR_PRODUCTS static products products_fused(const rows_of *of, const float *mean, float *room) {
+    if (of->dimension % TOGETHER) return products_anywhere(of, mean, room);
+    const char *first = (const char *)of->table + of->at[0] * of->dimension * (of->widened ? 2 : 4);
+    return multiplied_by_eight(first, of->widened != 0, mean, mean, 0, of->dimension);
+}
+#endif
+
 /* The functions for the processor at hand. */
 typedef struct {
+    products (*products)(const rows_of *, const float *, float *);
     void (*measure)(const rows_of *, const uint8_t *, int64_t, const gauge *, double *, float *, double *);
     void (*mix)(const rows_of *, const gauge *, int64_t, const context *, const double *, const float *, double *);
     widening *widened;
@@ -237,11 +268,11 @@ typedef struct {
 static variant variant_here(void) {
 #if HAS_VARIANTS
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c")) {
-        variant fused = {measure_fused, mix_fused, widened_by_conversion};
+        variant fused = {products_fused, measure_fused, mix_fused, widened_by_conversion};
         return fused;
     }
 #endif
-    variant anywhere = {measure_anywhere, mix_anywhere, widened_by_bits};
+    variant anywhere = {products_anywhere, measure_anywhere, mix_anywhere, widened_by_bits};
     return anywhere;
 }
 
@@ -260,14 +291,30 @@ static int are_there(const int64_t *at, int64_t rows, int64_t size) {
     return 1;
 }
 
+/* What `rows_of` knows of the rows of a table from `first` to `end`: two numbers each. */
+EXPORTED int64_t measure_rows(const void *table, int64_t is_half, int64_t dimension, int64_t first, int64_t end,
+                              const float *mean, float *known) {
+    float *room = malloc((size_t)(2 * dimension + 1) * sizeof *room);
+    if (!room) return NO_ROOM;
+    variant here = variant_here();
+    for (int64_t row = first; row < end; row++) {
+        rows_of one = {table, &row, dimension, is_half ? here.widened : 0, 0};
+        products found = here.products(&one, mean, room);
+        known[2 * row] = found.mean;
+        known[2 * row + 1] = found.self;
+    }
+    free(room);
+    return end - first;
+}
+
 /* Centred cosines of rows of a table of `size` rows: likeness.centred_cosines. */
-EXPORTED int64_t cosines_at(const void *table, int64_t size, int64_t is_half, int64_t dimension, const int64_t *at,
-                            int64_t rows, const float *axes, double *cosines) {
+EXPORTED int64_t cosines_at(const void *table, int64_t size, int64_t is_half, int64_t dimension, const float *known,
+                            const int64_t *at, int64_t rows, const float *axes, double *cosines) {
     if (!are_there(at, rows, size)) return OUTSIDE;
     float *room = malloc((size_t)(2 * dimension + 1) * sizeof *room);
     if (!room) return NO_ROOM;
     variant here = variant_here();
-    rows_of of = {table, at, dimension, is_half ? here.widened : 0};
+    rows_of of = {table, at, dimension, is_half ? here.widened : 0, known};
     gauge by = gauge_of(axes, dimension, room);
     here.measure(&of, 0, rows, &by, cosines, 0, 0);
     free(room);
@@ -276,7 +323,7 @@ EXPORTED int64_t cosines_at(const void *table, int64_t size, int64_t is_half, in
 
 /* For facts, which are the first of the rows: cosines with what the turns around each mean, and as the model says. Without turns,
    each for itself. */
-EXPORTED int64_t cosines_in_context(const void *table, int64_t size, int64_t is_half, int64_t dimension,
+EXPORTED int64_t cosines_in_context(const void *table, int64_t size, int64_t is_half, int64_t dimension, const float *known,
                                     const int64_t *at, const uint8_t *embedded, int64_t rows, int64_t facts, const float *axes,
                                     const int32_t *turns, const double *weights, int64_t many, const float *lengths,
                                     double short_, double *cosines, double *plain) {
@@ -289,7 +336,7 @@ EXPORTED int64_t cosines_in_context(const void *table, int64_t size, int64_t is_
         free(away);
         return NO_ROOM;
     }
-    rows_of of = {table, at, dimension, is_half ? here.widened : 0};
+    rows_of of = {table, at, dimension, is_half ? here.widened : 0, known};
     gauge by = gauge_of(axes, dimension, away + rows);
     context around = {turns, weights, many, lengths, short_};
     here.measure(&of, embedded, rows, &by, alone, away, alone + rows);

@@ -10,26 +10,38 @@ from numpy.typing import NDArray
 
 from cofire.kernels.library import counted, fitting, function, start, whole
 
-_cosines_at = function("cosines_at", c_void_p, c_int64, c_int64, c_int64, c_void_p, c_int64, c_void_p, c_void_p)
+_measure_rows = function("measure_rows", c_void_p, *[c_int64] * 4, c_void_p, c_void_p)
+_cosines_at = function("cosines_at", c_void_p, *[c_int64] * 3, c_void_p, c_void_p, c_int64, c_void_p, c_void_p)
 _cosines_in_context = function(
     "cosines_in_context",
-    *(c_void_p, c_int64, c_int64, c_int64, c_void_p, c_void_p, c_int64, c_int64, c_void_p),
+    *(c_void_p, c_int64, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_int64, c_int64, c_void_p),
     *(c_void_p, c_void_p, c_int64, c_void_p, c_double, c_void_p, c_void_p),
 )
 
 Floats = NDArray[np.float64]
 Table = NDArray[np.float32] | NDArray[np.float16]
+# Two numbers a row of a table.
+Known = NDArray[np.float32]
 
 
-def cosines_at(table: Table, at: NDArray[np.int64], axes: NDArray[np.float32]) -> Floats:
-    """Centred cosines of rows of a table with a question; see `dynamics.likeness.axes`."""
+def measure(table: Table, first: int, end: int, mean: NDArray[np.float32], known: Known) -> None:
+    """Write down the products of these rows of a table with the model's resting point and with themselves."""
+    mean = whole(mean, np.float32)
+    fitting((table.shape[1], len(mean)), (len(known), len(table)), (end, min(end, len(table))))
+    is_half = table.dtype == np.float16
+    counted(_measure_rows(start(table), is_half, table.shape[1], first, end, start(mean), start(known)))
+
+
+def cosines_at(table: Table, at: NDArray[np.int64], axes: NDArray[np.float32], known: Known | None) -> Floats:
+    """Centred cosines of rows of a table with a question; see `dynamics.likeness.axes`. `known` is what `measure` wrote down."""
+    _fits(table, known)
     axes, at = whole(axes, np.float32), whole(at, np.int64)
     fitting((table.shape[1], axes.shape[1]), (len(axes), 3))
     cosines = np.empty(len(at))
     counted(
         _cosines_at(
             *(start(table), len(table), table.dtype == np.float16, table.shape[1]),
-            *(start(at), len(at), start(axes), start(cosines)),
+            *(None if known is None else start(known), start(at), len(at), start(axes), start(cosines)),
         )
     )
     return cosines
@@ -45,10 +57,12 @@ def cosines_in_context(
     weights: Floats,
     lengths: NDArray[np.float32],
     short: float,
+    known: Known | None,
 ) -> tuple[Floats, Floats]:
     """Cosines of facts with what the turns around them mean, and products with the third axis. The facts are the first rows, as
-    many as `turns` has; `at` tells where in the table a row is."""
+    many as `turns` has; `at` tells where in the table a row is, and `known` is what `measure` wrote down."""
     facts, many = turns.shape
+    _fits(table, known)
     fitting((table.shape[1], axes.shape[1]), (len(axes), 3), (len(embedded), len(at)), (len(weights), many))
     arrays: list[Any] = [
         whole(at, np.int64),
@@ -63,8 +77,14 @@ def cosines_in_context(
     cosines, plain = start(found[0]), start(found[1])
     counted(
         _cosines_in_context(
-            *(start(table), len(table), table.dtype == np.float16, table.shape[1], rows, there, len(at), facts, along),
+            *(start(table), len(table), table.dtype == np.float16, table.shape[1]),
+            *(None if known is None else start(known), rows, there, len(at), facts, along),
             *(around, lent, many, long, short, cosines, plain),
         )
     )
     return found[0], found[1]
+
+
+def _fits(table: Table, known: Known | None) -> None:
+    if known is not None:
+        fitting((known.size, 2 * len(table)))

@@ -191,6 +191,7 @@ def _compiled_cosines(evidence: Evidence, cue: Cue, *, in_session: bool) -> tupl
         weights=weights,
         lengths=evidence.lengths,
         short=near.short,
+        known=stored.known,
     )
 
 

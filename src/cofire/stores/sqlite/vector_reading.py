@@ -19,7 +19,7 @@ def rows_at(connection: apsw.Connection, index: Index, positions: Any) -> Vector
         return VectorRows.of(np.zeros((len(positions), 0), np.float32))
     index.asked += 1
     if index.warm is None and index.asked > ASKED_BEFORE and index.columns.size <= MOST:
-        index.warm = WarmVectors(_all_vectors(connection, index))
+        index.warm = WarmVectors(_all_vectors(connection, index), index.model.mean)
     if index.warm is not None:
         return index.warm.at(positions)
     return VectorRows.of(_vectors(connection, index.columns["key"][positions], index.dimension))
