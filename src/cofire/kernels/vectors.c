@@ -238,9 +238,68 @@ static void mix_anywhere(const rows_of *of, const gauge *by, int64_t facts, cons
 }
 
 #if HAS_VARIANTS
+/* Numbers of a vector that are mixed at once, an eighth as many registers full, and rows that are. */
+#define MIXED 64
+#define MOST_MIXED 16
+
+/* What a fact and the turns around it count in their mix: rows of the table, and what each is multiplied with. */
+typedef struct {
+    const void *rows[MOST_MIXED];
+    float shares[MOST_MIXED];
+    int64_t many;
+} mixture;
+
+/* |Σ share · row − mean · Σ shares|², so many numbers at a time: all that is added up stays where it is added. */
+FOR_PRODUCTS INLINED float square_of_mix(const mixture *of, int is_half, const float *mean, float whole, int64_t dimension) {
+    __m256 squares = _mm256_setzero_ps();
+    for (int64_t first = 0; first < dimension; first += MIXED) {
+        __m256 sum[MIXED / 8], less = _mm256_set1_ps(-whole);
+        for (int part = 0; part < MIXED / 8; part++) sum[part] = _mm256_mul_ps(less, _mm256_loadu_ps(mean + first + 8 * part));
+        for (int64_t one = 0; one < of->many; one++) {
+            __m256 share = _mm256_set1_ps(of->shares[one]);
+            for (int part = 0; part < MIXED / 8; part++)
+                sum[part] = _mm256_fmadd_ps(share, EIGHT(of->rows[one], first + 8 * part, is_half), sum[part]);
+        }
+        for (int part = 0; part < MIXED / 8; part++) squares = _mm256_fmadd_ps(sum[part], sum[part], squares);
+    }
+    return summed_eight(squares);
+}
+
+/* The same as `mixed`. */
+FOR_PRODUCTS INLINED double mixed_in_registers(const rows_of *of, const gauge *by, int64_t own, const int32_t *turns,
+                                               const double *weights, int64_t many, double opened, const double *cosines,
+                                               const float *distances) {
+    mixture mix = {.many = 0};
+    int64_t width = by->dimension * (of->widened ? 2 : 4);
+    double towards = 0;
+    float whole = 0;
+    for (int64_t turn = -1; turn < many; turn++) {
+        int64_t row = turn < 0 ? own : turns[turn];
+        if (row < 0) continue;
+        double weight = turn < 0 ? 1 : opened * weights[turn];
+        float share = distances[row] > NO_LENGTH ? (float)(weight / distances[row]) : 0;
+        towards += weight * cosines[row];
+        whole += share;
+        mix.rows[mix.many] = (const char *)of->table + of->at[row] * width;
+        mix.shares[mix.many++] = share;
+    }
+    float square = of->widened ? square_of_mix(&mix, 1, by->mean, whole, by->dimension)
+                               : square_of_mix(&mix, 0, by->mean, whole, by->dimension);
+    float length = sqrtf(square);
+    return length > NO_LENGTH ? towards / length : 0;
+}
+
 FOR_PRODUCTS static void mix_fused(const rows_of *of, const gauge *by, int64_t facts, const context *around,
                                    const double *cosines, const float *distances, double *found) {
-    mix(of, by, facts, around, cosines, distances, found);
+    if (by->dimension % MIXED || around->many >= MOST_MIXED) {
+        mix(of, by, facts, around, cosines, distances, found);
+        return;
+    }
+    for (int64_t fact = 0; fact < facts; fact++) {
+        double opened = openness(around->lengths[fact], around->short_);
+        found[fact] = mixed_in_registers(of, by, fact, around->turns + fact * around->many, around->weights, around->many,
+                                         opened, cosines, distances);
+    }
 }
 #endif
 
