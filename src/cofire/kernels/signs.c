@@ -52,23 +52,13 @@ FOR_WIDE_COUNTING static void differ_widely(const uint64_t *bits, int64_t stride
 }
 #endif
 
-static differing *differing_here(void) {
-#if HAS_VARIANTS
-    if (__builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512bw"))
-        return differ_widely;
-    if (__builtin_cpu_supports("popcnt")) return differ_counting;
-#endif
-    return differ_anywhere;
-}
-
 /* So many columns at a time stay in the nearest cache. */
 #define BLOCK 2048
 
 /* To guess where the nearest end, each sixteenth is looked at, and twice as many as wanted are let in. */
 #define SAMPLED 16
 #define GENEROUS 2
-/* So many distances are passed over at once if none of them is near. */
+/* So many distances are looked at side by side. */
 #define STRETCH 32
 
 /* The smallest distance within which there are enough; the farthest if there are not. */
@@ -87,44 +77,88 @@ static int64_t guess(const uint16_t *distances, const uint8_t *among, int64_t si
     return cut_of(within, farthest, GENEROUS * wanted / SAMPLED + 1);
 }
 
-INLINED int any_within(const uint16_t *distances, uint16_t most) {
-    int found = 0;
-    for (int at = 0; at < STRETCH; at++) found |= distances[at] <= most;
+/* Which of a stretch are within a distance, a bit each. */
+typedef uint32_t within_stretch(const uint16_t *, uint16_t);
+
+INLINED uint32_t within_anywhere(const uint16_t *distances, uint16_t most) {
+    uint32_t any = 0, found = 0;
+    for (int at = 0; at < STRETCH; at++) any |= distances[at] <= most;
+    for (int at = 0; any && at < STRETCH; at++) found |= (uint32_t)(distances[at] <= most) << at;
     return found;
 }
 
 /* The positions of those allowed within a distance, in order; how many, and in `within` how many at each distance. */
-static int64_t collect(const uint16_t *distances, const uint8_t *among, int64_t size, int64_t most, int64_t farthest,
-                       int64_t *within, int64_t *found) {
-    int64_t count = 0;
+INLINED int64_t collect(const uint16_t *distances, const uint8_t *among, int64_t size, int64_t most, int64_t farthest,
+                        int64_t *within, int64_t *found, within_stretch *look) {
+    int64_t count = 0, first = 0;
     memset(within, 0, (size_t)(farthest + 1) * sizeof *within);
-    for (int64_t first = 0; first < size; first += STRETCH) {
-        int64_t end = first + STRETCH < size ? first + STRETCH : size;
-        if (end - first == STRETCH && !any_within(distances + first, (uint16_t)most)) continue;
-        for (int64_t at = first; at < end; at++) {
-            if (distances[at] > most || !among[at]) continue;
+    for (; first + STRETCH <= size; first += STRETCH)
+        for (uint32_t near = look(distances + first, (uint16_t)most); near; near &= near - 1) {
+            int64_t at = first + __builtin_ctz(near);
+            if (!among[at]) continue;
             within[distances[at]]++;
             found[count++] = at;
         }
+    for (; first < size; first++) {
+        if (distances[first] > most || !among[first]) continue;
+        within[distances[first]]++;
+        found[count++] = first;
     }
     return count;
+}
+
+typedef int64_t collecting(const uint16_t *, const uint8_t *, int64_t, int64_t, int64_t, int64_t *, int64_t *);
+
+static int64_t collect_anywhere(const uint16_t *distances, const uint8_t *among, int64_t size, int64_t most, int64_t farthest,
+                                int64_t *within, int64_t *found) {
+    return collect(distances, among, size, most, farthest, within, found, within_anywhere);
+}
+
+#if HAS_VARIANTS
+FOR_WIDE_COUNTING INLINED uint32_t within_widely(const uint16_t *distances, uint16_t most) {
+    return _mm512_cmple_epu16_mask(_mm512_loadu_si512(distances), _mm512_set1_epi16((short)most));
+}
+
+FOR_WIDE_COUNTING static int64_t collect_widely(const uint16_t *distances, const uint8_t *among, int64_t size, int64_t most,
+                                                int64_t farthest, int64_t *within, int64_t *found) {
+    return collect(distances, among, size, most, farthest, within, found, within_widely);
+}
+#endif
+
+/* The functions for the processor at hand. */
+typedef struct {
+    differing *differ;
+    collecting *collect;
+} looks;
+
+static looks looks_here(void) {
+    looks here = {differ_anywhere, collect_anywhere};
+#if HAS_VARIANTS
+    if (__builtin_cpu_supports("popcnt")) here.differ = differ_counting;
+    if (__builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512bw")) {
+        here.differ = differ_widely;
+        here.collect = collect_widely;
+    }
+#endif
+    return here;
 }
 
 /* The positions of the `wanted` nearest of those allowed, and of all that are as near as the last one, in order; how many.
    `distances` has room for all, `found` too. */
 EXPORTED int64_t nearest_by_signs(const uint64_t *bits, int64_t stride, int64_t words, int64_t size, const uint8_t *among,
                                   const uint64_t *asked, int64_t wanted, uint16_t *distances, int64_t *found) {
-    differing *look = differing_here();
+    looks here = looks_here();
     int64_t farthest = 64 * words, kept = 0;
     int64_t *within = malloc((size_t)(farthest + 1) * sizeof *within);
     if (!within) return NO_ROOM;
     for (int64_t first = 0; first < size; first += BLOCK) {
         int64_t many = size - first < BLOCK ? size - first : BLOCK;
-        look(bits, stride, words, first, many, asked, distances + first);
+        here.differ(bits, stride, words, first, many, asked, distances + first);
     }
     int64_t most = guess(distances, among, size, wanted, farthest, within);
-    int64_t count = collect(distances, among, size, most, farthest, within, found);
-    if (count < wanted) count = collect(distances, among, size, farthest, farthest, within, found);
+    int64_t count = here.collect(distances, among, size, most, farthest, within, found);
+    if (count < wanted) count = here.collect(distances, among, size, farthest, farthest, within, found);
     int64_t cut = cut_of(within, farthest, wanted);
     for (int64_t at = 0; at < count; at++)
         if (distances[found[at]] <= cut) found[kept++] = found[at];

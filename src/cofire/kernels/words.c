@@ -6,8 +6,9 @@
 /* As in stores/index/word_scores.py: of a word that more facts hold only rivals are looked at, and less than this decides nothing. */
 #define CROWDED 2048
 #define SLACK 2e-6
-/* What is looked at so many steps from now is fetched already. */
-#define AHEAD 8
+/* What is looked at so many steps from now is fetched already: of short steps more, of those from turn to turn fewer. */
+#define AHEAD 32
+#define TURNS_AHEAD 8
 /* To look for one among many takes as long as to pass by so many. */
 #define MANY_MORE 8
 
@@ -102,8 +103,8 @@ static int64_t meet(const told *in, int64_t word, const columns *facts, int only
 static int64_t lend(const columns *facts, const double *lends, int64_t reach, int64_t met, scratch *on) {
     int64_t holding = met;
     for (int64_t at = 0; at < holding; at++) {
-        if (at + AHEAD < holding) {
-            int32_t soon = on->met[at + AHEAD];
+        if (at + TURNS_AHEAD < holding) {
+            int32_t soon = on->met[at + TURNS_AHEAD];
             __builtin_prefetch(facts->before + soon);
             __builtin_prefetch(facts->after + soon);
             __builtin_prefetch(on->cells + soon);
@@ -126,14 +127,39 @@ static int64_t lend(const columns *facts, const double *lends, int64_t reach, in
     return met;
 }
 
+/* Whether descriptions hold a word, as far as those count. */
+INLINED int is_described(const told *in, int64_t word, const constants *by) {
+    int64_t described = 0;
+    for (int64_t part = 0; part < in->hints; part++) described += hints_of(in, word)[part].size;
+    return described && by->hint_weight != 0;
+}
+
+/* What a word gives that only texts hold and nobody lends: who holds it is met once, and so need not be noted. */
+static int64_t add_plain_word(const told *in, int64_t word, double weight, const columns *facts, line resisting, scratch *on,
+                              int64_t scored) {
+    for (int64_t part = 0; part < in->texts; part++) {
+        run held = texts_of(in, word)[part];
+        for (int64_t at = 0; at < held.size; at++) {
+            if (at + AHEAD < held.size) fetch(facts, on, held.positions[at + AHEAD]);
+            int32_t position = held.positions[at];
+            double resists = resistance(facts->lengths[position], resisting);
+            scored = add(on, scored, position, weight * saturation(held.counts[at], resists));
+        }
+    }
+    return scored;
+}
+
 /* What one word gives everybody; how many have a score by now. */
 static int64_t add_word(const told *in, const wording *asked, int64_t word, const columns *facts, const double *lends,
                         int64_t reach, const constants *by, scratch *on, int64_t scored) {
     int is_lent = asked->lent && asked->lent[word] && facts->before;
     line resisting = resistance_of(by);
+    if (!is_lent && !is_described(in, word, by))
+        return add_plain_word(in, word, asked->weights[word], facts, resisting, on, scored);
     int64_t met = meet(in, word, facts, is_lent, by, on);
     if (is_lent) met = lend(facts, lends, reach, met, on);
     for (int64_t at = 0; at < met; at++) {
+        if (at + AHEAD < met) fetch(facts, on, on->met[at + AHEAD]);
         int32_t position = on->met[at];
         cell *one = on->cells + position;
         double length = facts->lengths[position], held = one->own;
