@@ -9,9 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.dynamics.fusion import DECIMALS
+from cofire.kernels import picking as compiled
+from cofire.kernels.library import LIBRARY
 
 Floats = NDArray[np.float64]
 Holds = NDArray[np.bool_]
+
+FINEST = 10.0**DECIMALS
 
 
 def share(holds: Holds, but: Holds, weights: Floats) -> Floats:
@@ -48,6 +52,16 @@ def picked(scores: Floats, holds: Holds, weights: Floats, ties: Sequence[str], *
     >>> picked(np.array([1.0, 0.9, 0.8]), holds, np.array([0.5, 0.5]), "cba", count=2, reward=1.0).round(3).tolist()
     [0.0, 0.0, 0.5]
     """
+    if LIBRARY is not None and len(weights) <= compiled.MOST_WORDS:
+        turns = np.empty(len(ties), np.int64)
+        turns[sorted(range(len(ties)), key=ties.__getitem__)] = np.arange(len(ties))
+        return compiled.picked(scores, holds, weights, turns, count=count, reward=reward)
+    return _picked_by_hand(scores, holds, weights, ties, count=count, reward=reward)
+
+
+def _picked_by_hand(
+    scores: Floats, holds: Holds, weights: Floats, ties: Sequence[str], *, count: int, reward: float
+) -> Floats:
     # A handful of words and facts: counting by hand is quicker than with arrays. The words of a fact are the bits of a number.
     plain = scores.tolist()
     words = [int.from_bytes(row.tobytes(), "little") for row in np.packbits(holds, axis=1, bitorder="little")]
@@ -57,7 +71,7 @@ def picked(scores: Floats, holds: Holds, weights: Floats, ties: Sequence[str], *
     def worth(held: int) -> float:
         return reward * sum([weight for word, weight in weighed if held & word])
 
-    stands = [(round(score, DECIMALS), tie) for score, tie in zip(plain, ties, strict=True)]
+    stands = [(_rounded(score), tie) for score, tie in zip(plain, ties, strict=True)]
     gains, bonus = [0.0] * len(plain), dict[int, float]()
     left, covered, last = set(range(len(plain))), 0, np.inf
     for turn in range(min(count, len(plain))):
@@ -70,9 +84,14 @@ def picked(scores: Floats, holds: Holds, weights: Floats, ties: Sequence[str], *
         for row in left:
             if not turn or new & words[row]:
                 gains[row] = worth(words[row] & ~covered)
-                stands[row] = round(plain[row] + gains[row], DECIMALS), ties[row]
-    behind = last - 10.0**-DECIMALS
+                stands[row] = _rounded(plain[row] + gains[row]), ties[row]
+    behind = last - 1 / FINEST
     return np.array([bonus[row] if row in bonus else min(0.0, behind - plain[row]) for row in range(len(plain))])
+
+
+def _rounded(score: float) -> float:
+    """A score as others are compared with it, in the way of numpy."""
+    return round(score * FINEST) / FINEST
 
 
 def _bits(mask: int) -> NDArray[np.int64]:

@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.kernels import picking as compiled
+from cofire.kernels.library import LIBRARY
+
 Floats = NDArray[np.float64]
 
 
@@ -21,7 +24,7 @@ def order(scores: Floats, ties: Sequence[Any]) -> tuple[int, ...]:
     >>> order(np.array([0.5, 0.9, 0.5000000001]), ["a", "b", "c"])
     (1, 2, 0)
     """
-    return tuple(_falling(np.arange(len(scores)), scores.round(DECIMALS), ties))
+    return tuple(best(scores, ties, len(scores)))
 
 
 def best(scores: Floats, ties: Sequence[Any], count: int) -> list[int]:
@@ -30,12 +33,13 @@ def best(scores: Floats, ties: Sequence[Any], count: int) -> list[int]:
     >>> best(np.array([0.5, 0.9, 0.5000000001, -np.inf]), ["a", "b", "c", "d"], 2)
     [1, 2]
     """
+    if LIBRARY is not None:
+        rows, found, equals = compiled.best_rows(scores, count)
+        return (_untied(rows.tolist(), found, ties) if equals else rows.tolist())[:count]
     rounded = scores.round(DECIMALS)
     least = -np.inf
     if len(rounded) > count > 0:
-        ordered = rounded.copy()
-        ordered.partition(len(rounded) - count)
-        least = ordered[len(rounded) - count]
+        least = np.partition(rounded, len(rounded) - count)[len(rounded) - count]
     rows = ((rounded >= least) & (rounded > -np.inf)).nonzero()[0]
     return _falling(rows, rounded[rows], ties)[:count]
 
@@ -54,17 +58,20 @@ def ranks(scores: Floats, heard: NDArray[np.bool_], ties: Sequence[Any]) -> NDAr
 
 
 def _falling(rows: NDArray[np.int64], rounded: Floats, ties: Sequence[Any]) -> list[int]:
-    """Rows by falling number, of equals the one first whose name is larger. There are few of these, so only they are compared."""
+    """Rows by falling number, of equals the one first whose name is larger."""
     order = np.argsort(-rounded, kind="stable")
-    found: list[int] = rows[order].tolist()
-    ordered = rounded[order]
+    return _untied(rows[order].tolist(), rounded[order], ties)
+
+
+def _untied(rows: list[int], ordered: Floats, ties: Sequence[Any]) -> list[int]:
+    """Rows in the order of their numbers, with equals in the order of their names. There are few of these, so only they are compared."""
     others = ordered[1:] != ordered[:-1]
     if others.all():
-        return found
-    for first, end in pairwise([0, *(others.nonzero()[0] + 1).tolist(), len(found)]):
+        return rows
+    for first, end in pairwise([0, *(others.nonzero()[0] + 1).tolist(), len(rows)]):
         if end - first > 1:
-            found[first:end] = sorted(found[first:end], key=ties.__getitem__, reverse=True)
-    return found
+            rows[first:end] = sorted(rows[first:end], key=ties.__getitem__, reverse=True)
+    return rows
 
 
 def reciprocal(places: NDArray[np.integer], *, weight: float, k: float) -> Floats:

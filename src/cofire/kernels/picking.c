@@ -1,0 +1,134 @@
+/* Picking: rows by falling score, and a pick that rewards words nobody held before. The twin of dynamics/fusion.py and of picked in
+   dynamics/covering.py. */
+
+#include "kernels.h"
+
+/* Scores are told apart to the sixth decimal (fusion.DECIMALS). */
+#define FINEST 1e6
+
+/* A row and its score. */
+typedef struct {
+    double score;
+    int64_t row;
+} ranked;
+
+INLINED double rounded(double score) { return rint(score * FINEST) / FINEST; }
+
+/* Whether one comes before the other: by falling score, of equals the earlier row. */
+INLINED int comes_first(ranked one, ranked other) {
+    return one.score > other.score || (one.score == other.score && one.row < other.row);
+}
+
+static int compared(const void *one, const void *other) { return comes_first(*(const ranked *)one, *(const ranked *)other) ? -1 : 1; }
+
+/* A few are sooner put in order by hand. */
+#define FEW 32
+
+static void put_in_order(ranked *rows, int64_t many) {
+    if (many > FEW) {
+        qsort(rows, (size_t)many, sizeof *rows, compared);
+        return;
+    }
+    for (int64_t at = 1; at < many; at++) {
+        ranked one = rows[at];
+        int64_t to = at;
+        for (; to > 0 && comes_first(one, rows[to - 1]); to--) rows[to] = rows[to - 1];
+        rows[to] = one;
+    }
+}
+
+/* The score that at least `count` have, of more than that many. */
+static double least_of(const double *scores, int64_t many, int64_t count, double *room) {
+    for (int64_t row = 0; row < many; row++) room[row] = rounded(scores[row]);
+    return selected(room, many, many - count);
+}
+
+/* The rows of the `count` highest scores in order, with all that equal the last of them, and their scores as they are compared; those at
+   minus infinity are none. How many, and through `equals` how many equal the one before. */
+EXPORTED int64_t best_rows(const double *scores, int64_t many, int64_t count, int64_t *rows, double *found, int64_t *equals) {
+    ranked *ordered = malloc((size_t)(many + 1) * sizeof *ordered);
+    if (!ordered) return NO_ROOM;
+    int64_t kept = 0;
+    double least = 0 < count && count < many ? least_of(scores, many, count, found) : -INFINITY;
+    for (int64_t row = 0; row < many; row++) {
+        ranked one = {rounded(scores[row]), row};
+        if (one.score >= least && one.score > -INFINITY) ordered[kept++] = one;
+    }
+    put_in_order(ordered, kept);
+    *equals = 0;
+    for (int64_t at = 0; at < kept; at++) {
+        rows[at] = ordered[at].row;
+        found[at] = ordered[at].score;
+        *equals += at && ordered[at].score == ordered[at - 1].score;
+    }
+    free(ordered);
+    return kept;
+}
+
+/* What covering the question counts: facts with their scores, the words that each holds, and their turns among equals, the later first. */
+typedef struct {
+    const double *scores;
+    const uint8_t *holds;
+    const int64_t *turns;
+    int64_t facts, words;
+    const double *weights;
+    double reward;
+} covering;
+
+/* What is known of a fact while others are picked: its words as bits, what it would gain, and where it stands. */
+typedef struct {
+    uint64_t words;
+    double gain, stands;
+    int is_picked;
+} candidate;
+
+INLINED double worth(const covering *of, uint64_t words) {
+    double sum = 0;
+    for (int64_t word = 0; word < of->words; word++)
+        if (words >> word & 1) sum += of->weights[word];
+    return of->reward * sum;
+}
+
+/* The one that stands highest of those that are left. */
+static int64_t highest(const covering *of, const candidate *all) {
+    int64_t best = -1;
+    for (int64_t fact = 0; fact < of->facts; fact++) {
+        if (all[fact].is_picked) continue;
+        if (best < 0 || all[fact].stands > all[best].stands ||
+            (all[fact].stands == all[best].stands && of->turns[fact] > of->turns[best]))
+            best = fact;
+    }
+    return best;
+}
+
+/* What covering adds to each score; of at most 64 words. */
+EXPORTED int64_t pick_by_covering(const covering *of, int64_t count, double *bonus) {
+    candidate *all = calloc((size_t)of->facts + 1, sizeof *all);
+    if (!all) return NO_ROOM;
+    uint64_t covered = 0;
+    double last = INFINITY;
+    for (int64_t fact = 0; fact < of->facts; fact++) {
+        all[fact].stands = rounded(of->scores[fact]);
+        for (int64_t word = 0; word < of->words; word++)
+            all[fact].words |= (uint64_t)(of->holds[fact * of->words + word] != 0) << word;
+    }
+    for (int64_t turn = 0; turn < count && turn < of->facts; turn++) {
+        candidate *best = all + highest(of, all);
+        uint64_t new = best->words & ~covered;
+        best->is_picked = 1;
+        covered |= best->words;
+        if (best->stands < last) last = best->stands;
+        for (int64_t fact = 0; fact < of->facts; fact++) {
+            if (all[fact].is_picked || (turn && !(new & all[fact].words))) continue;
+            all[fact].gain = worth(of, all[fact].words & ~covered);
+            all[fact].stands = rounded(of->scores[fact] + all[fact].gain);
+        }
+    }
+    double behind = last - 1 / FINEST;
+    for (int64_t fact = 0; fact < of->facts; fact++) {
+        double less = behind - of->scores[fact];
+        bonus[fact] = all[fact].is_picked ? all[fact].gain : less < 0 ? less : 0;
+    }
+    free(all);
+    return of->facts;
+}
