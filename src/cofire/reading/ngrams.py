@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, islice
 
-from cofire.reading.resolving import normal, opened, singular, terms
+from cofire.reading.resolving import SHORTENED, normal, opened, singular, terms
 from cofire.reading.sentences import sentences
 from cofire.reading.shapes import pieces
 from cofire.reading.words import STOP_WORDS
@@ -22,15 +22,11 @@ _LONGEST_UNSPACED = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """The terms of a sentence, and which of them are small words."""
+class Runs:
+    """Runs of words by their width: those that begin and end in a word that means something, and those that do not."""
 
-    terms: list[str]
-    small: list[bool]
-
-    @classmethod
-    def of(cls, found: list[str]) -> Line:
-        return cls(found, [term in STOP_WORDS for term in found])
+    telling: list[list[str]] = field(default_factory=lambda: [[] for _ in range(LONGEST)])
+    others: list[list[str]] = field(default_factory=lambda: [[] for _ in range(LONGEST)])
 
 
 def ngrams(text: str) -> list[str]:
@@ -44,8 +40,10 @@ def ngrams(text: str) -> list[str]:
     ['set', 'connection', 'pools', 'pool', 'connection pools', 'connection pool', 'connectionpools',
      'set the connection', 'set the connection pools', 'set the connection pool', 'set the']
     """
-    lines = [Line.of(terms(sentence)) for sentence in sentences(text)]
-    found = chain(_addresses(text), _telling(lines), _unspaced(lines), _others(lines))
+    lines, runs = [terms(sentence) for sentence in sentences(text)], Runs()
+    for line in lines:
+        _run(line, runs)
+    found = chain(_addresses(text), *runs.telling, _unspaced(lines), *runs.others)
     return list(islice(dict.fromkeys(found), AT_MOST))
 
 
@@ -55,37 +53,32 @@ def _addresses(text: str) -> Iterator[str]:
         yield from (normal(piece.core) for piece in pieces(text) if piece.shape in _WHOLE)
 
 
-def _telling(lines: Sequence[Line]) -> Iterator[str]:
-    for width in range(1, LONGEST + 1):
-        for line in lines:
-            for at, end in enumerate(range(width, len(line.terms) + 1)):
-                if not line.small[at] and not line.small[end - 1]:
-                    yield from _spellings(line.terms[at:end])
+def _run(line: Sequence[str], runs: Runs) -> None:
+    """Add all runs of a line to others. Each begins as the one before it, so that it is that and one word more."""
+    small, singly = [term in STOP_WORDS for term in line], [singular(term) for term in line]
+    for at, begins_small in enumerate(small):
+        name = ""
+        for width, end in enumerate(range(at, min(at + LONGEST, len(line)))):
+            name = f"{name} {line[end]}" if width else line[end]
+            if begins_small or small[end]:
+                if line[at] not in _ARTICLES and (width > 1 or (width and not (begins_small and small[end]))):
+                    runs.others[width].append(name)
+            else:
+                spelled = name if width == 0 or line[at] not in SHORTENED else " ".join(opened(line[at : end + 1]))
+                runs.telling[width] += _spellings(spelled, line[end], singly[end])
+                if width == 1:
+                    runs.telling[width].append(line[at] + line[end])
 
 
-def _spellings(run: Sequence[str]) -> list[str]:
-    name = " ".join(opened(run))
+def _spellings(name: str, last: str, singly: str) -> tuple[str, ...]:
+    """A name, and the same with its last word as one of several."""
     if len(name) < 2:
-        return []
-    one = singular(run[-1])
-    if one == run[-1]:
-        return [name, "".join(run)] if len(run) == 2 else [name]
-    singly = name[: len(name) - len(run[-1])] + one
-    return [name, singly, "".join(run)] if len(run) == 2 else [name, singly]
+        return ()
+    return (name,) if last == singly else (name, name[: len(name) - len(last)] + singly)
 
 
-def _unspaced(lines: Sequence[Line]) -> Iterator[str]:
-    for term in chain.from_iterable(line.terms for line in lines):
+def _unspaced(lines: Sequence[Sequence[str]]) -> Iterator[str]:
+    for term in chain.from_iterable(lines):
         if term[0] >= _UNSPACED_FROM:
             for width in range(2, _LONGEST_UNSPACED + 1):
                 yield from (term[at : at + width] for at in range(len(term) - width + 1))
-
-
-def _others(lines: Sequence[Line]) -> Iterator[str]:
-    """Runs that begin or end in a small word, articles aside: "let it be"."""
-    for width in range(2, LONGEST + 1):
-        for line in lines:
-            for at, end in enumerate(range(width, len(line.terms) + 1)):
-                first, last = line.small[at], line.small[end - 1]
-                if (first or last) and (width > 2 or not (first and last)) and line.terms[at] not in _ARTICLES:
-                    yield " ".join(line.terms[at:end])

@@ -19,7 +19,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://(?:www\.)?|www\.")
 _WHOLE = frozenset(("path", "url", "email", "flag"))
 _ARTICLES = frozenset(("the", "a", "an"))
-_SHORTENED = {"st": "saint", "mt": "mount", "ft": "fort"}
+SHORTENED = {"st": "saint", "mt": "mount", "ft": "fort"}
 _COMPANY = frozenset("inc ltd llc corp corporation gmbh plc co ag limited incorporated company".split())
 _GENERATION = frozenset("jr sr esq".split())
 _MAKERS = frozenset("apache aws amazon azure hashicorp gnu".split())
@@ -95,8 +95,8 @@ def opened(found: Sequence[str]) -> Sequence[str]:
     first = 0
     while first < len(found) - 1 and found[first] in _ARTICLES:
         first += 1
-    if first < len(found) - 1 and found[first] in _SHORTENED:
-        return [_SHORTENED[found[first]], *found[first + 1 :]]
+    if first < len(found) - 1 and found[first] in SHORTENED:
+        return [SHORTENED[found[first]], *found[first + 1 :]]
     return found[first:]
 
 

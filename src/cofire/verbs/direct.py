@@ -91,11 +91,10 @@ def slate(evidence: Evidence, cue: Cue, settings: Settings) -> Slate:
     }
     heard = {name: values > 0 for name, values in scores.items()}
     heard["semantic"] = evidence.embedded[:asked] & (cue.vector is not None)
-    gives = {
-        name: settings[WEIGHTS[name]] * values * heard[name]
-        for name, values in scores.items()
-        if name not in cue.reports
-    }
+    # What is not heard scores 0, but for likeness, which may be less than by chance.
+    gives = {name: settings[WEIGHTS[name]] * values for name, values in scores.items() if name not in cue.reports}
+    if "semantic" in gives:
+        gives["semantic"] *= heard["semantic"]
     gives["prior"] = prior(evidence, cue)
     holds, lengths = evidence.counts[:asked] > 0, evidence.lengths[:asked].astype(np.float64)
     return Slate(evidence.ids, scores, gives, heard, holds, cosine, raw, lengths)

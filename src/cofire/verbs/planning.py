@@ -75,7 +75,8 @@ def told(plan: Plan, asked: Question) -> Planned:
 def assisted(plan: Plan, asked: Question, results: int) -> Plan:
     """The plan, now that it is known how much the channels found to go on from."""
     assists = asked.settings[ASSIST] and results >= asked.settings[LEAST_RESULTS]
-    return replace(plan, passes=_passes(plan.mode, asked.settings, assists=assists))
+    passes = _passes(plan.mode, asked.settings, assists=assists)
+    return plan if passes == plan.passes else replace(plan, passes=passes)
 
 
 def _passes(mode: str, settings: Settings, *, assists: bool) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.dynamics import fusion
 from cofire.dynamics.likeness import centred
 from cofire.embedders.base import StoredModel, Vectors
 from cofire.kernels.library import LIBRARY
@@ -30,7 +31,6 @@ from cofire.stores.index.voices import Voices
 from cofire.stores.index.warm_vectors import WarmVectors
 from cofire.stores.index.word_scores import WordScores, best_words
 
-SCORE_DECIMALS = 6
 # With more dead among the living than this, and than a quarter, it is worth moving the living together.
 MOST_DEAD = 1_024
 NAME_ARRAYS = ("pairs", "strengths", "sentences", "names", "starts", "positions", "held")
@@ -204,14 +204,8 @@ class Index:
 
     def best(self, proposed: Proposed, k: int) -> list[str]:
         """Ids, best first; of equals the newer first. Rounded, so that the last bit of a sum decides nothing."""
-        positions, rounded = proposed.positions, proposed.scores.round(SCORE_DECIMALS)
-        if len(positions) > k:
-            kept = rounded >= np.partition(rounded, len(rounded) - k)[len(rounded) - k]
-            positions, rounded = positions[kept], rounded[kept]
-        order = np.argsort(-rounded, kind="stable")
-        if (rounded[order[1:]] == rounded[order[:-1]]).any():
-            order = np.lexsort((self.columns["id"][positions], rounded))[::-1]
-        return self.columns.ids(positions[order[:k]])
+        ids = _Ids(self.columns, proposed.positions)
+        return self.columns.ids(proposed.positions[fusion.best(proposed.scores, ids, k)])
 
     def holding(self, scope: int, up_to: int) -> tuple[int, int, Terms, NDArray[np.int64]]:
         """For one scope, up to a key: how many facts, their words all told, and for every word how many facts hold it."""
@@ -313,6 +307,19 @@ class Index:
         for value in values:
             found[self.postings.find(mark(kind, value))[0]] = True
         return found
+
+
+class _Ids(Sequence[bytes]):
+    """The ids at some positions, looked up one by one as they are asked for."""
+
+    def __init__(self, columns: Columns, positions: NDArray[np.integer]) -> None:
+        self._ids, self._positions = columns["id"], positions
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._ids[self._positions[at]]
+
+    def __len__(self) -> int:
+        return len(self._positions)
 
 
 def is_whole(arrays: Mapping[str, NDArray[Any]]) -> bool:
