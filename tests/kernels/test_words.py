@@ -195,7 +195,7 @@ def test_the_evidence_of_facts_is_the_same(
 
     def ask() -> Evidence:
         stored = partial(VectorRows, table)
-        return evidence(index, positions, words, reach=3, near=near, stored=stored)
+        return evidence(index, positions, words, ids=index.columns.ids(positions), reach=3, near=near, stored=stored)
 
     compiled, numpy = both("gather_evidence", ask)
     assert said_of(compiled) == said_of(numpy)

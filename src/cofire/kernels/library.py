@@ -53,9 +53,10 @@ def function(name: str, *takes: Any) -> Any:
 
 def start(array: Any) -> int:
     """Where the numbers of an array begin. It must be in one piece, and whoever asks must hold on to it."""
-    if not array.flags.writeable:
+    try:
+        return addressof(_Anything.from_buffer(array))
+    except TypeError:  # It may not be written to.
         return int(array.ctypes.data)
-    return addressof(_Anything.from_buffer(array))
 
 
 def whole(array: NDArray[Any], kind: Any) -> NDArray[Any]:

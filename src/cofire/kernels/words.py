@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from ctypes import POINTER, Structure, byref, c_char_p, c_double, c_int64, c_void_p
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -160,7 +161,11 @@ class AskedWords:
     """The words of a question as C reads them."""
 
     def __init__(
-        self, terms: Sequence[int], hints: Sequence[int], weights: Sequence[float] = (), lent: Sequence[bool] = ()
+        self,
+        terms: tuple[int, ...],
+        hints: tuple[int, ...],
+        weights: tuple[float, ...] = (),
+        lent: tuple[bool, ...] = (),
     ) -> None:
         self.many = max(len(terms), len(weights))
         self._kept = (
@@ -173,6 +178,10 @@ class AskedWords:
         self.in_c = Wording(
             start(numbers), start(hinted), start(heavy), None if turned is None else start(turned), self.many
         )
+
+
+# A recall looks several times for the same words.
+asked_words = lru_cache(maxsize=16)(AskedWords)
 
 
 class Room:

@@ -12,27 +12,27 @@ from cofire.stores.index.moments import moment
 
 def fact_of(row: Sequence[Any], tags: Iterable[str]) -> Fact:
     """A row from the id to the metadata as a fact, with its tags."""
-    (id, scope, text, subject, category, speaker, session, position, source, at, stored_at) = row[:11]
-    (valid_from, valid_until, expires, reinforced, reinforced_at, pinned, archived, metadata) = row[11:]
+    (id, scope, text, subject, category, speaker, session, position, source, at, stored_at, *rest) = row
+    (valid_from, valid_until, expires, reinforced, reinforced_at, pinned, archived, metadata) = rest
     return Fact(
         text=text,
         tags=tuple(tags),
         category=category,
         subject=subject,
-        at=moment(at),
+        at=None if at is None else moment(at),
         session=session,
         speaker=speaker,
         scope=scope,
         source=source,
         metadata=json.loads(metadata) if metadata else {},
-        valid_from=moment(valid_from),
-        valid_until=moment(valid_until),
-        expires=moment(expires),
+        valid_from=None if valid_from is None else moment(valid_from),
+        valid_until=None if valid_until is None else moment(valid_until),
+        expires=None if expires is None else moment(expires),
         id=id,
         position=position,
         stored_at=moment(stored_at),
         reinforced=reinforced,
-        reinforced_at=moment(reinforced_at),
+        reinforced_at=None if reinforced_at is None else moment(reinforced_at),
         pinned=bool(pinned),
         archived=bool(archived),
     )

@@ -100,6 +100,11 @@ class Cue:
         return likeness.usual(self.chance, resting=resting, least=LEAST_SAMPLE)
 
     @cached_property
+    def spelled(self) -> frozenset[str]:
+        """The names of the question that memory knows."""
+        return frozenset(one.name for one in self.names)
+
+    @cached_property
     def named(self) -> list[Known]:
         """Names of the question that lead to facts about them, without those that are part of a longer one."""
         spelled = [f" {one.name} " for one in self.names]

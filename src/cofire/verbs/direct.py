@@ -15,7 +15,7 @@ from cofire.dynamics.context import Context, borrowed, mixed_cosines, nearest_tu
 from cofire.kernels import vectors as compiled_vectors
 from cofire.kernels import words as compiled_words
 from cofire.kernels.library import LIBRARY
-from cofire.kernels.words import AskedWords, Weights
+from cofire.kernels.words import Weights, asked_words
 from cofire.ranking import ranking
 from cofire.reading.addressing import ASSISTANTS
 from cofire.reading.asked_times import closeness
@@ -125,7 +125,8 @@ def word_shares(evidence: Evidence, cue: Cue, *, in_session: bool) -> Numbers:
     short, usual = (context.short, usual_length(words.mean_length, context)) if context else (1.0, 1.0)
     weights = Weights(words.hint_weight, words.k1, words.b, words.mean_length, short, usual, sum(words.weights))
     held = (evidence.counts, evidence.hints, evidence.lengths, around)
-    return compiled_words.shares(held, lends, AskedWords((), (), words.weights, words.lent if context else ()), weights)
+    asked = asked_words((), (), words.weights, words.lent if context else ())
+    return compiled_words.shares(held, lends, asked, weights)
 
 
 def saturation(evidence: Evidence, cue: Cue, *, in_session: bool) -> Numbers:

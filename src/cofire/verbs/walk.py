@@ -194,9 +194,11 @@ def best_links(paths: NamePaths, known: Slate, seeds: Mapping[str, float], cue: 
 
 def name_weights(paths: NamePaths, cue: Cue, floor: float) -> Numbers:
     """What each name counts: by its rarity, less if the question holds it; those that are too unsure nothing."""
-    asked, known = {one.name for one in cue.names}, ranking().names.in_question
-    held = np.array([known if name in asked else 1.0 for name in paths.name], np.float64)
-    return walking.rarity(max(1, cue.facts), paths.count) * held * (paths.sure >= floor)
+    weights = walking.rarity(max(1, cue.facts), paths.count) * (paths.sure >= floor)
+    if cue.spelled.isdisjoint(paths.name):
+        return weights
+    known = ranking().names.in_question
+    return weights * np.array([known if name in cue.spelled else 1.0 for name in paths.name], np.float64)
 
 
 def steps_of(paths: NamePaths, standing: Numbers) -> tuple[walking.Steps, walking.Steps]:
@@ -216,8 +218,8 @@ def steps_of(paths: NamePaths, standing: Numbers) -> tuple[walking.Steps, walkin
 
 def turns_of(paths: NamePaths) -> Rows:
     """The order of names: of two worth the same, the surer one tells the way, whichever was written first."""
-    letters = {name: place for place, name in enumerate(sorted(set(paths.name)))}
-    surest = np.lexsort((np.array([letters[name] for name in paths.name], np.int64), -paths.sure))
+    letters = np.array(sorted(range(len(paths.name)), key=paths.name.__getitem__), np.int64)
+    surest = letters[np.argsort(-paths.sure[letters], kind="stable")]
     turn = np.empty(len(surest), np.int64)
     turn[surest] = np.arange(len(surest))
     return turn

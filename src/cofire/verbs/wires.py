@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 import numpy as np
 
@@ -38,7 +39,12 @@ def hops_along(found: Expansion, seeds: Mapping[str, float]) -> dict[str, Hop]:
 
 def silent() -> frozenset[str]:
     """Kinds of edge that carry nothing in the walk."""
-    return frozenset(kind for kind, worth in ranking().edges.kinds.items() if not worth)
+    return _worthless(tuple(ranking().edges.kinds.items()))
+
+
+@lru_cache(maxsize=16)
+def _worthless(kinds: tuple[tuple[str, float], ...]) -> frozenset[str]:
+    return frozenset(kind for kind, worth in kinds if not worth)
 
 
 def carried(found: Expansion, seeds: Mapping[str, float]) -> Numbers:

@@ -14,7 +14,7 @@ from cofire.dynamics.runs import stretched
 from cofire.kernels import names as compiled
 from cofire.kernels.library import LIBRARY
 from cofire.kernels.names import Paths
-from cofire.kernels.words import AskedWords, Gathered
+from cofire.kernels.words import Gathered, asked_words
 from cofire.stores import linking
 from cofire.stores.base import Evidence
 from cofire.stores.index.columns import Mask
@@ -36,15 +36,16 @@ def evidence(
     positions: Positions,
     words: Sequence[str],
     *,
+    ids: Sequence[str],
     reach: int,
     near: int,
     stored: Callable[[Positions], VectorRows],
 ) -> Evidence:
-    """What scoring needs of these facts and of the turns around them."""
+    """What scoring needs of these facts and of the turns around them. `ids` are those of all that were asked for."""
     found = gathered(index, positions, words, reach=reach, near=near)
     first = found.rows[: found.first]
     return Evidence(
-        ids=ids_of(index, positions),
+        ids=tuple(ids) if len(ids) == len(positions) else ids_of(index, positions),
         stored=stored(first),
         embedded=index.columns["embedded"][first],
         counts=found.counts,
@@ -60,10 +61,10 @@ def evidence(
 
 def gathered(index: Index, positions: Positions, words: Sequence[str], *, reach: int, near: int) -> Gathered:
     """Facts and the turns around them as rows, how often each holds each word, and which facts ask or speak of a time."""
-    terms, hinted = list(map(term, words)), list(map(hint, words))
+    terms, hinted = tuple(map(term, words)), tuple(map(hint, words))
     # For a few facts alone it does not pay to bring all postings into the form that compiled code reads.
     if LIBRARY is not None and (words or reach):
-        return index.holdings().gather(AskedWords(terms, hinted), positions, (ASKS, TIMED), reach, near)
+        return index.holdings().gather(asked_words(terms, hinted), positions, (ASKS, TIMED), reach, near)
     turns = index.turns.around(positions, reach)
     first = rows = positions
     # By position, which row it is; -1 for all others, and at the end for turns that are not there.

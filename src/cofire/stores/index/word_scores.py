@@ -125,10 +125,10 @@ def best_words(holdings: Holdings, cue: WordCue, among: Mask, k: int) -> tuple[N
     order = sorted(range(len(cue.words)), key=lambda at: -cue.weights[at])
     spelled = [cue.words[at] for at in order]
     asked = AskedWords(
-        list(map(term, spelled)),
-        list(map(hint, spelled)),
-        [cue.weights[at] for at in order],
-        [cue.lent[at] for at in order] if cue.lent and cue.context is not None else (),
+        tuple(map(term, spelled)),
+        tuple(map(hint, spelled)),
+        tuple([cue.weights[at] for at in order]),
+        tuple([cue.lent[at] for at in order]) if cue.lent and cue.context is not None else (),
     )
     return holdings.best(asked, weights_of(cue), cue.context.lends() if cue.context else _NOTHING_LENT, among, k)
 

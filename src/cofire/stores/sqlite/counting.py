@@ -69,11 +69,21 @@ class Counts:
 
     def __init__(self) -> None:
         self._kept: dict[int, tuple[tuple[str, int], Count]] = {}
+        # What was read at the state of the store that is named, and holds as long as that does.
+        self._state: tuple[str, int] = "", -1
+        self._at_this_state: dict[str, Count | None] = {}
 
     def read(
-        self, connection: apsw.Connection, scopes: Sequence[str], words: Sequence[str], dimension: int
+        self,
+        connection: apsw.Connection,
+        scopes: Sequence[str],
+        words: Sequence[str],
+        dimension: int,
+        state: tuple[str, int],
     ) -> WordStatistics:
-        """The statistics of several scopes together."""
+        """The statistics of several scopes together, at a state that the connection reads: an epoch and a version."""
+        if state != self._state:
+            self._state, self._at_this_state = state, {}
         counted = [count for scope in sorted(set(scopes)) if (count := self._count(connection, scope, dimension))]
         asked = np.array([term(word) for word in words], np.int64)
         facts = sum(count.facts for count in counted)
@@ -84,6 +94,11 @@ class Counts:
         return WordStatistics(facts, mean, tuple(holding.tolist()), sample)
 
     def _count(self, connection: apsw.Connection, scope: str, dimension: int) -> Count | None:
+        if scope not in self._at_this_state:
+            self._at_this_state[scope] = self._as_counted(connection, scope, dimension)
+        return self._at_this_state[scope]
+
+    def _as_counted(self, connection: apsw.Connection, scope: str, dimension: int) -> Count | None:
         found = connection.execute(_STAMP, (scope,)).get
         if found is None:
             return None

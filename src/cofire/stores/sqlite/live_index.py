@@ -64,6 +64,11 @@ class LiveIndex:
         """Whether it was ever looked at."""
         return self._epoch != ""
 
+    @property
+    def state(self) -> tuple[str, int]:
+        """The epoch and the version of the store that it has followed up to: every change of the store is another version."""
+        return self._epoch, self._version
+
     def expect(self, news: News) -> None:
         """What this process has just written itself need not be read once more, unless others wrote as well."""
         self._own = news

@@ -33,7 +33,10 @@ ON CONFLICT(occasion, fact) DO UPDATE SET first = excluded.first, verdict = coal
 def alike(connection: apsw.Connection, ids: Sequence[str], limit: int) -> list[Occasion]:
     """Those that had at least two of these facts at their first places, those with most of them and then the newest first."""
     found: dict[str, dict[str, tuple[int, int]]] = {}
-    rows: Any = connection.execute(_ALIKE, (apsw.carray(tuple(ids)), limit)) if ids else ()
+    # Most memories were never told what helped, and every recall asks.
+    if not ids or not connection.execute("SELECT EXISTS (SELECT 1 FROM occasions)").get:
+        return []
+    rows: Any = connection.execute(_ALIKE, (apsw.carray(tuple(ids)), limit))
     for occasion, fact, first, verdict in rows:
         found.setdefault(occasion, {})[fact] = first, verdict
     return [_occasion(id, facts) for id, facts in found.items()]

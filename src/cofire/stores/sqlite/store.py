@@ -171,6 +171,7 @@ class SqliteStore(Carrying, Learning, Curating):
                 index,
                 positions,
                 words,
+                ids=ids,
                 reach=reach,
                 near=near,
                 stored=lambda rows: vector_reading.rows_at(connection, index, rows),
@@ -207,8 +208,9 @@ class SqliteStore(Carrying, Learning, Curating):
             return name_reading.named(connection, index, found, index.spelled)
 
     def statistics(self, scopes: Sequence[str], words: Sequence[str]) -> WordStatistics:
-        with self._reading() as connection, self._live.at(connection):
-            counted = self._counts.read(connection, scopes, words, self._dimension(connection))
+        with self._reading() as connection, self._live.at(connection) as index:
+            dimension = index.dimension if index.model else 0
+            counted = self._counts.read(connection, scopes, words, dimension, self._live.state)
             earliest, latest = self._live.times(scopes)
             return replace(counted, earliest=earliest, latest=latest)
 
@@ -362,10 +364,6 @@ class SqliteStore(Carrying, Learning, Curating):
                 way_out="Open the memory anew in this process.",
             )
         return self._lines
-
-    def _dimension(self, connection: apsw.Connection) -> int:
-        model = writing.model_of(connection, MODEL_RECORD)
-        return model.dimension if model else 0
 
     def _bytes(self) -> int:
         if self.path == IN_MEMORY:
