@@ -55,7 +55,9 @@ def start(array: Any) -> int:
     """Where the numbers of an array begin. It must be in one piece, and whoever asks must hold on to it."""
     try:
         return addressof(_Anything.from_buffer(array))
-    except TypeError:  # It may not be written to.
+    except TypeError:
+        if array.flags.writeable:
+            raise
         return int(array.ctypes.data)
 
 
