@@ -5,6 +5,10 @@
 
 /* Scores are told apart to the sixth decimal (fusion.DECIMALS). */
 #define FINEST 1e6
+/* Added to a number below the second, it leaves no room for what is behind the point, and so rounds as `rint` does, which not every
+   processor can do in one step. */
+#define NO_ROOM_BEHIND 6755399441055744.0
+#define ROUNDED_SO 2251799813685248.0
 
 /* A row and its score. */
 typedef struct {
@@ -12,7 +16,13 @@ typedef struct {
     int64_t row;
 } ranked;
 
-INLINED double rounded(double score) { return rint(score * FINEST) / FINEST; }
+/* A score in the finest steps that are told apart. */
+INLINED double in_steps(double score) {
+    double steps = score * FINEST;
+    return fabs(steps) < ROUNDED_SO ? (steps + NO_ROOM_BEHIND) - NO_ROOM_BEHIND : rint(steps);
+}
+
+INLINED double rounded(double score) { return in_steps(score) / FINEST; }
 
 /* Whether one comes before the other: by falling score, of equals the earlier row. */
 INLINED int comes_first(ranked one, ranked other) {
@@ -37,31 +47,32 @@ static void put_in_order(ranked *rows, int64_t many) {
     }
 }
 
-/* The score that at least `count` have, of more than that many. */
-static double least_of(const double *scores, int64_t many, int64_t count, double *room) {
-    for (int64_t row = 0; row < many; row++) room[row] = rounded(scores[row]);
-    return selected(room, many, many - count);
-}
-
-/* The rows of the `count` highest scores in order, with all that equal the last of them, and their scores as they are compared; those at
-   minus infinity are none. How many, and through `equals` how many equal the one before. */
-EXPORTED int64_t best_rows(const double *scores, int64_t many, int64_t count, int64_t *rows, double *found, int64_t *equals) {
+/* The rows of the `count` highest scores in order, with all that equal the last of them, and in `steps` their scores as they are
+   compared; those at minus infinity are none. How many, and through `equals` how many equal the one before. */
+EXPORTED int64_t best_rows(const double *scores, int64_t many, int64_t count, int64_t *rows, double *steps, int64_t *equals) {
     ranked *ordered = malloc((size_t)(many + 1) * sizeof *ordered);
-    if (!ordered) return NO_ROOM;
+    double *room = malloc((size_t)(many + 1) * sizeof *room), least = -INFINITY;
+    if (!ordered || !room) {
+        free(ordered);
+        free(room);
+        return NO_ROOM;
+    }
     int64_t kept = 0;
-    double least = 0 < count && count < many ? least_of(scores, many, count, found) : -INFINITY;
+    for (int64_t row = 0; row < many; row++) room[row] = steps[row] = in_steps(scores[row]);
+    if (0 < count && count < many) least = selected(room, many, many - count);
     for (int64_t row = 0; row < many; row++) {
-        ranked one = {rounded(scores[row]), row};
+        ranked one = {steps[row], row};
         if (one.score >= least && one.score > -INFINITY) ordered[kept++] = one;
     }
     put_in_order(ordered, kept);
     *equals = 0;
     for (int64_t at = 0; at < kept; at++) {
         rows[at] = ordered[at].row;
-        found[at] = ordered[at].score;
+        steps[at] = ordered[at].score;
         *equals += at && ordered[at].score == ordered[at - 1].score;
     }
     free(ordered);
+    free(room);
     return kept;
 }
 

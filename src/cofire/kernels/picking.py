@@ -31,12 +31,12 @@ _pick_by_covering = function("pick_by_covering", POINTER(Covering), c_int64, c_v
 
 
 def best_rows(scores: Floats, count: int) -> tuple[Numbers, Floats, bool]:
-    """Rows by falling score, rounded, with the scores: the first `count` and all that equal the last of them; and whether any are
-    equal. Those at minus infinity are none."""
+    """Rows by falling score, rounded, with the scores in millionths: the first `count` and all that equal the last of them; and
+    whether any are equal. Those at minus infinity are none."""
     scores = whole(scores, np.float64)
-    rows, found, equals = np.empty(len(scores), np.int64), np.empty(len(scores)), np.empty(1, np.int64)
-    many = counted(_best_rows(start(scores), len(scores), count, start(rows), start(found), start(equals)))
-    return rows[:many], found[:many], bool(equals[0])
+    rows, steps, equals = np.empty(len(scores), np.int64), np.empty(len(scores)), c_int64()
+    many = counted(_best_rows(start(scores), len(scores), count, start(rows), start(steps), byref(equals)))
+    return rows[:many], steps[:many], bool(equals.value)
 
 
 def picked(
