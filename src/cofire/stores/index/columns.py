@@ -110,6 +110,13 @@ class Columns:
         told = zip(ids, positions.tolist(), alive, strict=True)
         self._at.update([(id, position) for id, position, lives in told if lives])
 
+    def all_at(self, ids: Sequence[str]) -> NDArray[np.int64] | None:
+        """The positions of facts whose ids were told, of all of them or of none."""
+        try:
+            return np.fromiter(map(self._at.__getitem__, ids), np.int64, len(ids))
+        except KeyError:
+            return None
+
     def at(self, ids: Iterable[str]) -> list[int | None]:
         """The positions of facts whose ids were told; None for all others, which may be there nevertheless."""
         return list(map(self._at.get, ids))

@@ -141,6 +141,9 @@ class LiveIndex:
 
     def positions(self, connection: apsw.Connection, ids: Sequence[str]) -> NDArray[np.int64]:
         """Where these facts stand in the index, in their order; unknown ones are left out."""
+        found = self._index.columns.all_at(ids)
+        if found is not None:
+            return found
         return np.array([at for at in self.places(connection, ids) if at is not None], np.int64)
 
     def places(self, connection: apsw.Connection, ids: Sequence[str]) -> list[int | None]:

@@ -98,6 +98,13 @@ def named(connection: apsw.Connection, index: Index, found: Paths, known: dict[i
 def _spelled(connection: apsw.Connection, keys: NDArray[np.int64], known: dict[int, str]) -> tuple[str, ...]:
     """Names by key; a key is never given to another name, so those met before need not be read again."""
     listed = keys.tolist()
+    try:
+        return tuple(map(known.__getitem__, listed))
+    except KeyError:
+        return _newly_spelled(connection, listed, known)
+
+
+def _newly_spelled(connection: apsw.Connection, listed: list[int], known: dict[int, str]) -> tuple[str, ...]:
     new = sorted([key for key in set(listed) if key not in known])
     if len(known) + len(new) > MOST_KNOWN:
         known.clear()
