@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from cofire.errors import Conflict
 from cofire.model import Description
 from cofire.stores.base import MODEL_RECORD, WordCue
+from cofire.stores.index import columns
 from cofire.stores.sqlite.store import SqliteStore
 from tests.conftest import sqlite_store
 from tests.stores.making import MODEL, Pen, asked, cue, everywhere, vector
@@ -83,3 +85,41 @@ def test_a_model_that_moves_in_leaves_no_old_news(pens: tuple[Pen, Pen]) -> None
     id = one.tell("last tea", vector(0, 0, 0, 1))
     other.settle(type(MODEL)(MODEL.model, MODEL.mean * 0, MODEL.resting))
     assert one.store.nearest(asked(0, 0, 0, 1), 1, everywhere(), 10) == [id]
+
+
+def test_facts_that_were_proposed_are_read_as_others_left_them(pens: tuple[Pen, Pen]) -> None:
+    one, other = pens
+    changed, gone = one.tell("tea to change"), one.tell("tea to forget")
+    assert {changed, gone} <= set(found(one.store))
+    other.write(other.new("tea to change", id=changed, category="event"))
+    other.forget(gone)
+    read = one.store.read([gone, changed])
+    assert [fact and fact.category for fact in read] == [None, "event"]
+    back = other.tell("tea again", id=gone)
+    assert [fact and fact.text for fact in one.store.read([back])] == ["tea again"]
+    assert set(found(one.store)) == set(found(other.store))
+
+
+def test_facts_are_read_by_their_ids_where_others_have_their_keys(
+    pens: tuple[Pen, Pen], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, _ = pens
+    ids = [one.tell("green tea"), one.tell("black tea")]
+    monkeypatch.setattr(one.store._live, "keys_of", lambda ids: np.array([1, 77], np.int64))
+    assert [fact and fact.text for fact in one.store.read(ids)] == ["green tea", "black tea"]
+
+
+def test_an_id_is_known_by_its_place_as_long_as_the_fact_is_there(
+    pens: tuple[Pen, Pen], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when more ids were told than are kept."""
+    one, _ = pens
+    monkeypatch.setattr(columns, "MOST_TOLD", 3)
+    ids = [one.tell(f"tea {number}") for number in range(8)]
+    for _ in range(3):
+        assert set(one.store.admitted(ids, everywhere())) == set(ids)
+        assert set(found(one.store)) >= set(ids)
+    one.forget(ids[3])
+    assert set(one.store.admitted(ids, everywhere())) == {*ids[:3], *ids[4:]}
+    one.tell("tea 3", id=ids[3])
+    assert one.store.admitted([ids[3]], everywhere()) == [ids[3]]

@@ -88,7 +88,7 @@ def nearest_turns(around: NDArray[np.int32], context: Context) -> NDArray[np.int
     told = around.shape[1] // 2
     if context.reach >= told:
         return around
-    return np.hstack([around[:, : context.reach], around[:, told : told + context.reach]])
+    return np.concatenate([around[:, : context.reach], around[:, told : told + context.reach]], axis=1)
 
 
 def mixed_cosines(

@@ -139,6 +139,13 @@ class LiveIndex:
             self._spelled.update(name_reading.spelled(connection, np.array(unknown, np.int64)))
         return [self._spelled[key] for key in wanted]
 
+    def keys_of(self, ids: Sequence[str]) -> NDArray[np.int64] | None:
+        """The keys of facts that were proposed or led to; None if others are among them. A key is never given to another fact of the
+        file, so that it is right whatever has changed since."""
+        columns = self._index.columns
+        found = columns.all_at(ids)
+        return None if found is None else columns["key"][found]
+
     def positions(self, connection: apsw.Connection, ids: Sequence[str]) -> NDArray[np.int64]:
         """Where these facts stand in the index, in their order; unknown ones are left out."""
         found = self._index.columns.all_at(ids)

@@ -8,6 +8,8 @@ from functools import lru_cache
 from typing import Any
 
 import apsw
+import numpy as np
+from numpy.typing import NDArray
 
 from cofire.model import Fact, NewFact, Where
 from cofire.stores.fact_rows import fact_of
@@ -45,6 +47,12 @@ UPDATE facts SET category = ?, source = ?, metadata = ?, valid_from = ?, valid_u
 def facts(connection: apsw.Connection, ids: Iterable[str]) -> dict[str, Fact]:
     """The facts that have these ids, which are some, by id."""
     found = connection.execute(SELECT + " WHERE f.id IN (SELECT value FROM carray(?))", (apsw.carray(tuple(ids)),))
+    return {one.id: one for one in map(fact, found)}
+
+
+def facts_at(connection: apsw.Connection, keys: NDArray[np.int64]) -> dict[str, Fact]:
+    """The facts that have these keys, which are some, by id: a search less for each than by id."""
+    found = connection.execute(SELECT + " WHERE f.key IN (SELECT value FROM carray(?))", (apsw.carray(keys),))
     return {one.id: one for one in map(fact, found)}
 
 

@@ -125,8 +125,12 @@ class SqliteStore(Carrying, Learning, Curating):
             return writing.recognised(connection, hashes)
 
     def read(self, ids: Sequence[str]) -> list[Fact | None]:
+        keys = self._live.keys_of(ids) if ids else None
         with self._glancing() as connection:
-            facts = rows.facts(connection, ids) if ids else {}
+            facts = {} if keys is None else rows.facts_at(connection, keys)
+            # Those that are unknown here may be there; and in a file that was restored others have the keys.
+            if missing := [id for id in ids if id not in facts]:
+                facts |= rows.facts(connection, missing)
         return [facts.get(id) for id in ids]
 
     def scan(self, where: Where, limit: int, before: str | None) -> list[Fact]:
