@@ -71,12 +71,11 @@ def cues(draw: st.DrawFn) -> WordCue:
 
 
 def assert_alike(compiled: Proposed, numpy: Proposed) -> None:
-    """The same positions with nearly the same scores, in an order that both agree with."""
+    """The same positions with nearly the same scores, in any order: `Index.best` puts them in the one that counts."""
     assert sorted(compiled.positions.tolist()) == sorted(numpy.positions.tolist())
     scores = dict(zip(numpy.positions.tolist(), numpy.scores.tolist(), strict=True))
     expected = np.array([scores[position] for position in compiled.positions.tolist()])
     np.testing.assert_allclose(compiled.scores, expected, rtol=0, atol=CLOSE)
-    assert (np.diff(expected) <= CLOSE).all()
 
 
 @hypothesis_settings(max_examples=300)
@@ -127,7 +126,7 @@ def test_rivals_are_told_apart_by_a_word_that_all_hold(crowd: Index, k: int) -> 
     assert_alike(*both("best_by_words", lambda: crowd.matching(cue, admitted(crowd, None), k)))
 
 
-def test_equals_stand_in_the_order_of_positions() -> None:
+def test_all_that_equal_the_last_are_proposed() -> None:
     story = Story(3, 1, 1, 1, 64, sessions=False, described=False, embedded=False)
     alike = row(np.random.default_rng(3), story, 1)
     index = Index(None)
@@ -135,7 +134,8 @@ def test_equals_stand_in_the_order_of_positions() -> None:
     index.change(twins, [], NOTHING_HELD, NOTHING_HELD, {})
     cue = WordCue(WORDS, (1.0,) * len(WORDS), 10.0, 0.8, 0.6)
     compiled, numpy = both("best_by_words", lambda: index.matching(cue, admitted(index, None), 5))
-    assert compiled.positions.tolist() == numpy.positions.tolist() == list(range(29))
+    assert sorted(compiled.positions.tolist()) == numpy.positions.tolist() == list(range(29))
+    assert index.best(compiled, 5) == index.best(numpy, 5) == [f"{key:026}" for key in range(29, 24, -1)]
 
 
 @pytest.mark.parametrize("asked", [(), (WORDS[0],)], ids=["no word", "a word"])

@@ -123,7 +123,7 @@ class Holdings:
     def best(
         self, words: AskedWords, weights: Weights, lends: Floats, among: NDArray[np.bool_], k: int
     ) -> tuple[Numbers, Floats]:
-        """Positions of the k best above 0 with their scores, best first, and of all that equal the last of them. The words come in
+        """Positions of the k best above 0 with their scores, and of all that equal the last of them, in any order. The words come in
         the order of weight, the heaviest first; `lends` tells what turns before and after are lent."""
         room, among = self._room, whole(among, np.bool_)
         count = counted(
@@ -133,9 +133,7 @@ class Holdings:
                 start(room.scores),
             )
         )
-        positions, scores = room.found[:count], room.scores[:count]
-        order = np.lexsort((positions, -scores))
-        return positions[order], scores[order]
+        return room.found[:count].copy(), room.scores[:count].copy()
 
     def gather(self, words: AskedWords, positions: Numbers, marks: Sequence[int], reach: int, near: int) -> Gathered:
         """Facts and the turns around them as rows, how often each row holds each word, and which facts bear which mark."""

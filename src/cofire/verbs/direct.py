@@ -150,6 +150,7 @@ def in_context(lengths: Numbers, lent: Numbers, mean_length: float, context: Con
     return np.where(lent > 0, (lengths + lent) / usual_length(mean_length, context), lengths)
 
 
+@lru_cache(maxsize=64)
 def usual_length(mean_length: float, context: Context) -> float:
     """How many times as long a turn of mean length is, with what it borrows from others of mean length."""
     return 1.0 + float(context.weights().sum() * openness(np.array([mean_length]), short=context.short)[0])

@@ -121,7 +121,7 @@ class WordScores:
 
 
 def best_words(holdings: Holdings, cue: WordCue, among: Mask, k: int) -> tuple[NDArray[np.int64], Scores]:
-    """The same as `WordScores.best`, by compiled code."""
+    """The same as `WordScores.best`, by compiled code, in any order."""
     order = sorted(range(len(cue.words)), key=lambda at: -cue.weights[at])
     spelled = [cue.words[at] for at in order]
     asked = AskedWords(
