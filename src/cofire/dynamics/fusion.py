@@ -33,15 +33,26 @@ def best(scores: Floats, ties: Sequence[Any], count: int) -> list[int]:
     >>> best(np.array([0.5, 0.9, 0.5000000001, -np.inf]), ["a", "b", "c", "d"], 2)
     [1, 2]
     """
+    rows, ordered = leading(scores, count)
+    return untied(rows, ordered, ties)[:count]
+
+
+def leading(scores: Floats, count: int) -> tuple[list[int], Floats | None]:
+    """The first rows by falling score and all that equal the last of them, and their scores as they are compared, None if no two are
+    equal. Those at minus infinity are none.
+
+    >>> leading(np.array([0.5, 0.9, 0.7, -np.inf]), 2)
+    ([1, 2], None)
+    """
     if LIBRARY is not None:
-        rows, found, equals = compiled.best_rows(scores, count)
-        return (_untied(rows.tolist(), found, ties) if equals else rows.tolist())[:count]
+        found, steps, are_equal = compiled.best_rows(scores, count)
+        return found.tolist(), steps if are_equal else None
     rounded = scores.round(DECIMALS)
     least = -np.inf
     if len(rounded) > count > 0:
         least = np.partition(rounded, len(rounded) - count)[len(rounded) - count]
     rows = ((rounded >= least) & (rounded > -np.inf)).nonzero()[0]
-    return _falling(rows, rounded[rows], ties)[:count]
+    return _falling(rows, rounded[rows])
 
 
 def ranks(scores: Floats, heard: NDArray[np.bool_], ties: Sequence[Any]) -> NDArray[np.int64]:
@@ -53,25 +64,31 @@ def ranks(scores: Floats, heard: NDArray[np.bool_], ties: Sequence[Any]) -> NDAr
     rows = heard.nonzero()[0]
     places = np.zeros(len(scores), np.int64)
     if len(rows):
-        places[_falling(rows, scores[rows].round(DECIMALS), ties)] = np.arange(1, len(rows) + 1)
+        places[untied(*_falling(rows, scores[rows].round(DECIMALS)), ties)] = np.arange(1, len(rows) + 1)
     return places
 
 
-def _falling(rows: NDArray[np.int64], rounded: Floats, ties: Sequence[Any]) -> list[int]:
-    """Rows by falling number, of equals the one first whose name is larger."""
-    order = np.argsort(-rounded, kind="stable")
-    return _untied(rows[order].tolist(), rounded[order], ties)
+def untied(rows: list[int], ordered: Floats | None, ties: Sequence[Any]) -> list[int]:
+    """Rows in the order of their numbers, with equals in the order of their names, the larger first. There are few of these, so only
+    they are compared.
 
-
-def _untied(rows: list[int], ordered: Floats, ties: Sequence[Any]) -> list[int]:
-    """Rows in the order of their numbers, with equals in the order of their names. There are few of these, so only they are compared."""
-    others = ordered[1:] != ordered[:-1]
-    if others.all():
+    >>> untied([1, 0, 2], np.array([0.9, 0.5, 0.5]), ["a", "b", "c"])
+    [1, 2, 0]
+    """
+    if ordered is None:
         return rows
-    for first, end in pairwise([0, *(others.nonzero()[0] + 1).tolist(), len(rows)]):
+    ends = (ordered[1:] != ordered[:-1]).nonzero()[0] + 1
+    for first, end in pairwise([0, *ends.tolist(), len(rows)]):
         if end - first > 1:
             rows[first:end] = sorted(rows[first:end], key=ties.__getitem__, reverse=True)
     return rows
+
+
+def _falling(rows: NDArray[np.int64], rounded: Floats) -> tuple[list[int], Floats | None]:
+    """Rows by falling number, and the numbers if any two are equal."""
+    order = np.argsort(-rounded, kind="stable")
+    ordered = rounded[order]
+    return rows[order].tolist(), ordered if (ordered[1:] == ordered[:-1]).any() else None
 
 
 def reciprocal(places: NDArray[np.integer], *, weight: float, k: float) -> Floats:

@@ -204,8 +204,11 @@ class Index:
 
     def best(self, proposed: Proposed, k: int) -> list[str]:
         """Ids, best first; of equals the newer first. Rounded, so that the last bit of a sum decides nothing."""
-        ids = _Ids(self.columns, proposed.positions)
-        return self.columns.ids(proposed.positions[fusion.best(proposed.scores, ids, k)])
+        rows, ordered = fusion.leading(proposed.scores, k)
+        ids = self.columns.ids(proposed.positions[rows])
+        if ordered is not None:
+            ids = [ids[at] for at in fusion.untied(list(range(len(ids))), ordered, ids)]
+        return ids[:k]
 
     def holding(self, scope: int, up_to: int) -> tuple[int, int, Terms, NDArray[np.int64]]:
         """For one scope, up to a key: how many facts, their words all told, and for every word how many facts hold it."""
@@ -307,19 +310,6 @@ class Index:
         for value in values:
             found[self.postings.find(mark(kind, value))[0]] = True
         return found
-
-
-class _Ids(Sequence[bytes]):
-    """The ids at some positions, looked up one by one as they are asked for."""
-
-    def __init__(self, columns: Columns, positions: NDArray[np.integer]) -> None:
-        self._ids, self._positions = columns["id"], positions
-
-    def __getitem__(self, at: Any) -> Any:
-        return self._ids[self._positions[at]]
-
-    def __len__(self) -> int:
-        return len(self._positions)
 
 
 def is_whole(arrays: Mapping[str, NDArray[Any]]) -> bool:
