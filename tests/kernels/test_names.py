@@ -19,7 +19,7 @@ from cofire.kernels import names as compiled_names
 from cofire.kernels.names import TOO_MANY, Room
 from cofire.stores import linking
 from cofire.stores.index.index import Index
-from cofire.stores.index.looking import Paths, paths
+from cofire.stores.index.looking import Paths, owners, paths
 from cofire.stores.index.names import NOTHING_HELD, Held
 from tests.kernels.random_facts import NAMES, Story, admitted, row, stories, telling, told
 from tests.kernels.twins import NEEDS_LIBRARY, both, calls_of, in_numpy
@@ -69,6 +69,22 @@ limits = st.builds(
     leading=st.sampled_from([0, 3, 10, 1_000]),
     room=st.sampled_from([1, 3, 50, 8_192]),
 )
+
+
+@given(
+    story=stories(facts=20),
+    scope=st.sampled_from([None, 1]),
+    names=st.lists(st.integers(0, NAMES + 2), max_size=8),
+    most=st.integers(0, 12),
+)
+def test_the_same_facts_are_about_a_name(story: Story, scope: int | None, names: list[int], most: int) -> None:
+    """Some names are asked for twice, and some nobody has."""
+    index = told(story)
+    if not names:
+        assert owners(index, names, admitted(index, scope), most) == []
+        return
+    compiled, numpy = both("owners_of_names", lambda: owners(index, names, admitted(index, scope), most))
+    assert [list(found.items()) for found in compiled] == [list(found.items()) for found in numpy]
 
 
 @given(data=st.data(), story=stories(facts=20), scope=st.sampled_from([None, 1]), far=limits)

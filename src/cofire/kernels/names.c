@@ -1,4 +1,4 @@
-/* Names: where the names that facts hold lead. The twin of paths in stores/index/looking.py. */
+/* Names: where the names that facts hold lead, and who is about a name. The twin of paths and owners in stores/index/looking.py. */
 
 #include "kernels.h"
 
@@ -284,4 +284,30 @@ EXPORTED int64_t paths_over_names(const holding *mentions, const holding *subjec
     free(on.all);
     free(on.met);
     return ended;
+}
+
+/* Who is about each of some names, at most so many, the strongest first: the place of the name, the position and how strongly. How
+   many rows there are. */
+EXPORTED int64_t owners_of_names(const holding *subjects, const int64_t *names, int64_t many, const crowd *facts, int64_t most,
+                                 int64_t *places, int64_t *positions, double *strengths) {
+    run *runs = malloc((size_t)(subjects->many + 1) * sizeof *runs);
+    desk on = {{runs, 0}, {runs, subjects->many}, 0, 0, 0, 0};
+    int64_t rows = runs ? 0 : NO_ROOM;
+    for (int64_t name = 0; name < many && rows != NO_ROOM; name++) {
+        look_up(subjects, names[name], &on.about);
+        if (!make_room(&on)) {
+            rows = NO_ROOM;
+            break;
+        }
+        int64_t found = listed(&on.about, facts, 1, 0, on.list, 0);
+        qsort(on.list, (size_t)found, sizeof *on.list, by_strength);
+        for (int64_t at = 0; at < found && at < most; at++, rows++) {
+            places[rows] = name;
+            positions[rows] = on.list[at].position;
+            strengths[rows] = on.list[at].strength / 1000.0;
+        }
+    }
+    free(runs);
+    free(on.list);
+    return rows;
 }

@@ -1,4 +1,4 @@
-"""Names in C: where the names that facts hold lead."""
+"""Names in C: where the names that facts hold lead, and who is about a name."""
 
 from __future__ import annotations
 
@@ -65,6 +65,14 @@ _paths_over_names = function(
 )
 
 
+_owners_of_names = function(
+    "owners_of_names", POINTER(Holding), c_void_p, c_int64, POINTER(Crowd), c_int64, c_void_p, c_void_p, c_void_p
+)
+
+# Who is there, who may be led to, the order of contents, and room for marks, all -1 between two questions.
+Facts = tuple[NDArray[np.bool_], NDArray[np.bool_], Numbers, NDArray[np.int32]]
+
+
 class NamesInC:
     """One way of holding names as C reads it. Holds on to the arrays."""
 
@@ -123,15 +131,14 @@ def paths(
     mentions: NamesInC,
     subjects: NamesInC,
     seeds: Numbers,
-    facts: tuple[NDArray[np.bool_], NDArray[np.bool_], Numbers, NDArray[np.int32]],
+    facts: Facts,
     room: Room,
     *,
     common: int,
     most: int,
     leading: int,
 ) -> tuple[Paths, Room]:
-    """From facts over their names to others, and the room that sufficed. `facts` tells of all who is there, who may be led to, the order
-    of contents, and has room for marks, all -1 between two questions."""
+    """From facts over their names to others, and the room that sufficed."""
     alive, admitted, hashes, marks = facts
     seeds, admitted = whole(seeds, np.int64), whole(admitted, np.bool_)
     crowd, limits = Crowd(*map(start, (alive, admitted, hashes, marks))), Limits(common, most, leading)
@@ -146,3 +153,18 @@ def paths(
             counted(ended)
             return room.found(), room
         room = Room(4 * room.steps, 4 * room.links)
+
+
+def owners(subjects: NamesInC, names: Sequence[int], facts: Facts, most: int) -> tuple[Numbers, Numbers, Floats]:
+    """Who is about each of these names, at most so many, the strongest first: the place of the name, the position and how strongly."""
+    alive, admitted, hashes, marks = facts
+    asked, admitted = np.array(names, np.int64), whole(admitted, np.bool_)
+    crowd, room = Crowd(*map(start, (alive, admitted, hashes, marks))), len(asked) * most
+    places, positions, strengths = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room)
+    many = counted(
+        _owners_of_names(
+            *(byref(subjects.in_c), start(asked), len(asked), byref(crowd), most),
+            *(start(places), start(positions), start(strengths)),
+        )
+    )
+    return places[:many], positions[:many], strengths[:many]

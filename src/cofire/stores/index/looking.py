@@ -253,10 +253,23 @@ def holding_all(index: Index, scope: int, terms: Sequence[int], besides: int | N
 
 def owners(index: Index, names: Sequence[int], admitted: Mask, most: int) -> list[dict[str, float]]:
     """Who is about each of these names, the strongest first; of equals by content."""
-    places, positions, strengths, _ = index.subjects.all_holders(np.array(names, np.int64), index.columns.size)
-    kept = admitted[positions]
-    places, positions, strengths = _strongest(index, places[kept], positions[kept], strengths[kept], most)
+    if not names:
+        return []
     found: list[dict[str, float]] = [{} for _ in names]
+    places, positions, strengths = (_compiled_owners if LIBRARY is not None else _owners)(index, names, admitted, most)
     for place, id, strength in zip(places.tolist(), ids_of(index, positions), strengths.tolist(), strict=True):
         found[place][id] = strength
     return found
+
+
+def _owners(index: Index, names: Sequence[int], admitted: Mask, most: int) -> tuple[Any, Any, Any]:
+    """The place of the name, the position and the strength of each."""
+    places, positions, strengths, _ = index.subjects.all_holders(np.array(names, np.int64), index.columns.size)
+    kept = admitted[positions]
+    return _strongest(index, places[kept], positions[kept], strengths[kept], most)
+
+
+def _compiled_owners(index: Index, names: Sequence[int], admitted: Mask, most: int) -> tuple[Any, Any, Any]:
+    """The same by compiled code."""
+    columns, (_, subjects) = index.columns, index.names_in_c()
+    return compiled.owners(subjects, names, (columns["alive"], admitted, columns["hash"], index.marks()), most)
