@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 
 import pytest
@@ -145,3 +146,22 @@ def test_what_was_recalled_can_be_copied_and_carried_to_another_process(dynamics
         recalled = memory.recall("How is PostgreSQL pooled?", settings={"activation.dynamics": dynamics})
     for copied in (pickle.loads(pickle.dumps(recalled)), copy.deepcopy(recalled)):
         assert copied.to_dict() == recalled.to_dict()
+
+
+def test_what_channels_say_of_a_hit_is_plain_however_it_is_carried_away() -> None:
+    with Memory(":memory:", embedder=None) as memory:
+        memory.remember(["Tea is green.", "Coffee is black."])
+        late = memory.recall("Which tea is green?")[0]
+    told = {name: (heard.rank, heard.score, heard.gives) for name, heard in late.channels.items()}
+    assert json.loads(json.dumps(late.parts)) == late.parts
+    assert json.loads(json.dumps(asdict(late)["channels"]))["keyword"]["rank"] == told["keyword"][0] == 1
+    for other in (
+        copy.copy(late),
+        copy.deepcopy(late),
+        pickle.loads(pickle.dumps(late)),
+        replace(late, score=late.score),
+    ):
+        assert type(other) is Hit
+        assert (other, late) == (late, other)
+    assert len(pickle.dumps(late)) < 2_000
+    assert replace(late, score=7.0) != late

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from cofire import xray
 from cofire.model import Fact
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Numbers = NDArray[np.float64]
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,78 +143,71 @@ class Ranking:
         """Candidates as hits."""
         first = {self.ids[row]: row for row in self.order[: len(facts)]}
         rows = [first[fact.id] if fact.id in first else self.ids.index(fact.id) for fact in facts]
-        return [
-            Hit(
-                fact,
-                score,
-                Channels(self, row),
-                path_back(fact.id, self.hops, self.seeds),
-                Parts(self.parts, row),
-                self.bridges.get(fact.id, ()),
-            )
-            for fact, row, score in zip(facts, rows, self.total[rows].tolist(), strict=True)
-        ]
+        scores = self.total[rows].tolist()
+        return [LateHit.at(row, fact, score, self) for row, fact, score in zip(rows, facts, scores, strict=True)]
+
+    def heard(self, row: int) -> dict[str, Heard]:
+        """What each channel says of a candidate. Some have no places, and those that are no channel no scores."""
+        return {name: self._heard(name, row, float(gives[row])) for name, gives in self.gives.items()}
+
+    def _heard(self, name: str, row: int, gives: float) -> Heard:
+        place = int(self.places[name][row]) if name in self.places else 0
+        return Heard(place or None, float(self.scores[name][row]) if name in self.scores else gives, gives)
+
+    def parts_of(self, row: int) -> dict[str, float]:
+        """What activation gives a candidate, by feature, where it gives something."""
+        return {name: float(values[row]) for name, values in self.parts.items() if values[row]}
 
 
-class Late(Mapping[str, T]):
-    """What is read out of a ranking when somebody looks, and equals any other mapping of the same."""
+class LateHit(Hit):
+    """A hit whose channels and parts are read out of the ranking when somebody looks, which few do. Copies of it are plain hits."""
 
-    __slots__ = ("_known",)
+    __slots__ = ("_ranking", "_row", "_told")
+    _ranking: Ranking | None
+    _row: int
+    _told: tuple[dict[str, Heard], dict[str, float]] | None
 
-    def __init__(self) -> None:
-        self._known: dict[str, T] | None = None
+    def __new__(cls, *given: Any, **named: Any) -> Hit:  # type: ignore[misc]
+        return Hit(*given, **named)
 
-    @abstractmethod
-    def _read(self) -> dict[str, T]: ...
+    @classmethod
+    def at(cls, row: int, fact: Fact, score: float, ranking: Ranking) -> Hit:
+        """A candidate as a hit."""
+        made = object.__new__(cls)
+        hops, bridge = path_back(fact.id, ranking.hops, ranking.seeds), ranking.bridges.get(fact.id, ())
+        told = {"fact": fact, "score": score, "hops": hops, "bridge": bridge}
+        for name, value in {**told, "_ranking": ranking, "_row": row, "_told": None}.items():
+            object.__setattr__(made, name, value)
+        return made
 
     @property
-    def _told(self) -> dict[str, T]:
-        if self._known is None:
-            self._known = self._read()
-        return self._known
+    def channels(self) -> dict[str, Heard]:
+        return self._read()[0]
 
-    def __getitem__(self, name: str) -> T:
-        return self._told[name]
+    @property
+    def parts(self) -> dict[str, float]:
+        return self._read()[1]
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._told)
+    def _read(self) -> tuple[dict[str, Heard], dict[str, float]]:
+        """What the ranking tells, which nobody need hold on to from then on."""
+        if self._told is None:
+            assert self._ranking is not None
+            object.__setattr__(self, "_told", (self._ranking.heard(self._row), self._ranking.parts_of(self._row)))
+            object.__setattr__(self, "_ranking", None)
+        assert self._told is not None
+        return self._told
 
-    def __len__(self) -> int:
-        return len(self._told)
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Hit) and _fields(self) == _fields(other)
 
-    def __repr__(self) -> str:
-        return repr(self._told)
+    __hash__ = Hit.__hash__
 
-
-class Channels(Late[Heard]):
-    """What each channel says of one candidate. Some have no places, and those that are no channel no scores."""
-
-    __slots__ = ("_ranking", "_row")
-
-    def __init__(self, ranking: Ranking, row: int) -> None:
-        super().__init__()
-        self._ranking, self._row = ranking, row
-
-    def _read(self) -> dict[str, Heard]:
-        return {name: self._heard(name, float(gives[self._row])) for name, gives in self._ranking.gives.items()}
-
-    def _heard(self, name: str, gives: float) -> Heard:
-        known, row = self._ranking, self._row
-        place = int(known.places[name][row]) if name in known.places else 0
-        return Heard(place or None, float(known.scores[name][row]) if name in known.scores else gives, gives)
+    def __reduce__(self) -> tuple[type[Hit], tuple[Any, ...]]:
+        return Hit, _fields(self)
 
 
-class Parts(Late[float]):
-    """What activation gives one candidate, by feature, where it gives something."""
-
-    __slots__ = ("_gives", "_row")
-
-    def __init__(self, gives: Mapping[str, Numbers], row: int) -> None:
-        super().__init__()
-        self._gives, self._row = gives, row
-
-    def _read(self) -> dict[str, float]:
-        return {name: float(values[self._row]) for name, values in self._gives.items() if values[self._row]}
+def _fields(hit: Hit) -> tuple[Any, ...]:
+    return hit.fact, hit.score, hit.channels, hit.hops, hit.parts, hit.bridge
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from cofire.dynamics.context import Context
 from cofire.dynamics.likeness import VectorRows, centred, centred_cosines, unit
 from cofire.embedders.base import Model, StoredModel
-from cofire.kernels.vectors import measure
+from cofire.kernels.vectors import cosines_in_context, measure
 from cofire.ranking import shipped, using
 from cofire.stores.base import Evidence, WordCue
 from cofire.verbs.cueing import Cue
@@ -74,8 +75,20 @@ def test_what_was_measured_of_another_table_is_refused() -> None:
     table, at = np.zeros((3, 16), np.float16), np.arange(3)
     with pytest.raises(ValueError, match="do not fit"):
         centred_cosines(VectorRows(table, at, np.zeros((2, 2), np.float32)), *np.eye(2, 16, dtype=np.float32))
-    with pytest.raises(ValueError, match="do not fit"):
-        measure(table, 0, 4, np.zeros(16, np.float32), np.zeros((3, 2), np.float32))
+    known, mean = np.zeros((3, 2), np.float32), np.zeros(16, np.float32)
+    for wrong in ((0, 4, mean, known), (-1, 3, mean, known), (0, 3, mean[:8], known), (0, 3, mean, known[:, 0])):
+        with pytest.raises(ValueError, match="do not fit"):
+            measure(table, *wrong)
+
+
+def test_turns_that_are_no_rows_and_facts_without_length_are_refused() -> None:
+    table, at, axes = np.zeros((4, 16), np.float16), np.arange(4), np.zeros((3, 16), np.float32)
+    ask = partial(cosines_in_context, table, at, np.ones(4, np.bool_), axes, weights=np.ones(2), short=25.0, known=None)
+    with pytest.raises(IndexError):
+        ask(turns=np.array([[1, 4]], np.int32), lengths=np.ones(4, np.float32))
+    for turns, lengths in ((np.zeros((5, 2), np.int32), np.ones(9)), (np.zeros((2, 2), np.int32), np.ones(1))):
+        with pytest.raises(ValueError, match="do not fit"):
+            ask(turns=turns, lengths=lengths.astype(np.float32))
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32])

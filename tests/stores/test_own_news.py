@@ -119,7 +119,24 @@ def test_an_id_is_known_by_its_place_as_long_as_the_fact_is_there(
     for _ in range(3):
         assert set(one.store.admitted(ids, everywhere())) == set(ids)
         assert set(found(one.store)) >= set(ids)
+    known = one.store.matching(cue("0"), 1, everywhere())
+    assert one.store.weigh([*known, *ids[1:]], ["tea"], 0, 0).ids == (ids[0], *ids[1:])
     one.forget(ids[3])
     assert set(one.store.admitted(ids, everywhere())) == {*ids[:3], *ids[4:]}
     one.tell("tea 3", id=ids[3])
     assert one.store.admitted([ids[3]], everywhere()) == [ids[3]]
+
+
+def test_words_that_came_with_a_copy_are_counted_by_all_who_have_it_open(tmp_path: Path) -> None:
+    for folder in ("from", "to"):
+        (tmp_path / folder).mkdir()
+    source, target, onlooker = (sqlite_store(tmp_path / folder) for folder in ("from", "to", "to"))
+    for pen in (Pen(source), Pen(target)):
+        pen.settle()
+        pen.tell("tea", vector(0, 1, 0, 0))
+    Pen(source).recount("default", sample=4)
+    assert [store.statistics(["default"], ["tea"]).facts for store in (source, target, onlooker)] == [1, 0, 0]
+    target.furnish(source.household())
+    assert [store.statistics(["default"], ["tea"]).facts for store in (target, onlooker)] == [1, 1]
+    for store in (source, target, onlooker):
+        store.close()

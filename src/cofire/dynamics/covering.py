@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,7 +92,7 @@ def _picked_by_hand(
 
 def _rounded(score: float) -> float:
     """A score as others are compared with it, in the way of numpy."""
-    return round(score * FINEST) / FINEST
+    return round(score * FINEST) / FINEST if isfinite(score) else score
 
 
 def _bits(mask: int) -> NDArray[np.int64]:

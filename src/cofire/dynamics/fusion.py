@@ -19,16 +19,19 @@ DECIMALS = 6
 
 
 def order(scores: Floats, ties: Sequence[Any]) -> tuple[int, ...]:
-    """Rows by falling score; of equals the larger name first. Rounded, so that the last bit of a sum decides nothing.
+    """Rows by falling score; of equals the larger name first. Rounded, so that the last bit of a sum decides nothing. What has no score
+    that could be compared comes last.
 
-    >>> order(np.array([0.5, 0.9, 0.5000000001]), ["a", "b", "c"])
-    (1, 2, 0)
+    >>> order(np.array([0.5, 0.9, 0.5000000001]), ["a", "b", "c"]), order(np.array([-np.inf, 1.0]), ["a", "b"])
+    ((1, 2, 0), (1, 0))
     """
-    return tuple(best(scores, ties, len(scores)))
+    found = best(scores, ties, len(scores))
+    return tuple(found) if len(found) == len(scores) else (*found, *sorted({*range(len(scores))} - {*found}))
 
 
 def best(scores: Floats, ties: Sequence[Any], count: int) -> list[int]:
-    """The first rows of the order, without putting all in order; those at minus infinity are none.
+    """The first rows of the order, without putting all in order; those at minus infinity are none, and those that
+    are no numbers.
 
     >>> best(np.array([0.5, 0.9, 0.5000000001, -np.inf]), ["a", "b", "c", "d"], 2)
     [1, 2]
@@ -39,7 +42,7 @@ def best(scores: Floats, ties: Sequence[Any], count: int) -> list[int]:
 
 def leading(scores: Floats, count: int) -> tuple[list[int], Floats | None]:
     """The first rows by falling score and all that equal the last of them, and their scores as they are compared, None if no two are
-    equal. Those at minus infinity are none.
+    equal. Those at minus infinity are none, and those that are no numbers.
 
     >>> leading(np.array([0.5, 0.9, 0.7, -np.inf]), 2)
     ([1, 2], None)
@@ -47,7 +50,7 @@ def leading(scores: Floats, count: int) -> tuple[list[int], Floats | None]:
     if LIBRARY is not None:
         found, steps, are_equal = compiled.best_rows(scores, count)
         return found.tolist(), steps if are_equal else None
-    rounded = scores.round(DECIMALS)
+    rounded = np.where(np.isnan(scores), -np.inf, scores.round(DECIMALS))
     least = -np.inf
     if len(rounded) > count > 0:
         least = np.partition(rounded, len(rounded) - count)[len(rounded) - count]

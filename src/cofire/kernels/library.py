@@ -56,7 +56,7 @@ def start(array: Any) -> int:
     try:
         return addressof(_Anything.from_buffer(array))
     except TypeError:
-        if array.flags.writeable:
+        if array.flags.writeable or not array.flags.c_contiguous:
             raise
         return int(array.ctypes.data)
 

@@ -48,7 +48,7 @@ static void put_in_order(ranked *rows, int64_t many) {
 }
 
 /* The rows of the `count` highest scores in order, with all that equal the last of them, and in `steps` their scores as they are
-   compared; those at minus infinity are none. How many, and through `equals` how many equal the one before. */
+   compared; those at minus infinity are none, and those that are no numbers. How many, and through `equals` how many equal the one before. */
 EXPORTED int64_t best_rows(const double *scores, int64_t many, int64_t count, int64_t *rows, double *steps, int64_t *equals) {
     ranked *ordered = malloc((size_t)(many + 1) * sizeof *ordered);
     double *room = malloc((size_t)(many + 1) * sizeof *room), least = -INFINITY;
@@ -58,7 +58,7 @@ EXPORTED int64_t best_rows(const double *scores, int64_t many, int64_t count, in
         return NO_ROOM;
     }
     int64_t kept = 0;
-    for (int64_t row = 0; row < many; row++) room[row] = steps[row] = in_steps(scores[row]);
+    for (int64_t row = 0; row < many; row++) room[row] = steps[row] = isnan(scores[row]) ? -INFINITY : in_steps(scores[row]);
     if (0 < count && count < many) least = selected(room, many, many - count);
     for (int64_t row = 0; row < many; row++) {
         ranked one = {steps[row], row};

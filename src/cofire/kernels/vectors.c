@@ -366,6 +366,13 @@ EXPORTED int64_t measure_rows(const void *table, int64_t is_half, int64_t dimens
     return end - first;
 }
 
+/* Whether all turns are among the rows; below 0 is none. */
+static int are_rows(const int32_t *turns, int64_t many, int64_t rows) {
+    int outside = 0;
+    for (int64_t turn = 0; turn < many; turn++) outside |= turns[turn] >= rows;
+    return !outside;
+}
+
 /* Centred cosines of rows of a table of `size` rows: likeness.centred_cosines. */
 EXPORTED int64_t cosines_at(const void *table, int64_t size, int64_t is_half, int64_t dimension, const float *known,
                             const int64_t *at, int64_t rows, const float *axes, double *cosines) {
@@ -386,7 +393,7 @@ EXPORTED int64_t cosines_in_context(const void *table, int64_t size, int64_t is_
                                     const int64_t *at, const uint8_t *embedded, int64_t rows, int64_t facts, const float *axes,
                                     const int32_t *turns, const double *weights, int64_t many, const float *lengths,
                                     double short_, double *cosines, double *plain) {
-    if (!are_there(at, rows, size)) return OUTSIDE;
+    if (!are_there(at, rows, size) || !are_rows(turns, facts * many, rows)) return OUTSIDE;
     variant here = variant_here();
     double *alone = malloc((size_t)(2 * rows + 1) * sizeof *alone);
     float *away = malloc((size_t)(rows + 2 * dimension + 1) * sizeof *away);

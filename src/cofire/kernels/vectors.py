@@ -27,7 +27,8 @@ Known = NDArray[np.float32]
 def measure(table: Table, first: int, end: int, mean: NDArray[np.float32], known: Known) -> None:
     """Write down the products of these rows of a table with the model's resting point and with themselves."""
     mean = whole(mean, np.float32)
-    fitting((table.shape[1], len(mean)), (len(known), len(table)), (end, min(end, len(table))))
+    _fits(table, known)
+    fitting((table.shape[1], len(mean)), (first, max(first, 0)), (end, min(end, len(table))))
     is_half = table.dtype == np.float16
     counted(_measure_rows(start(table), is_half, table.shape[1], first, end, start(mean), start(known)))
 
@@ -63,6 +64,7 @@ def cosines_in_context(
     many as `turns` has; `at` tells where in the table a row is, and `known` is what `measure` wrote down."""
     facts, many = turns.shape
     _fits(table, known)
+    fitting((facts, min(facts, len(at), len(lengths))))
     fitting((table.shape[1], axes.shape[1]), (len(axes), 3), (len(embedded), len(at)), (len(weights), many))
     arrays: list[Any] = [
         whole(at, np.int64),

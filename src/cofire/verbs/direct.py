@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import count
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,7 @@ class Slate:
     """Facts that were weighed, a row each: what every channel scores, what that gives, and which words of the question each holds.
 
     `cosine` is of the fact with the turns around it, `raw` of the fact alone and not centred; `lengths` are in words. `first_rows` has
-    the rows of those that are known already.
+    the rows of those that are known already. No fact stands there twice.
     """
 
     ids: tuple[str, ...]
@@ -228,19 +229,22 @@ def prior(evidence: Evidence, cue: Cue) -> Numbers:
     """What is known before looking at the question's content: who speaks, whether a turn merely asks or says little."""
     constants, short = ranking().direct, ranking().words.short
     lengths = evidence.lengths[: len(evidence.ids)].astype(np.float64)
-    says = saying(constants.length, short)[np.minimum(lengths, short).astype(np.int64)]
+    says = saying(constants.length, short)
+    says = says[np.minimum(lengths, len(says) - 1).astype(np.int64)]
     shape = constants.asks * evidence.asks + constants.timed * evidence.timed
     return np.asarray(says + shape * openness(lengths, short=short) + said_by(evidence, cue) + by_role(evidence, cue))
 
 
 @lru_cache(maxsize=16)
 def saying(worth: float, short: float) -> Numbers:
-    """What it counts that a fact has few words, by their number up to `short`: worth · (ln(1 + words) / ln(1 + short) − 1).
+    """What it counts that a fact has few words, by their number; the last holds for all beyond: worth · (ln(1 + words) / ln(1 + short)
+    − 1), of up to `short` words.
 
     >>> saying(0.3, 3).round(2).tolist()
     [-0.3, -0.15, -0.06, 0.0]
     """
-    return np.asarray(worth * (np.log1p(np.arange(int(short) + 1)) / np.log1p(short) - 1.0))
+    words = np.minimum(np.arange(ceil(short) + 1), short)
+    return np.asarray(worth * (np.log1p(words) / np.log1p(short) - 1.0))
 
 
 def said_by(evidence: Evidence, cue: Cue) -> Numbers:

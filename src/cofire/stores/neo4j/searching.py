@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.dynamics.fusion import DECIMALS
 from cofire.dynamics.likeness import VectorRows, centred, centred_cosines
 from cofire.embedders.base import StoredModel, Vectors
 from cofire.model import Where
@@ -19,7 +20,6 @@ from cofire.stores.neo4j.schema import FACT_VECTORS
 FEW = 2_000
 # How many more the vector index is asked for than are wanted, since some will not pass the filter; and how many at most.
 WIDER, WIDEST = 4, 20_000
-SCORE_DECIMALS = 6
 
 
 def nearest(vector: Vectors, k: int, where: Where, candidates: int, least: float) -> Querying[list[str]]:
@@ -86,5 +86,5 @@ def _closest_first(vector: Vectors, model: StoredModel, found: Rows, k: int, lea
 
 def best(ids: Sequence[str], scores: NDArray[np.floating], k: int) -> list[str]:
     """The highest scores first; of equals, the newer. Six decimals, so that the last bit of a sum decides nothing."""
-    rounded = np.round(scores, SCORE_DECIMALS).tolist()
+    rounded = np.round(scores, DECIMALS).tolist()
     return [id for _, id in sorted(zip(rounded, ids, strict=True), reverse=True)[:k]]

@@ -153,6 +153,8 @@ def furnish(connection: apsw.Connection, household: Household) -> None:
             "INSERT INTO active_spans(begun, ended, hours_before) VALUES (?, ?, ?)", (begun, ended, before)
         )
     occasions.write(connection, household.occasions)
+    # Who has counted words in mind looks at them again.
+    connection.execute("UPDATE state SET version = version + 1")
     for one in household.words:
         _count(connection, one)
 

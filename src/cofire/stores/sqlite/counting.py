@@ -71,7 +71,7 @@ class Counts:
         self._kept: dict[int, tuple[tuple[str, int], Count]] = {}
         # What was read at the state of the store that is named, and holds as long as that does.
         self._state: tuple[str, int] = "", -1
-        self._at_this_state: dict[str, Count | None] = {}
+        self._at_this_state: dict[str, Count] = {}
 
     def read(
         self,
@@ -94,9 +94,12 @@ class Counts:
         return WordStatistics(facts, mean, tuple(holding.tolist()), sample)
 
     def _count(self, connection: apsw.Connection, scope: str, dimension: int) -> Count | None:
-        if scope not in self._at_this_state:
-            self._at_this_state[scope] = self._as_counted(connection, scope, dimension)
-        return self._at_this_state[scope]
+        known = self._at_this_state.get(scope)
+        if known is None:
+            known = self._as_counted(connection, scope, dimension)
+            if known is not None:
+                self._at_this_state[scope] = known
+        return known
 
     def _as_counted(self, connection: apsw.Connection, scope: str, dimension: int) -> Count | None:
         found = connection.execute(_STAMP, (scope,)).get

@@ -157,12 +157,12 @@ class LiveIndex:
         """The same, with None for those that are unknown."""
         columns = self._index.columns
         found = columns.at(ids)
-        if None in found:
-            unknown = [id for id, place in zip(ids, found, strict=True) if place is None]
-            # Who is found now is known by its id from then on.
-            columns.ids(self._located(fact_keys(connection, unknown)))
-            found = columns.at(ids)
-        return found
+        if None not in found:
+            return found
+        unknown = [id for id, place in zip(ids, found, strict=True) if place is None]
+        located = self._located(fact_keys(connection, unknown))
+        newly = dict(zip(columns.ids(located), located.tolist(), strict=True))
+        return [newly.get(id) if place is None else place for id, place in zip(ids, found, strict=True)]
 
     def times(self, scopes: Sequence[str]) -> tuple[datetime | None, datetime | None]:
         """The earliest and the latest time that facts of these scopes speak of."""
