@@ -17,6 +17,7 @@ from cofire.dynamics.affinity import (
     composite,
     composite_scores,
     jaccard,
+    jaccards,
     temporal_proximities,
     temporal_proximity,
 )
@@ -153,6 +154,14 @@ def test_overlap_is_a_share_and_full_only_for_the_same_tags(one: set[str], other
     same = {tag.casefold() for tag in one} == {tag.casefold() for tag in other} != set()
     assert 0.0 <= jaccard(one, other) <= 1.0
     assert (jaccard(one, other) == 1.0) == same
+
+
+@given(st.lists(tags, min_size=1, max_size=8), st.data())
+def test_tags_of_many_pairs_overlap_as_those_of_each(rows: list[set[str]], drawn: st.DataObject) -> None:
+    row = st.integers(0, len(rows) - 1)
+    pairs = np.array(drawn.draw(st.lists(st.tuples(row, row), max_size=20)), np.int64).reshape(-1, 2)
+    alone = [jaccard(rows[one], rows[other]) for one, other in pairs.tolist()]
+    assert jaccards(rows, pairs[:, 0], pairs[:, 1]).tolist() == alone
 
 
 @given(st.lists(st.tuples(cosines, shares, hours, hours, st.integers(0, 2), st.integers(0, 2)), max_size=20))

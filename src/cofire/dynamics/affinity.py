@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 
 import numpy as np
 from numpy.typing import NDArray
+
+from cofire.dynamics.runs import stretched
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -32,6 +36,30 @@ def jaccard(a: Iterable[str], b: Iterable[str]) -> float:
     one, other = {tag.casefold() for tag in a}, {tag.casefold() for tag in b}
     either = one | other
     return len(one & other) / len(either) if either else 0.0
+
+
+def jaccards(tags: Sequence[Collection[str]], left: Ints, right: Ints) -> Floats:
+    """`jaccard` of many pairs of rows.
+
+    >>> jaccards([["async", "Python"], ["Async", "database"], []], np.array([0, 1]), np.array([1, 2])).round(4).tolist()
+    [0.3333, 0.0]
+    """
+    numbers = defaultdict[str, int](count().__next__)
+    held = [{numbers[tag.casefold()] for tag in some} if some else () for some in tags]
+    many = np.array([len(some) for some in held], np.int64)
+    shared, both = np.zeros(len(left)), np.flatnonzero((many[left] > 0) & (many[right] > 0))
+    if not len(both):
+        return shared
+    first = np.cumsum(many) - many
+    flat = np.fromiter(chain.from_iterable(held), np.int64, int(many.sum()))
+    # A tag of a row is one number, so that whether the other row has it too is looked up for all pairs at once.
+    known = np.sort(np.repeat(np.arange(len(tags)), many) * len(numbers) + flat)
+    pair, at = stretched(first[left[both]], many[left[both]])
+    wanted = right[both][pair] * len(numbers) + flat[at]
+    found = known[np.minimum(np.searchsorted(known, wanted), len(known) - 1)] == wanted
+    common = np.bincount(pair[found], minlength=len(both))
+    shared[both] = common / (many[left[both]] + many[right[both]] - common)
+    return shared
 
 
 def temporal_proximity(hours_a: float, hours_b: float, *, sigma: float) -> float:

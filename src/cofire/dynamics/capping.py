@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from heapq import nsmallest
+from typing import Any
 
-Place = tuple[str, str, str]
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Place = tuple[int, int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,45 +21,72 @@ class Tie:
     """An edge without direction, which takes a place at both ends. A lasting one, made by somebody, neither moves nor changes."""
 
     kind: str
-    pair: tuple[str, str]
+    pair: tuple[int, int]
     weight: float
     lasting: bool = False
 
 
-Seats = defaultdict[str, dict[Place, Tie]]
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """Ties of one kind that look for a place, as arrays: each pair of nodes once and in order, its smaller one first."""
+
+    kind: str
+    one: Ints
+    other: Ints
+    weight: Floats
+
+    @classmethod
+    def of(cls, kind: str, ends: tuple[Ints, Ints], weight: Floats) -> Offers:
+        """Of any pairs, of which several may be the same: then the first counts. A node is not tied to itself.
+
+        >>> Offers.of("similar", (np.array([2, 3, 1, 0]), np.array([1, 3, 2, 1])), np.array([0.5, 1.0, 0.4, 0.3]))
+        Offers(kind='similar', one=array([0, 1]), other=array([1, 2]), weight=array([0.3, 0.5]))
+        """
+        one, other = np.minimum(*ends), np.maximum(*ends)
+        _, first = np.unique(one * (other.max(initial=0) + 1) + other, return_index=True)
+        first = first[one[first] != other[first]]
+        return cls(kind, one[first], other[first], weight[first])
+
+    def at(self, rows: Any) -> Offers:
+        return Offers(self.kind, self.one[rows], self.other[rows], self.weight[rows])
 
 
 @dataclass(frozen=True, slots=True)
 class Capping:
-    """What changes: ties that are new, held ones with a new weight, held ones that gave way. By their ends; the rest stays."""
+    """What changes: offers that found a place, held ties with a new weight, held ones that gave way. By their ends; the rest stays."""
 
-    written: tuple[Tie, ...]
+    written: Offers
     refreshed: tuple[Tie, ...]
     displaced: tuple[Tie, ...]
 
 
-def capped(held: Iterable[Tie], candidates: Iterable[Tie], *, cap: int, displaceable: Sequence[str]) -> Capping:
-    """Candidates that find a place at both ends, no node having more than `cap` (002 §10, Degree cap; §16, eviction order).
+def capped(held: Iterable[Tie], offers: Offers, *, cap: int, displaceable: Sequence[str]) -> Capping:
+    """Offers that find a place at both ends, no node having more than `cap` (002 §10, Degree cap; §16, eviction order).
 
     They come by falling weight, then by their ends. One that is held already takes its new weight and no new place. At a
-    full node a candidate takes the place of the first displaceable tie that weighs less: kinds in the order given, within
+    full node an offer takes the place of the first displaceable tie that weighs less: kinds in the order given, within
     a kind the lightest. All others count but stay, so a node full of them takes nothing. Where a node is over the cap
     (people link what they like, and a cap may be lowered) enough must give way to come down to it, or nothing is written.
 
-    >>> held = [Tie("similar", ("a", "b"), 0.4), Tie("supports", ("a", "c"), 0.1)]
-    >>> candidates = [Tie("similar", ("a", "d"), 0.5), Tie("similar", ("a", "e"), 0.6)]
-    >>> change = capped(held, candidates, cap=2, displaceable=["similar", "co_occurs"])
-    >>> [tie.pair for tie in change.written], [tie.pair for tie in change.displaced]
-    ([('a', 'e')], [('a', 'b')])
+    >>> held = [Tie("similar", (1, 2), 0.4), Tie("supports", (1, 3), 0.1)]
+    >>> offers = Offers.of("similar", (np.array([1, 1]), np.array([4, 5])), np.array([0.5, 0.6]))
+    >>> change = capped(held, offers, cap=2, displaceable=["similar", "co_occurs"])
+    >>> change.written.other.tolist(), [tie.pair for tie in change.displaced]
+    ([5], [(1, 2)])
     """
-    before, offers = _by_place(held), _by_place(candidates)
-    after = _seated(_rescored(before, offers), offers, cap=cap, displaceable=displaceable)
+    before = _by_place(held)
+    again = _offered_again(before, offers)
+    rescored = before | {
+        place: replace(before[place], weight=float(offers.weight[row]))
+        for row, place in again.items()
+        if not before[place].lasting
+    }
+    seated, left = _seated(rescored, offers, again, cap=cap, displaceable=displaceable)
+    gone = left - {again[row] for row in seated if row in again}
     return Capping(
-        written=tuple(after[place] for place in sorted(after.keys() - before.keys())),
-        refreshed=tuple(
-            after[place] for place in sorted(after.keys() & before.keys()) if after[place] != before[place]
-        ),
-        displaced=tuple(before[place] for place in sorted(before.keys() - after.keys())),
+        written=offers.at(np.array(sorted(row for row in seated if row not in again), np.int64)),
+        refreshed=tuple(rescored[at] for at in sorted(before.keys() - gone) if rescored[at] != before[at]),
+        displaced=tuple(before[place] for place in sorted(gone)),
     )
 
 
@@ -69,56 +102,86 @@ def _by_place(ties: Iterable[Tie]) -> dict[Place, Tie]:
     return places
 
 
-def _rank(tie: Tie) -> tuple[bool, float, tuple[str, str]]:
+def _rank(tie: Tie) -> tuple[bool, float, tuple[int, int]]:
     return tie.lasting, tie.weight, tie.pair
 
 
-def _rescored(before: Mapping[Place, Tie], offers: Mapping[Place, Tie]) -> dict[Place, Tie]:
-    """Held ties with the weight at which they are offered again."""
-    return {
-        place: tie if tie.lasting or place not in offers else replace(tie, weight=offers[place].weight)
-        for place, tie in before.items()
-    }
+def _offered_again(before: Mapping[Place, Tie], offers: Offers) -> dict[int, Place]:
+    """The rows of offers that are held already, and where they sit."""
+    sitting = [place for place in before if place[2] == offers.kind]
+    if not sitting or not len(offers.one):
+        return {}
+    room = max(int(offers.other.max()), *(place[1] for place in sitting)) + 1
+    asked = offers.one * room + offers.other
+    wanted = np.array([one * room + other for one, other, _ in sitting], np.int64)
+    row = np.minimum(np.searchsorted(asked, wanted), len(asked) - 1)
+    return {int(row[at]): sitting[at] for at in np.flatnonzero(asked[row] == wanted)}
+
+
+@dataclass
+class _Seats:
+    """Who sits where while offers come: how many at each node, of them those that were held, who left, and nodes that take no more."""
+
+    taken: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))
+    held: defaultdict[int, dict[Place, Tie]] = field(default_factory=lambda: defaultdict(dict))
+    left: set[Place] = field(default_factory=set)
+    closed: set[int] = field(default_factory=set)
 
 
 def _seated(
-    rescored: Mapping[Place, Tie], offers: Mapping[Place, Tie], *, cap: int, displaceable: Sequence[str]
-) -> dict[Place, Tie]:
-    """All ties after every offer had its try. A held one that gave way before its own weight was called tries again then."""
-    at: Seats = defaultdict(dict)
-    for place, tie in rescored.items():
-        _sit(at, place, tie)
-    closed: set[str] = set()
-    for place in sorted(offers, key=lambda place: (-offers[place].weight, place)):
-        ends = place[:2]
-        if place in at[ends[0]] or not closed.isdisjoint(ends):
+    rescored: Mapping[Place, Tie],
+    offers: Offers,
+    again: Mapping[int, Place],
+    *,
+    cap: int,
+    displaceable: Sequence[str],
+) -> tuple[list[int], set[Place]]:
+    """The rows of offers that took a place, and the held ties that lost theirs. One that gave way before its own weight was called
+    tries again then. As offers come by falling weight, none of them gives way to a later one: only who was held does."""
+    seats, seated = _sitting(rescored), list[int]()
+    taken, closed = seats.taken, seats.closed
+    order = np.argsort(-offers.weight, kind="stable")
+    for row, one, other in zip(order.tolist(), offers.one[order].tolist(), offers.other[order].tolist(), strict=True):
+        if one in closed or other in closed or (row in again and again[row] not in seats.left):
             continue
-        leaving = [_giving_way(at[node], offers[place].weight, cap=cap, displaceable=displaceable) for node in ends]
-        refusing = [node for node, ways in zip(ends, leaving, strict=True) if ways is None]
-        # Who has too few ties lighter than this one has too few for all that follow.
-        closed.update(refusing)
-        if not refusing:
-            _leave(at, {gone for ways in leaving for gone in ways or ()})
-            _sit(at, place, rescored.get(place, offers[place]))
-    return {place: tie for seats in at.values() for place, tie in seats.items()}
+        if (taken[one] >= cap or taken[other] >= cap) and not _made_room(
+            seats, (one, other), float(offers.weight[row]), cap, displaceable
+        ):
+            continue
+        taken[one] += 1
+        taken[other] += 1
+        seated.append(row)
+    return seated, seats.left
 
 
-def _sit(at: Seats, place: Place, tie: Tie) -> None:
-    for node in place[:2]:
-        at[node][place] = tie
-
-
-def _leave(at: Seats, leaving: Set[Place]) -> None:
-    for place in leaving:
+def _sitting(held: Mapping[Place, Tie]) -> _Seats:
+    seats = _Seats()
+    for place, tie in held.items():
         for node in place[:2]:
-            del at[node][place]
+            seats.held[node][place] = tie
+            seats.taken[node] += 1
+    return seats
+
+
+def _made_room(seats: _Seats, ends: tuple[int, int], weight: float, cap: int, displaceable: Sequence[str]) -> bool:
+    """Let the lighter give way at both ends; whether enough could, else nobody does."""
+    ways = [_giving_way(seats.held[node], seats.taken[node] + 1 - cap, weight, displaceable) for node in ends]
+    # Who has too few ties lighter than this one has too few for all that follow.
+    seats.closed.update(node for node, leaving in zip(ends, ways, strict=True) if leaving is None)
+    if None in ways:
+        return False
+    for place in {place for leaving in ways for place in leaving or ()}:
+        seats.left.add(place)
+        for node in place[:2]:
+            del seats.held[node][place]
+            seats.taken[node] -= 1
+    return True
 
 
 def _giving_way(
-    seats: Mapping[Place, Tie], weight: float, *, cap: int, displaceable: Sequence[str]
+    seats: Mapping[Place, Tie], surplus: int, weight: float, displaceable: Sequence[str]
 ) -> list[Place] | None:
     """Who leaves a node for a tie of this weight; None where too few may."""
-    surplus = len(seats) + 1 - cap
     if surplus <= 0:
         return []
     lighter = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cofire.dynamics import affinity
 from cofire.dynamics.affinity import Weights
-from cofire.dynamics.capping import Capping, Tie, capped
+from cofire.dynamics.capping import Capping, Offers, Tie, capped
 from cofire.graph_settings import (
     CROSS_CATEGORY,
     DEGREE_CAP,
@@ -35,6 +35,9 @@ COUNTED = {"similar": ("similar", "co_occurs", "bridge"), "semantic": ("semantic
 ORIGINS = {"similar": "similarity", "semantic": "neighbours"}
 DECIMALS = 6
 
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
 
 @dataclass(frozen=True, slots=True)
 class Woven:
@@ -44,41 +47,57 @@ class Woven:
     ended: tuple[Edge, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Cloth:
+    """Pairs of kin by numbers: those of their ids, in order, and what is known of each."""
+
+    ids: list[str]
+    profiles: list[Profile | None]
+    left: Ints
+    right: Ints
+    cosines: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, kin: Kin, profiles: Mapping[str, Profile], held: Iterable[Edge]) -> Cloth:
+        rows = np.unique(np.concatenate([kin.left, kin.right]))
+        used = [kin.ids[row] for row in rows.tolist()]
+        ids = sorted({*used, *(id for edge in held for id in (edge.source, edge.target))})
+        number = {id: at for at, id in enumerate(ids)}
+        numbers = np.zeros(len(kin.ids), np.int64)
+        numbers[rows] = [number[id] for id in used]
+        return cls(ids, [profiles.get(id) for id in ids], numbers[kin.left], numbers[kin.right], kin.cosines)
+
+
 def weave(kin: Kin, profiles: Mapping[str, Profile], held: Iterable[Edge], settings: Settings) -> Woven:
     """Score the pairs, and let those that score enough find their places under the degree cap."""
     known = list(held)
-    parts = [
-        _placed("similar", similar_ties(kin, profiles, settings), known, settings) if settings[SIMILAR_EDGES] else None,
-        _placed("semantic", semantic_ties(kin, settings), known, settings) if settings[SEMANTIC_EDGES] else None,
+    cloth = Cloth.of(kin, profiles, known)
+    offers = [
+        similar_offers(cloth, settings) if settings[SIMILAR_EDGES] else None,
+        semantic_offers(cloth, settings) if settings[SEMANTIC_EDGES] else None,
     ]
-    changes = [part for part in parts if part is not None]
-    written = [tie for change in changes for tie in (*change.written, *change.refreshed)]
+    changes = [_placed(one, cloth, known, settings) for one in offers if one is not None]
     displaced = [tie for change in changes for tie in change.displaced]
     return Woven(
-        tuple(NewEdge(_edge(tie, profiles), "update", own=True) for tie in written),
-        tuple(Edge(*tie.pair, tie.kind) for tie in displaced),
+        tuple(NewEdge(edge, "update", own=True) for change in changes for edge in _edges(change, cloth)),
+        tuple(Edge(cloth.ids[tie.pair[0]], cloth.ids[tie.pair[1]], tie.kind) for tie in displaced),
     )
 
 
-def similar_ties(kin: Kin, profiles: Mapping[str, Profile], settings: Settings) -> list[Tie]:
+def similar_offers(cloth: Cloth, settings: Settings) -> Offers:
     """Pairs whose composite edge score reaches the threshold (002 §2)."""
-    left, right, cosines = _once(kin)
-    rows = [profiles.get(id) for id in kin.ids]
-    known = np.array([row is not None for row in rows], dtype=np.bool_)
+    left, right, cosines = _once(cloth)
+    known = np.array([row is not None for row in cloth.profiles], dtype=np.bool_)
     kept = known[left] & known[right] & (cosines >= settings[MINIMUM_COSINE])
     left, right, cosines = left[kept], right[kept], cosines[kept]
-    scores = edge_scores(rows, left, right, cosines, settings)
-    good = np.flatnonzero(scores >= settings[EDGE_SCORE_THRESHOLD])
-    return [_tie("similar", kin.ids, int(left[at]), int(right[at]), float(scores[at])) for at in good]
+    scores = edge_scores(cloth.profiles, left, right, cosines, settings)
+    good = scores >= settings[EDGE_SCORE_THRESHOLD]
+    return Offers.of("similar", (left[good], right[good]), _weights(scores[good]))
 
 
 def edge_scores(
-    rows: Sequence[Profile | None],
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    cosines: NDArray[np.float32],
-    settings: Settings,
-) -> NDArray[np.float64]:
+    rows: Sequence[Profile | None], left: Ints, right: Ints, cosines: NDArray[np.float32], settings: Settings
+) -> Floats:
     """The composite edge score of pairs of rows."""
     hours = np.array([row.hours if row else 0.0 for row in rows])
     names = {
@@ -88,7 +107,7 @@ def edge_scores(
     category = np.array([names[(row.category or "") if row else ""] for row in rows])
     return affinity.composite_scores(
         cosine=cosines.astype(np.float64),
-        tags=_shared_tags(rows, left, right),
+        tags=affinity.jaccards([row.tags if row else () for row in rows], left, right),
         category=affinity.category_matches(category[left], category[right], cross=settings[CROSS_CATEGORY]),
         temporal=affinity.temporal_proximities(hours[left], hours[right], sigma=settings[SIGMA_HOURS]),
         weights=Weights(
@@ -98,58 +117,53 @@ def edge_scores(
     )
 
 
-def semantic_ties(kin: Kin, settings: Settings) -> list[Tie]:
+def semantic_offers(cloth: Cloth, settings: Settings) -> Offers:
     """Each fact with its few nearest, where they are near at all."""
-    order = np.lexsort((-kin.cosines, kin.left))
-    left = kin.left[order]
+    order = np.lexsort((-cloth.cosines, cloth.left))
+    left = cloth.left[order]
     nth = np.arange(len(left)) - np.searchsorted(left, left)
-    chosen = order[(nth < settings[SEMANTIC_MOST]) & (kin.cosines[order] >= settings[SEMANTIC_FLOOR])]
-    ties = {
-        tie.pair: tie
-        for at in chosen
-        for tie in [_tie("semantic", kin.ids, int(kin.left[at]), int(kin.right[at]), float(kin.cosines[at]))]
-    }
-    return list(ties.values())
+    chosen = order[(nth < settings[SEMANTIC_MOST]) & (cloth.cosines[order] >= settings[SEMANTIC_FLOOR])]
+    # Two that chose each other are offered as the later one saw it: their cosines may differ in the last bit.
+    last = chosen[::-1]
+    return Offers.of(
+        "semantic", (cloth.left[last], cloth.right[last]), _weights(cloth.cosines[last].astype(np.float64))
+    )
 
 
-def _placed(kind: str, candidates: list[Tie], held: Sequence[Edge], settings: Settings) -> Capping:
-    counted = [
-        Tie(
-            edge.kind,
-            (min(edge.source, edge.target), max(edge.source, edge.target)),
-            edge.weight or 0.0,
-            edge.origin == "user",
-        )
-        for edge in held
-        if edge.kind in COUNTED[kind] or (kind == "similar" and edge.origin == "user")
+def _placed(offers: Offers, cloth: Cloth, held: Sequence[Edge], settings: Settings) -> Capping:
+    kinds = COUNTED[offers.kind]
+    counted = [edge for edge in held if edge.kind in kinds or (offers.kind == "similar" and edge.origin == "user")]
+    number = {id: at for at, id in enumerate(cloth.ids)} if counted else {}
+    ties = [
+        Tie(edge.kind, (min(ends), max(ends)), edge.weight or 0.0, edge.origin == "user")
+        for edge in counted
+        for ends in [(number[edge.source], number[edge.target])]
     ]
-    return capped(counted, candidates, cap=settings[DEGREE_CAP], displaceable=COUNTED[kind])
+    return capped(ties, offers, cap=settings[DEGREE_CAP], displaceable=kinds)
 
 
-def _once(kin: Kin) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
+def _once(cloth: Cloth) -> tuple[Ints, Ints, NDArray[np.float32]]:
     """Each pair once, whichever side found it."""
-    low, high = np.minimum(kin.left, kin.right), np.maximum(kin.left, kin.right)
-    _, first = np.unique(low * max(1, len(kin.ids)) + high, return_index=True)
-    return low[first], high[first], kin.cosines[first]
+    low, high = np.minimum(cloth.left, cloth.right), np.maximum(cloth.left, cloth.right)
+    _, first = np.unique(low * max(1, len(cloth.ids)) + high, return_index=True)
+    return low[first], high[first], cloth.cosines[first]
 
 
-def _shared_tags(
-    rows: Sequence[Profile | None], left: NDArray[np.int64], right: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    tagged = np.array([bool(row and row.tags) for row in rows], dtype=np.bool_)
-    shared = np.zeros(len(left))
-    for at in np.flatnonzero(tagged[left] & tagged[right]):
-        first, second = rows[left[at]], rows[right[at]]
-        shared[at] = affinity.jaccard(first.tags if first else (), second.tags if second else ())
-    return shared
+def _weights(scores: Floats) -> Floats:
+    return np.asarray(np.round(np.minimum(1.0, scores), DECIMALS), np.float64)
 
 
-def _tie(kind: str, ids: Sequence[str], a: int, b: int, weight: float) -> Tie:
-    return Tie(kind, (min(ids[a], ids[b]), max(ids[a], ids[b])), round(min(1.0, weight), DECIMALS))
+def _edges(change: Capping, cloth: Cloth) -> Iterator[Edge]:
+    """What is written or takes a new weight."""
+    new = change.written
+    for one, other, weight in zip(new.one.tolist(), new.other.tolist(), new.weight.tolist(), strict=True):
+        yield _edge(cloth, one, other, new.kind, weight)
+    for tie in change.refreshed:
+        yield _edge(cloth, *tie.pair, tie.kind, tie.weight)
 
 
-def _edge(tie: Tie, profiles: Mapping[str, Profile]) -> Edge:
-    first, second = (profiles.get(id) for id in tie.pair)
+def _edge(cloth: Cloth, one: int, other: int, kind: str, weight: float) -> Edge:
+    first, second = cloth.profiles[one], cloth.profiles[other]
     tags = tuple(sorted(first.tags & second.tags)) if first and second else ()
-    confidence = max(0.0, tie.weight) if tie.kind == "semantic" else 1.0
-    return Edge(*tie.pair, tie.kind, tie.weight, confidence, tags, ORIGINS[tie.kind])
+    confidence = max(0.0, weight) if kind == "semantic" else 1.0
+    return Edge(cloth.ids[one], cloth.ids[other], kind, weight, confidence, tags, ORIGINS[kind])
