@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from cofire.kernels.library import LIBRARY
+from cofire.kernels.neighbours import NOBODY, Shortlist
 
 Matrix = NDArray[np.float32]
 Rows = NDArray[np.int64]
@@ -42,8 +46,7 @@ def nearest_pairs(vectors: Matrix, wanted: Rows, k: int, *, exact_up_to: int) ->
 
 
 def _exact(vectors: Matrix, wanted: Rows, k: int) -> Pairs:
-    parts = [_best(vectors, rows, np.arange(len(vectors)), k) for rows in _blocks(wanted)]
-    return _joined(parts)
+    return _nearest(vectors, wanted, [(np.arange(len(wanted)), np.arange(len(vectors)))], k)
 
 
 def _by_cells(vectors: Matrix, wanted: Rows, k: int) -> Pairs:
@@ -54,15 +57,41 @@ def _by_cells(vectors: Matrix, wanted: Rows, k: int) -> Pairs:
     starts = np.searchsorted(home[order], np.arange(len(centres) + 1))
     visits = np.argsort(near.ravel(), kind="stable")
     bounds = np.searchsorted(near.ravel()[visits], np.arange(len(centres) + 1))
-    parts = []
-    for cell in range(len(centres)):
-        rows, inside = wanted[visits[bounds[cell] : bounds[cell + 1]] // probes], order[starts[cell] : starts[cell + 1]]
-        parts += [_best(vectors, block, inside, min(k, len(inside))) for block in _blocks(rows) if len(inside)]
+    cells = (
+        (visits[bounds[cell] : bounds[cell + 1]] // probes, order[starts[cell] : starts[cell + 1]])
+        for cell in range(len(centres))
+    )
+    return _nearest(vectors, wanted, cells, k)
+
+
+def _nearest(vectors: Matrix, wanted: Rows, cells: Iterable[tuple[Rows, Rows]], k: int) -> Pairs:
+    """The k nearest of each wanted row. For each cell: who looks into it, as places among the wanted, and the rows inside."""
+    if LIBRARY is not None:
+        return _shortlisted(vectors, wanted, cells, k)
+    parts = [
+        _best(vectors, wanted[block], inside, min(k, len(inside)))
+        for looking, inside in cells
+        for block in _blocks(looking)
+        if len(inside)
+    ]
     return _top(_joined(parts), k)
+
+
+def _shortlisted(vectors: Matrix, wanted: Rows, cells: Iterable[tuple[Rows, Rows]], k: int) -> Pairs:
+    """The same in C."""
+    found = Shortlist(len(wanted), k)
+    for looking, inside in cells:
+        among = vectors[inside].T
+        for block in _blocks(looking):
+            found.keep(vectors[wanted[block]] @ among, inside, block, wanted[block])
+    there = found.who != NOBODY
+    return Pairs(np.repeat(wanted, k)[there.ravel()], found.who[there], found.best[there])
 
 
 def _cells_of(vectors: Matrix, centres: Matrix, wanted: Rows, probes: int) -> tuple[Rows, Rows]:
     """The cell of every row, and the cells to look at for the wanted ones, which are mostly all, so that both come from one product."""
+    if LIBRARY is not None:
+        return _shortlisted_cells(vectors, centres, wanted, probes)
     home = np.empty(len(vectors), np.int64)
     near = np.empty((len(vectors), probes), np.int64)
     asked = np.zeros(len(vectors), np.bool_)
@@ -73,6 +102,14 @@ def _cells_of(vectors: Matrix, centres: Matrix, wanted: Rows, probes: int) -> tu
         some = asked[rows]
         near[rows[some]] = np.argpartition(-likeness[some], probes - 1, axis=1)[:, :probes]
     return home, near[wanted]
+
+
+def _shortlisted_cells(vectors: Matrix, centres: Matrix, wanted: Rows, probes: int) -> tuple[Rows, Rows]:
+    """The same in C."""
+    found, cells = Shortlist(len(vectors), probes), np.arange(len(centres))
+    for rows in _blocks(np.arange(len(vectors))):
+        found.keep(vectors[rows[0] : rows[-1] + 1] @ centres.T, cells, rows, np.full(len(rows), NOBODY))
+    return found.who[:, 0], found.who[wanted]
 
 
 def _centres(vectors: Matrix, count: int) -> Matrix:
