@@ -40,6 +40,7 @@ def test_the_same_are_nearest(seed: int, size: int, dimension: int, k: int, exac
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(neighbours, "CELL", 16)
         patch.setattr(neighbours, "BLOCK", 8)
+        patch.setattr(neighbours, "LARGE_BLOCK", 8)
         compiled, numpy = both("keep_highest", lambda: nearest_pairs(vectors, wanted, k, exact_up_to=exact_up_to))
     assert by_pair(compiled) == pytest.approx(by_pair(numpy), abs=1e-6)
     assert compiled.left.tolist() == numpy.left.tolist()

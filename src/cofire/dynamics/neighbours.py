@@ -15,6 +15,8 @@ Matrix = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
 BLOCK = 512
+# The threads of BLAS wait for each other after each product, so that few large ones are quicker than many small ones.
+LARGE_BLOCK = 2_048
 CELL = 256
 PROBES = 6
 
@@ -71,7 +73,7 @@ def _nearest(vectors: Matrix, wanted: Rows, cells: Iterable[tuple[Rows, Rows]], 
     parts = [
         _best(vectors, wanted[block], inside, min(k, len(inside)))
         for looking, inside in cells
-        for block in _blocks(looking)
+        for block in _blocks(looking, BLOCK)
         if len(inside)
     ]
     return _top(_joined(parts), k)
@@ -82,7 +84,7 @@ def _shortlisted(vectors: Matrix, wanted: Rows, cells: Iterable[tuple[Rows, Rows
     found = Shortlist(len(wanted), k)
     for looking, inside in cells:
         among = vectors[inside].T
-        for block in _blocks(looking):
+        for block in _blocks(looking, LARGE_BLOCK):
             found.keep(vectors[wanted[block]] @ among, inside, block, wanted[block])
     there = found.who != NOBODY
     return Pairs(np.repeat(wanted, k)[there.ravel()], found.who[there], found.best[there])
@@ -96,7 +98,7 @@ def _cells_of(vectors: Matrix, centres: Matrix, wanted: Rows, probes: int) -> tu
     near = np.empty((len(vectors), probes), np.int64)
     asked = np.zeros(len(vectors), np.bool_)
     asked[wanted] = True
-    for rows in _blocks(np.arange(len(vectors))):
+    for rows in _blocks(np.arange(len(vectors)), BLOCK):
         likeness = vectors[rows] @ centres.T
         home[rows] = np.argmax(likeness, axis=1)
         some = asked[rows]
@@ -107,7 +109,7 @@ def _cells_of(vectors: Matrix, centres: Matrix, wanted: Rows, probes: int) -> tu
 def _shortlisted_cells(vectors: Matrix, centres: Matrix, wanted: Rows, probes: int) -> tuple[Rows, Rows]:
     """The same in C."""
     found, cells = Shortlist(len(vectors), probes), np.arange(len(centres))
-    for rows in _blocks(np.arange(len(vectors))):
+    for rows in _blocks(np.arange(len(vectors)), LARGE_BLOCK):
         found.keep(vectors[rows[0] : rows[-1] + 1] @ centres.T, cells, rows, np.full(len(rows), NOBODY))
     return found.who[:, 0], found.who[wanted]
 
@@ -116,7 +118,9 @@ def _centres(vectors: Matrix, count: int) -> Matrix:
     """Every so-many-th vector, moved once to the middle of those nearest to it among a sample."""
     centres = vectors[:: max(1, len(vectors) // count)][:count].copy()
     sample = vectors[:: max(1, len(vectors) // (16 * count))]
-    home = np.concatenate([np.argmax(sample[rows] @ centres.T, axis=1) for rows in _blocks(np.arange(len(sample)))])
+    home = np.concatenate(
+        [np.argmax(sample[rows] @ centres.T, axis=1) for rows in _blocks(np.arange(len(sample)), BLOCK)]
+    )
     np.add.at(centres, home, sample)
     return np.asarray(centres / np.maximum(np.linalg.norm(centres, axis=1, keepdims=True), 1e-12), np.float32)
 
@@ -149,5 +153,5 @@ def _joined(parts: list[Pairs]) -> Pairs:
     )
 
 
-def _blocks(rows: Rows) -> list[Rows]:
-    return [rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK)]
+def _blocks(rows: Rows, size: int) -> list[Rows]:
+    return [rows[start : start + size] for start in range(0, len(rows), size)]

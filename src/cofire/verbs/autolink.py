@@ -25,7 +25,6 @@ from cofire.reading import words
 from cofire.reading.descriptions import extended, gist, said_by
 from cofire.settings import Settings
 from cofire.stores.base import LEAST_COSINE, Evidence
-from cofire.verbs.connect import oriented
 from cofire.verbs.reading_facts import tag_words
 
 DEVIATIONS, HIGHEST = 5.0, 0.9
@@ -80,21 +79,13 @@ def auto_links(
 
 
 def link_edges(linked: Sequence[Linked]) -> tuple[NewEdge, ...]:
-    """One edge a pair, told apart by its ends."""
-    made = {
-        frozenset((one.new.id, one.old.id)): oriented(
-            Edge(
-                one.old.id,
-                one.new.id,
-                "auto_link",
-                round(min(1.0, one.cosine), 6),
-                1.0,
-                tuple(sorted(set(one.new.tags) & set(one.old.tags))),
-                "auto_link",
-            )
-        )
-        for one in linked
-    }
+    """One edge a pair, from the smaller id to the larger, as its ends are alike."""
+    made: dict[tuple[str, str], Edge] = {}
+    for one in linked:
+        new, old = one.new, one.old
+        ends = (old.id, new.id) if old.id < new.id else (new.id, old.id)
+        tags = tuple(sorted(set(new.tags).intersection(old.tags))) if new.tags and old.tags else ()
+        made[ends] = Edge(*ends, "auto_link", round(min(1.0, one.cosine), 6), 1.0, tags, "auto_link")
     return tuple(NewEdge(edge, "skip", own=True) for edge in made.values())
 
 

@@ -174,13 +174,22 @@ def _late_links(
 
 def late_pairs(kin: Kin, least: float, most: int) -> list[tuple[str, str, float]]:
     """The best older facts for each newer one, at most so many."""
-    pairs: dict[str, dict[str, float]] = {}
-    for at in np.flatnonzero(kin.cosines >= least):
-        first, second = kin.ids[kin.left[at]], kin.ids[kin.right[at]]
-        # Who is kin by nearness and by a tag stands there twice, and their cosines may differ in the last bit.
-        pairs.setdefault(max(first, second), {}).setdefault(min(first, second), float(kin.cosines[at]))
-    best = {new: sorted(((cosine, old) for old, cosine in olds.items()), reverse=True) for new, olds in pairs.items()}
-    return [(new, old, cosine) for new, olds in best.items() for cosine, old in olds[:most]]
+    order = sorted(range(len(kin.ids)), key=kin.ids.__getitem__)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    near = np.flatnonzero(kin.cosines >= least)
+    one, other, cosines = rank[kin.left[near]], rank[kin.right[near]], kin.cosines[near]
+    new, old = np.maximum(one, other), np.minimum(one, other)
+    # Who is kin by nearness and by a tag stands there twice, and their cosines may differ in the last bit.
+    _, once = np.unique(new * len(order) + old, return_index=True)
+    _, came, which = np.unique(new, return_index=True, return_inverse=True)
+    turn = came[which][once]
+    best = np.lexsort((-old[once], -cosines[once], turn))
+    nth = np.arange(len(best)) - np.searchsorted(turn[best], turn[best])
+    kept = once[best[nth < most]]
+    ids = [kin.ids[row] for row in order]
+    pairs = zip(new[kept].tolist(), old[kept].tolist(), cosines[kept].tolist(), strict=True)
+    return [(ids[one], ids[other], cosine) for one, other, cosine in pairs]
 
 
 def _rate(scopes: tuple[str, ...] | None, near: Mapping[str, list[Kin]], settings: Settings) -> Asking[tuple[int, int]]:

@@ -16,7 +16,7 @@ from cofire.model import Edge, EdgeCounts, NewEdge
 from cofire.stores.index.moments import stamp, stamp_or_none
 
 CONFIDENCE_STEP = 0.05
-# From so many edges on it pays to put them in order before they are written.
+# From so many edges on it pays to ask first which of them are there already.
 MANY = 1_000
 
 Place = tuple[int, int]
@@ -50,8 +50,30 @@ def write_edges(
     ends = ends_of(connection, {id for new in edges for id in (new.edge.source, new.edge.target)})
     gone = sum(_end_edge(connection, edge, version, now) for edge in ended)
     placed = [(new, place) for new in edges if (place := _place(new, ends)) is not None]
-    outcomes = [_write_edge(connection, new, place, version, now) for new, place in _in_order(placed)]
-    return EdgeCounts(outcomes.count("new"), outcomes.count("changed"), gone)
+    met = placed if len(placed) < MANY else _met(connection, placed, version, now)
+    outcomes = [_write_edge(connection, new, place, version, now) for new, place in met]
+    return EdgeCounts(len(placed) - len(met) + outcomes.count("new"), outcomes.count("changed"), gone)
+
+
+def _met(connection: apsw.Connection, placed: Sequence[Placed], version: int, now: datetime) -> list[Placed]:
+    """Write those of many edges that are new; what is left was there already, or came twice. They go into the file in the order in
+    which it keeps them, so that its pages are filled one after the other."""
+    left = list[Placed]()
+    tables: dict[str, list[Placed]] = {}
+    for one in placed:
+        tables.setdefault(kind_of(one[0].edge.kind).table, []).append(one)
+    for table, some in tables.items():
+        sources, kinds = {place[0] for _, place in some}, {new.edge.kind for new, _ in some}
+        bound = (apsw.carray(array("q", sorted(sources))), apsw.carray(tuple(kinds)))
+        known: set[Any] = set(connection.execute(_PLACES.format(table), bound))
+        fresh: dict[tuple[int, int, str], NewEdge] = {}
+        for new, place in some:
+            key = (*place, new.edge.kind)
+            if key in known or fresh.setdefault(key, new) is not new:
+                left.append((new, place))
+        rows = (_row(fresh[key], key[:2], version, now) for key in sorted(fresh))
+        connection.executemany(_INSERT[table], rows)
+    return left
 
 
 def _place(new: NewEdge, ends: Mapping[str, tuple[int, int]]) -> Place | None:
@@ -67,11 +89,6 @@ def _place(new: NewEdge, ends: Mapping[str, tuple[int, int]]) -> Place | None:
     return source[0], target[0]
 
 
-def _in_order(placed: Sequence[Placed]) -> Sequence[Placed]:
-    """Many edges go into the file in the order in which it keeps them, so that its pages are filled one after the other."""
-    return placed if len(placed) < MANY else sorted(placed, key=lambda one: one[1])
-
-
 def _row(new: NewEdge, place: Place, version: int, now: datetime) -> tuple[Any, ...]:
     edge = new.edge
     use = edge.co_access_count, stamp_or_none(edge.strengthened)
@@ -83,8 +100,8 @@ def ends_of(connection: apsw.Connection, ids: Collection[str]) -> dict[str, tupl
     if not ids:
         return {}
     sql = "SELECT f.id, f.key, f.scope FROM carray(?) c CROSS JOIN facts f ON f.id = c.value"
-    found = connection.execute(sql, (apsw.carray(tuple(ids)),))
-    return {str(id): (int(key), int(scope)) for id, key, scope in found}
+    found: Any = connection.execute(sql, (apsw.carray(tuple(sorted(ids))),))
+    return {id: (key, scope) for id, key, scope in found}
 
 
 def _write_edge(connection: apsw.Connection, new: NewEdge, place: Place, version: int, now: datetime) -> str:
@@ -135,6 +152,9 @@ def _values(edge: Edge) -> tuple[float | None, float | None, str | None, str]:
 
 _KNOWN = """
 SELECT ended, key, weight, confidence, tags, origin, co_access_count, {1} FROM {0} WHERE source = ? AND target = ? AND kind = ?
+"""
+_PLACES = """
+SELECT source, target, kind FROM {} WHERE source IN (SELECT value FROM carray(?)) AND kind IN (SELECT value FROM carray(?))
 """
 _SEEN = {"graph_edges": "observed", "association_edges": "strengthened"}
 _INSERT = {

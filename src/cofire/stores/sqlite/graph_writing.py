@@ -102,18 +102,22 @@ def write_descriptions(
     found = connection.execute(_SO_FAR, (apsw.carray(tuple({one.fact for one in descriptions})),))
     known: dict[str, Any] = {row[0]: row[1:] for row in found}
     told = [(one, *known[one.fact]) for one in descriptions if one.fact in known]
+    leading, replaced, new, cites = (list[tuple[Any, ...]]() for _ in range(4))
     for made, key, last, text, *before in told:
         one = renewed(made, text or "", there)
         if one is None:
             continue
         held = described(Held(*before), one.counts)
         if text == one.text and held != Held(*before):
-            connection.execute(_LEADING, (held.terms, held.counts, version, last))
+            leading.append((held.terms, held.counts, version, last))
         if text != one.text:
-            connection.execute(_REPLACED, (stamp(now), last))
-            connection.execute(_DESCRIBE, (one.text, stamp(now), key, held.terms, held.counts, version))
-        cites = [(key, there[id], gist) for id, gist in one.cites.items() if id != one.fact]
-        connection.executemany("INSERT OR IGNORE INTO citations(fact, cited, gist) VALUES (?, ?, ?)", cites)
+            replaced += [(stamp(now), last)] if last is not None else []
+            new.append((one.text, stamp(now), key, held.terms, held.counts, version))
+        cites += [(key, there[id], gist) for id, gist in one.cites.items() if id != one.fact]
+    # Each table in the order in which the file keeps it, so that its pages are filled one after the other.
+    for sql, rows in ((_LEADING, leading), (_REPLACED, replaced), (_DESCRIBE, new), (_CITE, sorted(cites))):
+        if rows:
+            connection.executemany(sql, rows)
 
 
 _SO_FAR = """
@@ -123,6 +127,7 @@ LEFT JOIN descriptions d ON d.key = (SELECT max(key) FROM descriptions WHERE fac
 """
 _REPLACED = "UPDATE descriptions SET ended = ?, terms = x'', counts = x'' WHERE key = ?"
 _LEADING = "UPDATE descriptions SET terms = ?, counts = ?, version = ? WHERE key = ?"
+_CITE = "INSERT OR IGNORE INTO citations(fact, cited, gist) VALUES (?, ?, ?)"
 _DESCRIBE = "INSERT INTO descriptions(text, made, fact, terms, counts, version) VALUES (?, ?, ?, ?, ?, ?)"
 
 
