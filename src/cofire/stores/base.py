@@ -171,6 +171,13 @@ class Kin:
     right: NDArray[np.int64]
     cosines: Floats
 
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """Those that are in any pair, in order."""
+        used = np.zeros(len(self.ids), np.bool_)
+        used[self.left] = used[self.right] = True
+        return np.flatnonzero(used)
+
 
 @dataclass(frozen=True)
 class Network:

@@ -131,7 +131,7 @@ def _subjects(batch: Sequence[Fact], readings: Sequence[Reading]) -> list[tuple[
 
 def _similarity(batch: Sequence[Fact], kin: Kin, settings: Settings) -> Asking[tuple[Any, Any]]:
     """Edges by composite score and by nearness, under the degree cap."""
-    touched = sorted({kin.ids[row] for row in np.unique(np.concatenate([kin.left, kin.right]))})
+    touched = sorted({kin.ids[row] for row in kin.rows.tolist()})
     profiles = yield from _profiles(touched, batch)
     woven = weave(kin, profiles, (yield from _counted(frozenset(touched))), settings)
     return woven.edges, woven.ended

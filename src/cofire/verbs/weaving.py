@@ -59,7 +59,7 @@ class Cloth:
 
     @classmethod
     def of(cls, kin: Kin, profiles: Mapping[str, Profile], held: Iterable[Edge]) -> Cloth:
-        rows = np.unique(np.concatenate([kin.left, kin.right]))
+        rows = kin.rows
         used = [kin.ids[row] for row in rows.tolist()]
         ids = sorted({*used, *(id for edge in held for id in (edge.source, edge.target))})
         number = {id: at for at, id in enumerate(ids)}

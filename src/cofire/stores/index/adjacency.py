@@ -250,7 +250,8 @@ class Adjacency:
     def _merge(self, edges: Sequence[StoredEdge], columns: Columns) -> None:
         """Take in many edges at once. Links of facts that are gone go by themselves when all is put in order."""
         named = halves(edges, self.kinds, self.tag_texts)
-        fresh = halves([edge for edge in edges if not edge.ended], self.kinds, self.tag_texts)
+        standing = [edge for edge in edges if not edge.ended]
+        fresh = named if len(standing) == len(edges) else halves(standing, self.kinds, self.tag_texts)
         known = self._everything()
         kept = ~np.isin(known.pairs, named.pairs)
         kept[~kept] = ~same(known.at(~kept), named)

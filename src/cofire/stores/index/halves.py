@@ -106,19 +106,25 @@ def table(rows: Sequence[Sequence[int]]) -> Halves:
 def halves(edges: Sequence[StoredEdge], kinds: Numbered, tags: Numbered) -> Halves:
     """Edges from the ends that they conduct from: from both, from the source, or from none. One to itself is there once."""
     columns: list[Any] = list(zip(*edges, strict=True)) if edges else [()] * len(StoredEdge._fields)
-    number = np.array([kinds.number(kind) for kind in columns[2]], np.int32)
+    number = _numbers(columns[2], kinds)
     away = Halves(
         np.array(columns[0], np.int32),
         np.array(columns[1], np.int32),
         2 * number,
         millionths(np.array(columns[3], np.float64)),
         millionths(np.array(columns[4], np.float64)),
-        np.array([tags.number(said or "") for said in columns[5]], np.int32),
+        _numbers(columns[5], tags),
     )
     conducts = np.array([kind_of(kind).conducts for kind in kinds.words])[number]
     back = away.at((conducts == "both") & (away.owner != away.neighbour))
     turned = Halves(back.neighbour, back.owner, back.code + 1, back.weight, back.confidence, back.tags)
     return joined([away.at(conducts != "never"), turned])
+
+
+def _numbers(said: Sequence[str | None], known: Numbered) -> Numbers:
+    """The numbers of words, of which most come again and again."""
+    number = {word: known.number(word or "") for word in dict.fromkeys(said)}
+    return np.fromiter(map(number.__getitem__, said), np.int32, len(said))
 
 
 def millionths(shares: NDArray[np.float64]) -> Numbers:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import apsw
 
@@ -29,7 +30,11 @@ SELECT (SELECT count(*) FROM graph_edges WHERE version > ?1) + (SELECT count(*) 
 
 def since(connection: apsw.Connection, version: int) -> list[StoredEdge]:
     """Edges that came, changed or ended after a version."""
-    return [StoredEdge(*row) for row in connection.execute(_SINCE, (version,))]
+    return _edges(connection.execute(_SINCE, (version,)))
+
+
+def _edges(found: Any) -> list[StoredEdge]:
+    return list(map(StoredEdge._make, found))
 
 
 def load(connection: apsw.Connection, epoch: str, columns: Columns) -> Adjacency:
@@ -37,7 +42,7 @@ def load(connection: apsw.Connection, epoch: str, columns: Columns) -> Adjacency
     known = connection.execute("SELECT version FROM snapshots WHERE epoch = ?", (epoch,)).get
     found = None if known is None else _kept(connection, columns)
     if found is None:
-        return Adjacency(columns, [StoredEdge(*row) for row in connection.execute(_ALL)])
+        return Adjacency(columns, _edges(connection.execute(_ALL)))
     gone = [key for (key,) in connection.execute("SELECT fact FROM removed WHERE version > ?", (known,))]
     found.change(since(connection, known), gone, columns)
     return found

@@ -6,6 +6,7 @@ import json
 from array import array
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 import apsw
@@ -19,8 +20,8 @@ CONFIDENCE_STEP = 0.05
 # From so many edges on it pays to ask first which of them are there already.
 MANY = 1_000
 
-Place = tuple[int, int]
-Placed = tuple[NewEdge, Place]
+Place = tuple[int, int, str]
+Placed = tuple[Place, NewEdge]
 
 
 def write_follows(connection: apsw.Connection, keys: Sequence[int], reach: int, version: int, now: datetime) -> int:
@@ -49,35 +50,41 @@ def write_edges(
         return EdgeCounts()
     ends = ends_of(connection, {id for new in edges for id in (new.edge.source, new.edge.target)})
     gone = sum(_end_edge(connection, edge, version, now) for edge in ended)
-    placed = [(new, place) for new in edges if (place := _place(new, ends)) is not None]
+    placed = [(place, new) for new in edges if (place := _place(new, ends)) is not None]
     met = placed if len(placed) < MANY else _met(connection, placed, version, now)
-    outcomes = [_write_edge(connection, new, place, version, now) for new, place in met]
+    outcomes = [_write_edge(connection, new, place, version, now) for place, new in met]
     return EdgeCounts(len(placed) - len(met) + outcomes.count("new"), outcomes.count("changed"), gone)
 
 
 def _met(connection: apsw.Connection, placed: Sequence[Placed], version: int, now: datetime) -> list[Placed]:
     """Write those of many edges that are new; what is left was there already, or came twice. They go into the file in the order in
     which it keeps them, so that its pages are filled one after the other."""
-    left = list[Placed]()
-    tables: dict[str, list[Placed]] = {}
-    for one in placed:
-        tables.setdefault(kind_of(one[0].edge.kind).table, []).append(one)
-    for table, some in tables.items():
-        sources, kinds = {place[0] for _, place in some}, {new.edge.kind for new, _ in some}
-        bound = (apsw.carray(array("q", sorted(sources))), apsw.carray(tuple(kinds)))
-        known: set[Any] = set(connection.execute(_PLACES.format(table), bound))
-        fresh: dict[tuple[int, int, str], NewEdge] = {}
-        for new, place in some:
-            key = (*place, new.edge.kind)
-            if key in known or fresh.setdefault(key, new) is not new:
-                left.append((new, place))
-        rows = (_row(fresh[key], key[:2], version, now) for key in sorted(fresh))
+    left, made = list[Placed](), stamp(now)
+    kinds = {place[2] for place, _ in placed}
+    for table in {kind_of(kind).table for kind in kinds}:
+        kept_here = frozenset(kind for kind in kinds if kind_of(kind).table == table)
+        some = sorted((one for one in placed if one[0][2] in kept_here), key=itemgetter(0))
+        known, rows = _known(connection, table, some), list[tuple[Any, ...]]()
+        for place, new in some:
+            if place in known:
+                left.append((place, new))
+            else:
+                known.add(place)
+                rows.append(_row(new, place, version, made))
         connection.executemany(_INSERT[table], rows)
     return left
 
 
+def _known(connection: apsw.Connection, table: str, placed: Sequence[Placed]) -> set[Place]:
+    """The places of edges that are there already, of facts and kinds of these."""
+    sources, kinds = {place[0] for place, _ in placed}, {place[2] for place, _ in placed}
+    bound = (apsw.carray(array("q", sorted(sources))), apsw.carray(tuple(kinds)))
+    found: Any = connection.execute(_PLACES.format(table), bound)
+    return set(found)
+
+
 def _place(new: NewEdge, ends: Mapping[str, tuple[int, int]]) -> Place | None:
-    """The keys of its ends; None for one that memory made for itself, and that goes with its fact."""
+    """The keys of its ends, and its kind; None for one that memory made for itself, and that goes with its fact."""
     source, target = ends.get(new.edge.source), ends.get(new.edge.target)
     if source is None or target is None:
         if new.own:
@@ -86,13 +93,12 @@ def _place(new: NewEdge, ends: Mapping[str, tuple[int, int]]) -> Place | None:
         raise NotFound(f"No fact has the id {missing}.", way_out="List the ids with: cofire list")
     if source[1] != target[1]:
         raise InvalidInput("The two facts are of different scopes.", way_out="Connect facts of one scope.")
-    return source[0], target[0]
+    return source[0], target[0], new.edge.kind
 
 
-def _row(new: NewEdge, place: Place, version: int, now: datetime) -> tuple[Any, ...]:
+def _row(new: NewEdge, place: Place, version: int, made: int) -> tuple[Any, ...]:
     edge = new.edge
-    use = edge.co_access_count, stamp_or_none(edge.strengthened)
-    return (*place, edge.kind, *_values(edge), *use, stamp(now), version)
+    return (*place, *_values(edge), edge.co_access_count, stamp_or_none(edge.strengthened), made, version)
 
 
 def ends_of(connection: apsw.Connection, ids: Collection[str]) -> dict[str, tuple[int, int]]:
@@ -106,10 +112,10 @@ def ends_of(connection: apsw.Connection, ids: Collection[str]) -> dict[str, tupl
 
 def _write_edge(connection: apsw.Connection, new: NewEdge, place: Place, version: int, now: datetime) -> str:
     table = kind_of(new.edge.kind).table
-    connection.execute(_INSERT[table], _row(new, place, version, now))
+    connection.execute(_INSERT[table], _row(new, place, version, stamp(now)))
     if connection.changes():
         return "new"
-    known = connection.execute(_KNOWN.format(table, _SEEN[table]), (*place, new.edge.kind)).get
+    known = connection.execute(_KNOWN.format(table, _SEEN[table]), place).get
     if known[0] is not None:
         _update(connection, new, known[1], _values(new.edge), version=version, now=now)
         return "new"

@@ -15,6 +15,7 @@ from cofire.embedders.base import StoredModel, Vectors
 from cofire.stores.base import Kin
 
 EXACT_UP_TO = 4_096
+BLOCK = 4_096
 RARE_TAG = 50
 
 _SCOPE = """
@@ -63,8 +64,13 @@ def _scope_kin(connection: apsw.Connection, model: StoredModel, asked: Any, k: i
 
 
 def _seen(vectors: list[bytes], model: StoredModel) -> Vectors:
-    stored = np.frombuffer(b"".join(vectors), np.float16).reshape(len(vectors), model.model.dimension)
-    return centred(stored, model.mean)
+    """Block by block, so that what lies between the bytes and the vectors stays small."""
+    seen = np.empty((len(vectors), model.model.dimension), np.float32)
+    for first in range(0, len(vectors), BLOCK):
+        some = vectors[first : first + BLOCK]
+        stored = np.frombuffer(b"".join(some), np.float16).reshape(len(some), -1)
+        seen[first : first + BLOCK] = centred(stored, model.mean)
+    return seen
 
 
 def _sharing(connection: apsw.Connection, scope: int, keys: Any, most: int) -> list[tuple[int, int]]:
