@@ -160,14 +160,11 @@ def _late_links(
     if model is None or not settings[AUTO_LINK] or not len(kin.left):
         return (), ()
     pairs = late_pairs(kin, threshold(model, settings), settings[AUTO_LINK_MOST])
-    facts: list[Fact | None] = yield Read(sorted({id for pair in pairs for id in pair[:2]}))
-    known = {fact.id: fact for fact in facts if fact is not None}
-    fresh = {fact.id for fact in batch}
-    linked = [
-        Linked(known[new], known[old], cosine)
-        for new, old, cosine in pairs
-        if new in fresh and new in known and old in known
-    ]
+    fresh = {fact.id: fact for fact in batch}
+    pairs = [pair for pair in pairs if pair[0] in fresh]
+    facts: list[Fact | None] = yield Read(sorted({old for _, old, _ in pairs if old not in fresh}))
+    known = fresh | {fact.id: fact for fact in facts if fact is not None}
+    linked = [Linked(known[new], known[old], cosine) for new, old, cosine in pairs if old in known]
     descriptions = yield from describe(linked, settings)
     return link_edges(linked), descriptions
 

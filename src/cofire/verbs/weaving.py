@@ -164,6 +164,6 @@ def _edges(change: Capping, cloth: Cloth) -> Iterator[Edge]:
 
 def _edge(cloth: Cloth, one: int, other: int, kind: str, weight: float) -> Edge:
     first, second = cloth.profiles[one], cloth.profiles[other]
-    tags = tuple(sorted(first.tags & second.tags)) if first and second else ()
+    tags = tuple(sorted(first.tags & second.tags)) if first and second and first.tags and second.tags else ()
     confidence = max(0.0, weight) if kind == "semantic" else 1.0
     return Edge(cloth.ids[one], cloth.ids[other], kind, weight, confidence, tags, ORIGINS[kind])
