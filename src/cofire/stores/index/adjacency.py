@@ -253,7 +253,7 @@ class Adjacency:
         standing = [edge for edge in edges if not edge.ended]
         fresh = named if len(standing) == len(edges) else halves(standing, self.kinds, self.tag_texts)
         known = self._everything()
-        kept = ~np.isin(known.pairs, named.pairs)
+        kept = ~among(named.pairs, known.pairs)
         kept[~kept] = ~same(known.at(~kept), named)
         self._settle(joined([known.at(kept), fresh]), columns)
         self.compactions += 1

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cofire.kinds import kind_of
 from cofire.stores.index.columns import Columns
+from cofire.stores.index.key_arrays import among
 
 Numbers = NDArray[np.int32]
 Places = NDArray[np.int64]
@@ -94,6 +95,8 @@ def joined(parts: Sequence[Halves]) -> Halves:
 
 def same(ones: Halves, others: Halves) -> NDArray[np.bool_]:
     """Which of the ones are halves of the same edges as some of the others."""
+    # Mostly the ones are few and the others are many, of which hardly any is between the same facts.
+    others = others.at(among(ones.pairs, others.pairs))
     known = set(zip(others.pairs.tolist(), others.code.tolist(), strict=True))
     return np.array([one in known for one in zip(ones.pairs.tolist(), ones.code.tolist(), strict=True)], np.bool_)
 

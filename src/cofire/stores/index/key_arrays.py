@@ -15,7 +15,7 @@ CROWDED = 1_024
 
 
 def among(known: Places, wanted: Places) -> Mask:
-    """Which of the wanted are among a few that are known."""
+    """Which of the wanted are among those that are known."""
     if not len(known):
         return np.zeros(len(wanted), np.bool_)
     known = np.sort(known)
