@@ -120,12 +120,12 @@ def _offered_again(before: Mapping[Place, Tie], offers: Offers) -> dict[int, Pla
 
 @dataclass
 class _Seats:
-    """Who sits where while offers come: how many at each node, of them those that were held, who left, and nodes that take no more."""
+    """Who sits where while offers come: how many at each node, which nodes take no more, who was held there, and who left."""
 
-    taken: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))
+    taken: list[int]
+    closed: bytearray
     held: defaultdict[int, dict[Place, Tie]] = field(default_factory=lambda: defaultdict(dict))
     left: set[Place] = field(default_factory=set)
-    closed: set[int] = field(default_factory=set)
 
 
 def _seated(
@@ -138,11 +138,11 @@ def _seated(
 ) -> tuple[list[int], set[Place]]:
     """The rows of offers that took a place, and the held ties that lost theirs. One that gave way before its own weight was called
     tries again then. As offers come by falling weight, none of them gives way to a later one: only who was held does."""
-    seats, seated = _sitting(rescored), list[int]()
+    seats, seated = _sitting(rescored, int(offers.other.max(initial=-1))), list[int]()
     taken, closed = seats.taken, seats.closed
     order = np.argsort(-offers.weight, kind="stable")
     for row, one, other in zip(order.tolist(), offers.one[order].tolist(), offers.other[order].tolist(), strict=True):
-        if one in closed or other in closed or (row in again and again[row] not in seats.left):
+        if closed[one] or closed[other] or (row in again and again[row] not in seats.left):
             continue
         if (taken[one] >= cap or taken[other] >= cap) and not _made_room(
             seats, (one, other), float(offers.weight[row]), cap, displaceable
@@ -154,8 +154,9 @@ def _seated(
     return seated, seats.left
 
 
-def _sitting(held: Mapping[Place, Tie]) -> _Seats:
-    seats = _Seats()
+def _sitting(held: Mapping[Place, Tie], highest: int) -> _Seats:
+    room = 1 + max(highest, *(place[1] for place in held)) if held else 1 + highest
+    seats = _Seats([0] * room, bytearray(room))
     for place, tie in held.items():
         for node in place[:2]:
             seats.held[node][place] = tie
@@ -167,7 +168,8 @@ def _made_room(seats: _Seats, ends: tuple[int, int], weight: float, cap: int, di
     """Let the lighter give way at both ends; whether enough could, else nobody does."""
     ways = [_giving_way(seats.held[node], seats.taken[node] + 1 - cap, weight, displaceable) for node in ends]
     # Who has too few ties lighter than this one has too few for all that follow.
-    seats.closed.update(node for node, leaving in zip(ends, ways, strict=True) if leaving is None)
+    for node in (node for node, leaving in zip(ends, ways, strict=True) if leaving is None):
+        seats.closed[node] = True
     if None in ways:
         return False
     for place in {place for leaving in ways for place in leaving or ()}:
