@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.dynamics.fusion import DECIMALS
+from cofire.dynamics import fusion
 from cofire.dynamics.likeness import VectorRows, centred, centred_cosines
 from cofire.embedders.base import StoredModel, Vectors
 from cofire.model import Where
@@ -85,6 +85,5 @@ def _closest_first(vector: Vectors, model: StoredModel, found: Rows, k: int, lea
 
 
 def best(ids: Sequence[str], scores: NDArray[np.floating], k: int) -> list[str]:
-    """The highest scores first; of equals, the newer. Six decimals, so that the last bit of a sum decides nothing."""
-    rounded = np.round(scores, DECIMALS).tolist()
-    return [id for _, id in sorted(zip(rounded, ids, strict=True), reverse=True)[:k]]
+    """The highest scores first; of equals, the newer. Rounded, so that the last bit of a sum decides nothing."""
+    return [ids[row] for row in fusion.best(np.asarray(scores, np.float64), ids, k)]

@@ -46,13 +46,16 @@ UPDATE facts SET category = ?, source = ?, metadata = ?, valid_from = ?, valid_u
 
 def facts(connection: apsw.Connection, ids: Iterable[str]) -> dict[str, Fact]:
     """The facts that have these ids, which are some, by id."""
-    found = connection.execute(SELECT + " WHERE f.id IN (SELECT value FROM carray(?))", (apsw.carray(tuple(ids)),))
-    return {one.id: one for one in map(fact, found)}
+    return _facts(connection, "f.id", tuple(ids))
 
 
 def facts_at(connection: apsw.Connection, keys: NDArray[np.int64]) -> dict[str, Fact]:
     """The facts that have these keys, which are some, by id: a search less for each than by id."""
-    found = connection.execute(SELECT + " WHERE f.key IN (SELECT value FROM carray(?))", (apsw.carray(keys),))
+    return _facts(connection, "f.key", keys)
+
+
+def _facts(connection: apsw.Connection, column: str, wanted: Any) -> dict[str, Fact]:
+    found = connection.execute(f"{SELECT} WHERE {column} IN (SELECT value FROM carray(?))", (apsw.carray(wanted),))
     return {one.id: one for one in map(fact, found)}
 
 
