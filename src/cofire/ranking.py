@@ -47,10 +47,9 @@ class Seeds:
 class NameWalk:
     """How a walk goes over names."""
 
-    common: int
-    most: int
-    few: float
+    few: int
     share: float
+    most: int
     short: float
     in_question: float
     nearness: float

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from cofire.dynamics.walking import Best, Steps, best_steps, few_hold, nearness, rarity, telling, warmth
+from cofire.dynamics.walking import Best, Steps, best_steps, few_enough, nearness, rarity, telling, warmth
 
 amounts = some.sampled_from([0.25, 0.5, 1.0, 3.0])
 
@@ -121,8 +121,9 @@ def test_a_fact_that_speaks_against_itself_lets_no_name_tell_anything() -> None:
     assert telling(np.array([1, 1_000]), np.array([-0.4, 0.0]), most=6.0).tolist() == [0.0, 0.0]
 
 
-@given(some.integers(0, 10**6), some.integers(0, 10**4))
-def test_a_name_that_few_hold_counts_in_full_and_a_common_one_by_its_share(facts: int, held: int) -> None:
-    counts = float(few_hold(facts, np.array([held]), fewest=10, share=0.4)[0])
-    few = max(10.0, 0.4 * math.sqrt(facts))
-    assert counts == pytest.approx(1.0 if held <= few else few / held)
+@given(some.integers(0, 10**6))
+def test_the_more_facts_there_are_the_more_may_hold_a_name_that_says_something(facts: int) -> None:
+    few = few_enough(facts, fewest=10, share=0.5)
+    assert few >= 10
+    assert few == 10 or abs(few - math.sqrt(facts) / 2) <= 0.5
+    assert few <= few_enough(facts + 100, fewest=10, share=0.5)

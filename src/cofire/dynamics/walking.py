@@ -89,15 +89,13 @@ def room_to_add(said: Floats, *, enough: float) -> Floats:
     return np.asarray(np.clip((1.0 - said) / enough, 0.0, 1.0))
 
 
-def few_hold(facts: int, holding: Rows, *, fewest: float, share: float) -> Floats:
-    """How far it says something that two facts mention the same name: min(1, max(fewest, share · √n) / held).
+def few_enough(facts: int, *, fewest: int, share: float) -> int:
+    """By how many facts a name may be held for it to say something that two of them mention it: max(fewest, share · √n).
 
-    >>> few_hold(100, np.array([8, 20]), fewest=10, share=0.4).tolist()
-    [1.0, 0.5]
-    >>> few_hold(10_000, np.array([20, 80]), fewest=10, share=0.4).tolist()
-    [1.0, 0.5]
+    >>> few_enough(100, fewest=10, share=0.5), few_enough(10_000, fewest=10, share=0.5)
+    (10, 50)
     """
-    return np.asarray(np.minimum(1.0, max(fewest, share * facts**0.5) / np.maximum(1, holding)))
+    return max(fewest, round(share * facts**0.5))
 
 
 def best_steps(steps: Steps, seeds: Floats, names: Floats, *, facts: int) -> Best:

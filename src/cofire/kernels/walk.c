@@ -127,9 +127,9 @@ typedef struct {
     const int64_t *places;
 } question;
 
-/* Constants in the order in which Python gives them: see ranking.toml. `fewest` is how few may hold a name that counts in full. */
+/* Constants in the order in which Python gives them: see ranking.toml. */
 typedef struct {
-    double sure, room, fewest, short_;
+    double sure, room, short_;
 } rules;
 
 /* Linked facts: rows of the slate, of each and of its source, the row of its link, and how much either kind carries. */
@@ -152,11 +152,10 @@ static double best_sentence(const question *asked, const int64_t *places, int64_
     return most;
 }
 
-/* A link to what is about a name counts in full; one between facts that merely mention it, as far as it is more than chance. */
-static double how_far(const linked *of, int64_t at, double held, const slate *known, const rules *by) {
+/* A link to what is about a name counts in full; one between facts that merely mention it, as far as they are short. */
+static double how_far(const linked *of, int64_t at, const slate *known, const rules *by) {
     if (of->about[at] > 0) return 1;
-    double told = by->fewest / held < 1 ? by->fewest / held : 1;
-    return told * openness(known->lengths[of->source[at]], by->short_) * openness(known->lengths[of->target[at]], by->short_);
+    return openness(known->lengths[of->source[at]], by->short_) * openness(known->lengths[of->target[at]], by->short_);
 }
 
 /* What features give, a row a feature and a column a fact of the slate, 0 for those that are not linked: about, shared, rare, fits,
@@ -183,7 +182,7 @@ EXPORTED int64_t judge_links(const paths *on, const linked *of, const slate *kno
             adds,
             known->keyword[target] * (open < 0 ? 0 : open > 1 ? 1 : open),
         };
-        double far = how_far(of, at, held, known, by);
+        double far = how_far(of, at, known, by);
         for (int64_t feature = 0; feature < (int64_t)(sizeof found / sizeof *found); feature++)
             features[feature * known->many + target] = far * found[feature];
     }

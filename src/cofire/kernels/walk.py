@@ -57,7 +57,7 @@ class Question(Structure):
 class Rules(Structure):
     """Constants: `rules` in walk.c."""
 
-    _fields_ = tuple((name, c_double) for name in ("sure", "room", "fewest", "short"))
+    _fields_ = tuple((name, c_double) for name in ("sure", "room", "short"))
 
 
 _best_links = function("best_links", POINTER(Paths), POINTER(OnPaths), c_int64, *[c_void_p] * 4)
@@ -104,7 +104,7 @@ def judged(
     *,
     shares: Floats,
     places: Numbers,
-    rules: tuple[float, float, float, float],
+    rules: tuple[float, float, float],
 ) -> dict[str, Floats]:
     """The features of linked facts as far as the link counts, over all of a slate; see `verbs.walk.judged`. `linked` and `slate` are in
     the order of the structures in walk.c."""

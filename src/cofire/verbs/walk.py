@@ -112,7 +112,8 @@ def walk(known: Slate, start: Start, cue: Cue, asked: Question, bounds: Bounds) 
     """One pass from weighted seeds."""
     seeds, constants = start.seeds, ranking().names
     new = [id for id in seeds if id not in start.footpaths.seeds]
-    asks = [Paths(new, asked.where, constants.common, constants.most)] if new else []
+    few = walking.few_enough(cue.facts, fewest=constants.few, share=constants.share)
+    asks = [Paths(new, asked.where, few, constants.most)] if new else []
     edges, *more = yield from at_one_moment([wires(seeds, asked, bounds.floor, bounds.expanded), *asks])
     footpaths = start.footpaths.with_those_of(new, *more)
     wired = hops_along(edges, seeds)
@@ -244,7 +245,7 @@ def _judged_in_c(
         (known.holds, known.direct, known.scores["keyword"], known.lengths, places.at),
         shares=cue.word_shares,
         places=places.table,
-        rules=(SURE_AS_CAN_BE, names.room, max(names.few, names.share * cue.facts**0.5), names.short),
+        rules=(SURE_AS_CAN_BE, names.room, names.short),
     )
 
 
@@ -265,17 +266,15 @@ def judged(known: Slate, paths: NamePaths, linked: Linked, places: Placed, cue: 
         "repeats": known.scores["keyword"][linked.target]
         * walking.room_to_add(theirs @ shares, enough=ranking().names.room),
     }
-    counts = how_far_counted(known, paths, linked, cue)
+    counts = how_far_counted(known, linked)
     return {name: _over(len(known.ids), linked.target, counts * values) for name, values in found.items()}
 
 
-def how_far_counted(known: Slate, paths: NamePaths, linked: Linked, cue: Cue) -> Numbers:
-    """A link to what is about a name counts in full; one between facts that merely mention it, as far as it is more than chance."""
-    names, held = ranking().names, paths.count[paths.step[linked.link]]
-    told = walking.few_hold(cue.facts, held, fewest=names.few, share=names.share)
-    for end in (linked.source, linked.target):
-        told = told * openness(known.lengths[end], short=names.short)
-    return np.where(linked.about > 0, 1.0, told)
+def how_far_counted(known: Slate, linked: Linked) -> Numbers:
+    """A link to what is about a name counts in full; one between facts that merely mention it, as far as they are short."""
+    short = ranking().names.short
+    open_ = [openness(known.lengths[end], short=short) for end in (linked.source, linked.target)]
+    return np.where(linked.about > 0, 1.0, open_[0] * open_[1])
 
 
 class Hops(Mapping[str, Hop]):
