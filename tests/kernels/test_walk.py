@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from cofire.stores.base import Known, NamePaths, WordCue
+from cofire.verbs import slates
 from cofire.verbs.cueing import Cue
-from cofire.verbs.direct import Slate
+from cofire.verbs.slates import Slate
 from cofire.verbs.walk import Bounds, Linked, Placed, best_links, judged
 from tests.kernels.twins import NEEDS_LIBRARY, both, calls_of, in_numpy
 
@@ -96,17 +97,11 @@ def slate_of(walk: Walk, ids: tuple[str, ...]) -> Slate:
     chance = np.random.default_rng(walk.seed + 2)
     size = len(ids)
     standing = np.zeros(size) if walk.tied else chance.normal(0, 2, size)
-    zeros = np.zeros(size)
-    return Slate(
-        ids=ids,
-        scores={"semantic": standing, "keyword": chance.random(size), "entity": zeros, "temporal": zeros},
-        gives={"keyword": chance.normal(0, 1, size)},
-        heard={"semantic": chance.random(size) < 0.8},
-        holds=chance.random((size, walk.words)) < 0.5,
-        cosine=zeros,
-        raw=zeros,
-        lengths=chance.integers(0, 300, size).astype(np.float64),
-    )
+    table = np.zeros((slates.ROWS, size))
+    table[slates.SEMANTIC], table[slates.KEYWORD] = standing, chance.random(size)
+    table[slates.DIRECT], table[slates.MEANT] = chance.normal(0, 1, size), chance.random(size) < 0.8
+    table[slates.LENGTH] = chance.integers(0, 300, size)
+    return Slate(ids, table, chance.random((size, walk.words)) < 0.5, {"keyword": 1.0})
 
 
 def cue_of(walk: Walk) -> Cue:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,14 @@ class Context:
         """The same of the nearest turns alone."""
         return _weights(self, reach)
 
+    def usual(self, mean_length: float) -> float:
+        """How many times as long a turn of mean length is, with what it borrows from others of mean length.
+
+        >>> Context(0.4, 0.2, 0.5, 1, 25).usual(10.0), Context(0.4, 0.2, 0.5, 1, 25).usual(50.0)
+        (1.6, 1.3)
+        """
+        return _usual(self, mean_length)
+
     def lends(self) -> Floats:
         """The same from the other side: a turn lends to those after it what they count of a turn before them."""
         return _lends(self)
@@ -52,6 +61,23 @@ def _weights(context: Context, reach: int) -> Floats:
 @lru_cache(maxsize=16)
 def _lends(context: Context) -> Floats:
     return np.roll(context.weights(), context.reach)
+
+
+@lru_cache(maxsize=64)
+def _usual(context: Context, mean_length: float) -> float:
+    return 1.0 + float(context.weights().sum() * openness(np.array([mean_length]), short=context.short)[0])
+
+
+@lru_cache(maxsize=16)
+def saying(worth: float, short: float) -> Floats:
+    """What it counts that a fact has few words, by their number; the last holds for all beyond: worth · (ln(1 + words) / ln(1 + short)
+    − 1), of up to `short` words.
+
+    >>> saying(0.3, 3).round(2).tolist()
+    [-0.3, -0.15, -0.06, 0.0]
+    """
+    words = np.minimum(np.arange(ceil(short) + 1), short)
+    return np.asarray(worth * (np.log1p(words) / np.log1p(short) - 1.0))
 
 
 def openness(lengths: NDArray[np.floating], *, short: float) -> Floats:

@@ -39,7 +39,7 @@ class VectorRows:
     @property
     def is_for_c(self) -> bool:
         """Whether compiled code can read the table as it is."""
-        return LIBRARY is not None and self.table.dtype in (np.float16, np.float32) and self.table.flags.c_contiguous
+        return LIBRARY is not None and self.table.dtype.char in "ef" and self.table.flags.c_contiguous
 
 
 def wide(halves: NDArray[np.float16]) -> NDArray[np.float32]:

@@ -6,6 +6,7 @@ question, and each is shared among its rivals, which is the fan effect (Anderson
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,7 +96,7 @@ def few_enough(facts: int, *, fewest: int, share: float) -> int:
     >>> few_enough(100, fewest=10, share=0.5), few_enough(10_000, fewest=10, share=0.5)
     (10, 50)
     """
-    return max(fewest, round(share * facts**0.5))
+    return max(fewest, round(share * math.sqrt(facts)))
 
 
 def best_steps(steps: Steps, seeds: Floats, names: Floats, *, facts: int) -> Best:

@@ -77,7 +77,7 @@ def counted(found: int) -> int:
     return found
 
 
-def fitting(*pairs: tuple[int, int]) -> None:
+def fitting(*pairs: tuple[Any, Any]) -> None:
     """Refuse arrays whose sizes do not fit: C would read beyond their ends, where numpy raises by itself."""
     if any(one != other for one, other in pairs):
         raise ValueError(f"Arrays do not fit: {', '.join(f'{one} and {other}' for one, other in pairs)}.")

@@ -1,4 +1,4 @@
-/* Postings: how the words of a question are looked up in the segments of an index. Shared by words.c and evidence.c. */
+/* Postings: how the words of a question are looked up in the segments of an index. Shared by words.c, evidence.c and weighing.c. */
 
 #ifndef COFIRE_POSTINGS_H
 #define COFIRE_POSTINGS_H
@@ -20,6 +20,11 @@ typedef struct {
     const uint8_t *lent;
     int64_t many;
 } wording;
+
+/* The constants of BM25 and of lending, in the order in which Python gives them. */
+typedef struct {
+    double hint_weight, k1, b, mean_length, short_, usual, total;
+} constants;
 
 /* The facts of the index: how long each is, who is there, and who comes before and after whom; no turns if `before` is none. */
 typedef struct {

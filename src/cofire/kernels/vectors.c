@@ -1,7 +1,7 @@
 /* Vectors: how alike a question and facts are, alone and with the turns around them. The twin of dynamics/likeness.py and of
    mixed_cosines in dynamics/context.py. Rows of a table are looked at where they lie. */
 
-#include "kernels.h"
+#include "weighing.h"
 
 /* Sums that a processor keeps side by side. */
 #define LANES 16
@@ -214,25 +214,25 @@ INLINED double mixed(const rows_of *of, const gauge *by, int64_t own, const int3
     return length > NO_LENGTH ? towards / length : 0;
 }
 
-/* The turns around facts: so many each, what each counts, and how long facts are that borrow from them. */
-typedef struct {
-    const int32_t *turns;
-    const double *weights;
-    int64_t many;
-    const float *lengths;
-    double short_;
-} context;
+/* Whether a fact has turns around it. */
+INLINED int has_turns(const surroundings *around, int64_t fact) {
+    int any = 0;
+    for (int64_t turn = 0; turn < around->many; turn++) any |= around->turns[fact * around->many + turn] >= 0;
+    return any;
+}
 
-INLINED void mix(const rows_of *of, const gauge *by, int64_t facts, const context *around, const double *cosines,
+INLINED void mix(const rows_of *of, const gauge *by, int64_t facts, const surroundings *around, const double *cosines,
                  const float *distances, double *found) {
     for (int64_t fact = 0; fact < facts; fact++) {
+        found[fact] = cosines[fact];
+        if (!has_turns(around, fact)) continue;
         double opened = openness(around->lengths[fact], around->short_);
         found[fact] = mixed(of, by, fact, around->turns + fact * around->many, around->weights, around->many, opened,
                             cosines, distances);
     }
 }
 
-static void mix_anywhere(const rows_of *of, const gauge *by, int64_t facts, const context *around, const double *cosines,
+static void mix_anywhere(const rows_of *of, const gauge *by, int64_t facts, const surroundings *around, const double *cosines,
                          const float *distances, double *found) {
     mix(of, by, facts, around, cosines, distances, found);
 }
@@ -289,13 +289,15 @@ FOR_PRODUCTS INLINED double mixed_in_registers(const rows_of *of, const gauge *b
     return length > NO_LENGTH ? towards / length : 0;
 }
 
-FOR_PRODUCTS static void mix_fused(const rows_of *of, const gauge *by, int64_t facts, const context *around,
+FOR_PRODUCTS static void mix_fused(const rows_of *of, const gauge *by, int64_t facts, const surroundings *around,
                                    const double *cosines, const float *distances, double *found) {
     if (by->dimension % MIXED || around->many >= MOST_MIXED) {
         mix(of, by, facts, around, cosines, distances, found);
         return;
     }
     for (int64_t fact = 0; fact < facts; fact++) {
+        found[fact] = cosines[fact];
+        if (!has_turns(around, fact)) continue;
         double opened = openness(around->lengths[fact], around->short_);
         found[fact] = mixed_in_registers(of, by, fact, around->turns + fact * around->many, around->weights, around->many,
                                          opened, cosines, distances);
@@ -320,7 +322,7 @@ FOR_PRODUCTS static products products_fused(const rows_of *of, const float *mean
 typedef struct {
     products (*products)(const rows_of *, const float *, float *);
     void (*measure)(const rows_of *, const uint8_t *, int64_t, const gauge *, double *, float *, double *);
-    void (*mix)(const rows_of *, const gauge *, int64_t, const context *, const double *, const float *, double *);
+    void (*mix)(const rows_of *, const gauge *, int64_t, const surroundings *, const double *, const float *, double *);
     widening *widened;
 } variant;
 
@@ -366,13 +368,6 @@ EXPORTED int64_t measure_rows(const void *table, int64_t is_half, int64_t dimens
     return end - first;
 }
 
-/* Whether all turns are among the rows; below 0 is none. */
-static int are_rows(const int32_t *turns, int64_t many, int64_t rows) {
-    int outside = 0;
-    for (int64_t turn = 0; turn < many; turn++) outside |= turns[turn] >= rows;
-    return !outside;
-}
-
 /* Centred cosines of rows of a table of `size` rows: likeness.centred_cosines. */
 EXPORTED int64_t cosines_at(const void *table, int64_t size, int64_t is_half, int64_t dimension, const float *known,
                             const int64_t *at, int64_t rows, const float *axes, double *cosines) {
@@ -387,28 +382,24 @@ EXPORTED int64_t cosines_at(const void *table, int64_t size, int64_t is_half, in
     return rows;
 }
 
-/* For facts, which are the first of the rows: cosines with what the turns around each mean, and as the model says. Without turns,
-   each for itself. */
-EXPORTED int64_t cosines_in_context(const void *table, int64_t size, int64_t is_half, int64_t dimension, const float *known,
-                                    const int64_t *at, const uint8_t *embedded, int64_t rows, int64_t facts, const float *axes,
-                                    const int32_t *turns, const double *weights, int64_t many, const float *lengths,
-                                    double short_, double *cosines, double *plain) {
-    if (!are_there(at, rows, size) || !are_rows(turns, facts * many, rows)) return OUTSIDE;
+/* For facts, which are the first of the rows: cosines with what the turns around each mean, and as the model says. Those without
+   turns stand for themselves. */
+int64_t cosines_in_context(const vector_table *in, const int64_t *at, const uint8_t *embedded, int64_t rows, int64_t facts,
+                           const float *axes, const surroundings *around, double *cosines, double *plain) {
+    if (!are_there(at, rows, in->size) || !are_rows(around->turns, facts * around->many, rows)) return OUTSIDE;
     variant here = variant_here();
     double *alone = malloc((size_t)(2 * rows + 1) * sizeof *alone);
-    float *away = malloc((size_t)(rows + 2 * dimension + 1) * sizeof *away);
+    float *away = malloc((size_t)(rows + 2 * in->dimension + 1) * sizeof *away);
     if (!alone || !away) {
         free(alone);
         free(away);
         return NO_ROOM;
     }
-    rows_of of = {table, at, dimension, is_half ? here.widened : 0, known};
-    gauge by = gauge_of(axes, dimension, away + rows);
-    context around = {turns, weights, many, lengths, short_};
+    rows_of of = {in->table, at, in->dimension, in->is_half ? here.widened : 0, in->known};
+    gauge by = gauge_of(axes, in->dimension, away + rows);
     here.measure(&of, embedded, rows, &by, alone, away, alone + rows);
     memcpy(plain, alone + rows, (size_t)facts * sizeof *plain);
-    if (many) here.mix(&of, &by, facts, &around, alone, away, cosines);
-    else memcpy(cosines, alone, (size_t)facts * sizeof *cosines);
+    here.mix(&of, &by, facts, around, alone, away, cosines);
     free(alone);
     free(away);
     return facts;

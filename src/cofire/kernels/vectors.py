@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ctypes import c_double, c_int64, c_void_p
-from typing import Any
+from ctypes import c_int64, c_void_p
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +11,6 @@ from cofire.kernels.library import counted, fitting, function, start, whole
 
 _measure_rows = function("measure_rows", c_void_p, *[c_int64] * 4, c_void_p, c_void_p)
 _cosines_at = function("cosines_at", c_void_p, *[c_int64] * 3, c_void_p, c_void_p, c_int64, c_void_p, c_void_p)
-_cosines_in_context = function(
-    "cosines_in_context",
-    *(c_void_p, c_int64, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_int64, c_int64, c_void_p),
-    *(c_void_p, c_void_p, c_int64, c_void_p, c_double, c_void_p, c_void_p),
-)
 
 Floats = NDArray[np.float64]
 Table = NDArray[np.float32] | NDArray[np.float16]
@@ -27,7 +21,7 @@ Known = NDArray[np.float32]
 def measure(table: Table, first: int, end: int, mean: NDArray[np.float32], known: Known) -> None:
     """Write down the products of these rows of a table with the model's resting point and with themselves."""
     mean = whole(mean, np.float32)
-    _fits(table, known)
+    fits(table, known)
     fitting((table.shape[1], len(mean)), (first, max(first, 0)), (end, min(end, len(table))))
     is_half = table.dtype == np.float16
     counted(_measure_rows(start(table), is_half, table.shape[1], first, end, start(mean), start(known)))
@@ -35,58 +29,20 @@ def measure(table: Table, first: int, end: int, mean: NDArray[np.float32], known
 
 def cosines_at(table: Table, at: NDArray[np.int64], axes: NDArray[np.float32], known: Known | None) -> Floats:
     """Centred cosines of rows of a table with a question; see `dynamics.likeness.axes`. `known` is what `measure` wrote down."""
-    _fits(table, known)
+    fits(table, known)
     axes, at = whole(axes, np.float32), whole(at, np.int64)
     fitting((table.shape[1], axes.shape[1]), (len(axes), 3))
     cosines = np.empty(len(at))
     counted(
         _cosines_at(
-            *(start(table), len(table), table.dtype == np.float16, table.shape[1]),
+            *(start(table), len(table), table.itemsize == 2, table.shape[1]),
             *(None if known is None else start(known), start(at), len(at), start(axes), start(cosines)),
         )
     )
     return cosines
 
 
-def cosines_in_context(
-    table: Table,
-    at: NDArray[np.int64],
-    embedded: NDArray[np.bool_],
-    axes: NDArray[np.float32],
-    *,
-    turns: NDArray[np.int32],
-    weights: Floats,
-    lengths: NDArray[np.float32],
-    short: float,
-    known: Known | None,
-) -> tuple[Floats, Floats]:
-    """Cosines of facts with what the turns around them mean, and products with the third axis. The facts are the first rows, as
-    many as `turns` has; `at` tells where in the table a row is, and `known` is what `measure` wrote down."""
-    facts, many = turns.shape
-    _fits(table, known)
-    fitting((facts, min(facts, len(at), len(lengths))))
-    fitting((table.shape[1], axes.shape[1]), (len(axes), 3), (len(embedded), len(at)), (len(weights), many))
-    arrays: list[Any] = [
-        whole(at, np.int64),
-        whole(embedded, np.bool_),
-        whole(axes, np.float32),
-        whole(turns, np.int32),
-        whole(weights, np.float64),
-        whole(lengths, np.float32),
-    ]
-    found = np.empty((2, facts))
-    rows, there, along, around, lent, long = (start(array) for array in arrays)
-    cosines, plain = start(found[0]), start(found[1])
-    counted(
-        _cosines_in_context(
-            *(start(table), len(table), table.dtype == np.float16, table.shape[1]),
-            *(None if known is None else start(known), rows, there, len(at), facts, along),
-            *(around, lent, many, long, short, cosines, plain),
-        )
-    )
-    return found[0], found[1]
-
-
-def _fits(table: Table, known: Known | None) -> None:
+def fits(table: Table, known: Known | None) -> None:
+    """Refuse what was measured of another table."""
     if known is not None:
         fitting((known.size, 2 * len(table)))

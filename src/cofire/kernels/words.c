@@ -1,7 +1,7 @@
 /* Words: the best facts by BM25 out of the postings, and what facts hold of a question with what turns lend them. The twin of
    stores/index/word_scores.py and of saturation in verbs/direct.py. */
 
-#include "postings.h"
+#include "weighing.h"
 
 /* As in stores/index/word_scores.py: of a word that more facts hold only rivals are looked at, and less than this decides nothing. */
 #define CROWDED 2048
@@ -11,11 +11,6 @@
 #define TURNS_AHEAD 8
 /* To look for one among many takes as long as to pass by so many. */
 #define MANY_MORE 8
-
-/* The constants of BM25 and of lending, in the order in which Python gives them. */
-typedef struct {
-    double hint_weight, k1, b, mean_length, short_, usual, total;
-} constants;
 
 /* What a question gives a fact so far, and of the word at hand how often the fact holds it and what others lend it. */
 typedef struct {
@@ -315,27 +310,27 @@ EXPORTED int64_t best_by_words(const shelf *in, const wording *asked, const cons
 }
 
 /* What facts hold of a question as rows tell it, with what the turns around them lend: BM25 as a share of all that its words
-   could give. `around` has `told` turns a side, of which `reach` lend by `lends`. */
-EXPORTED int64_t shares_of_words(const float *counts, const float *hints, const float *lengths, const int32_t *around,
-                                 int64_t told, const double *lends, int64_t reach, const wording *asked,
-                                 const constants *by, int64_t facts, double *shares) {
+   could give. Of the turns around, `reach` a side lend by `lends`. */
+int64_t shares_of_words(const held_words *held, const double *lends, int64_t reach, const wording *asked, const constants *by,
+                        int64_t facts, double *shares) {
     int64_t words = asked->many;
     line by_length = resistance_of(by);
     double *lent = malloc((size_t)(words + 1) * sizeof *lent);
     if (!lent) return NO_ROOM;
     for (int64_t fact = 0; fact < facts; fact++) {
-        double length = lengths[fact], opened = openness(length, by->short_), lent_length = 0, sum = 0;
+        double length = held->lengths[fact], opened = openness(length, by->short_), lent_length = 0, sum = 0;
+        const int32_t *around = held->around + fact * 2 * held->told;
         memset(lent, 0, (size_t)words * sizeof *lent);
         for (int64_t turn = 0; turn < 2 * reach; turn++) {
-            int32_t row = around[fact * 2 * told + (turn < reach ? turn : told + turn - reach)];
+            int32_t row = around[turn < reach ? turn : held->told + turn - reach];
             if (row < 0) continue;
             double weight = opened * lends[turn];
-            lent_length += weight * lengths[row];
-            for (int64_t word = 0; word < words; word++) lent[word] += weight * counts[row * words + word];
+            lent_length += weight * held->lengths[row];
+            for (int64_t word = 0; word < words; word++) lent[word] += weight * held->counts[row * words + word];
         }
         double resisting = resistance(lent_length > 0 ? (length + lent_length) / by->usual : length, by_length);
         for (int64_t word = 0; word < words; word++) {
-            double count = counts[fact * words + word] + by->hint_weight * hints[fact * words + word];
+            double count = held->counts[fact * words + word] + by->hint_weight * held->hints[fact * words + word];
             if (asked->lent && asked->lent[word]) count += lent[word];
             sum += asked->weights[word] * saturation(count, resisting);
         }

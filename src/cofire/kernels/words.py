@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.kernels.library import counted, fitting, function, start, whole
+from cofire.kernels.library import counted, function, start, whole
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -31,7 +31,7 @@ class Wording(Structure):
 
 
 class Weights(Structure):
-    """The constants of BM25 and of lending: `constants` in words.c."""
+    """The constants of BM25 and of lending: `constants` in postings.h."""
 
     _fields_ = tuple((name, c_double) for name in ("hint_weight", "k1", "b", "mean_length", "short", "usual", "total"))
 
@@ -73,13 +73,6 @@ _gather_evidence = function(
     *(POINTER(Shelf), POINTER(Wording), POINTER(FactColumns), POINTER(Circle)),
     *(c_void_p, POINTER(Gathering), c_void_p),
 )
-_shares_of_words = function(
-    "shares_of_words",
-    *(c_void_p, c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_int64),
-    *(POINTER(Wording), POINTER(Weights), c_int64, c_void_p),
-)
-
-
 _sentences_of_words = function("sentences_of_words", c_char_p, c_void_p, c_int64, c_void_p, c_int64, c_void_p)
 
 
@@ -208,32 +201,6 @@ class Gathered:
     counts: NDArray[np.float32]
     hints: NDArray[np.float32]
     bears: NDArray[np.bool_]
-
-
-def shares(
-    held: tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.int32]],
-    lends: Floats,
-    words: AskedWords,
-    weights: Weights,
-) -> Floats:
-    """BM25 as a share of all that the words could give, of facts with what the turns around them lend: `held` are counts, hints and
-    lengths of rows, and the turns around each fact as rows."""
-    kinds = (np.float32, np.float32, np.float32, np.int32)
-    counts, hints, lengths, around = (whole(array, kind) for array, kind in zip(held, kinds, strict=True))
-    fitting(
-        (counts.shape[1], words.many),
-        (hints.shape[1], words.many),
-        (len(hints), len(around)),
-        (len(counts), len(lengths)),
-    )
-    found = np.empty(len(around))
-    counted(
-        _shares_of_words(
-            *(start(counts), start(hints), start(lengths), start(around), around.shape[1] // 2),
-            *(start(lends), len(lends) // 2, byref(words.in_c), byref(weights), len(around), start(found)),
-        )
-    )
-    return found
 
 
 def sentences(stored: Sequence[bytes | None], words: NDArray[np.int32]) -> Numbers:

@@ -40,9 +40,9 @@ from cofire.spreads import Hop, Round, Spread
 from cofire.stores.base import Conducting
 from cofire.verbs.asking import Question
 from cofire.verbs.cueing import Cue
-from cofire.verbs.direct import Numbers, Slate
 from cofire.verbs.energising import energise
 from cofire.verbs.planning import Plan
+from cofire.verbs.slates import Numbers, Slate
 from cofire.verbs.spreading import diffuse
 from cofire.verbs.spreading import synapse as spread_synapse
 from cofire.verbs.walk import Bounds, first_pass, next_pass, widened

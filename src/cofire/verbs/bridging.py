@@ -16,8 +16,8 @@ from cofire.recollection import ChannelReport, Ranking
 from cofire.spreads import Hop
 from cofire.stores.base import Conducting, Expansion
 from cofire.verbs.asking import Question
-from cofire.verbs.direct import Numbers
 from cofire.verbs.planning import Plan
+from cofire.verbs.slates import Numbers
 
 CHANNEL = "bridges"
 

@@ -13,9 +13,12 @@ from numpy.typing import NDArray
 
 from cofire.asks import Ask, Asking, Embed, Failure, Recorded, Statistics, Together, WhichModel
 from cofire.dynamics import bm25, likeness
+from cofire.dynamics.context import saying
 from cofire.embedders.base import StoredModel, Vectors
 from cofire.errors import EmbedderError
 from cofire.graph_asks import KnownNames, Voices
+from cofire.kernels.weighing import Before, Lending, Scales
+from cofire.kernels.words import Weights, asked_words
 from cofire.model import Record
 from cofire.ranking import Ranking, ranking
 from cofire.reading import words
@@ -49,6 +52,7 @@ LEAST_SAMPLE = 8
 # Letters at either end of a question that are read for its meaning: some four windows of the bundled model in all, a second's work.
 READ_AT_AN_END = 4_000
 
+_NOTHING = np.zeros(0)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
@@ -92,6 +96,25 @@ class Cue:
         if self.question is None or self.vector is None or self.model is None:
             return np.zeros((3, 0), np.float32)
         return likeness.axes(self.question, self.model.mean, likeness.unit(self.vector))
+
+    @cached_property
+    def scales(self) -> Scales:
+        """What facts are weighed by, for compiled code."""
+        constants, words, context = ranking(), self.words, self.words.context
+        short, usual = (context.short, context.usual(words.mean_length)) if context else (1.0, 1.0)
+        return Scales(
+            self.axes if self.vector is not None and self.model is not None else None,
+            asked_words((), (), words.weights, words.lent if context else ()),
+            meaning=Lending(constants.vectors.weights() if context else _NOTHING, constants.vectors.short),
+            weights=Weights(words.hint_weight, words.k1, words.b, words.mean_length, short, usual, sum(words.weights)),
+            lends=context.weights() if context else _NOTHING,
+            before=Before(
+                saying(constants.direct.length, constants.words.short),
+                constants.direct.asks,
+                constants.direct.timed,
+                constants.words.short,
+            ),
+        )
 
     @cached_property
     def usual(self) -> tuple[float, float]:

@@ -19,10 +19,10 @@ from cofire.verbs.activating import Activation
 from cofire.verbs.asking import Question
 from cofire.verbs.channels import Heard
 from cofire.verbs.cueing import Cue
-from cofire.verbs.direct import Numbers
 from cofire.verbs.occasions import helped_before
 from cofire.verbs.planning import Plan
 from cofire.verbs.priors import beside_the_highest, central, priors
+from cofire.verbs.slates import Numbers
 
 WEIGHTS: Mapping[str, Knob[float]] = {**direct.WEIGHTS, "activation": ACTIVATION_WEIGHT}
 HYBRID = (0.5, 0.3, 0.2)

@@ -12,7 +12,7 @@ from cofire.learned import Occasion
 from cofire.learning_asks import Occasions
 from cofire.learning_settings import PRIOR_OCCASION
 from cofire.settings import Settings
-from cofire.verbs.direct import Numbers
+from cofire.verbs.slates import Numbers
 
 # Judged recalls that are looked at, the likest first.
 MOST = 100

@@ -15,7 +15,7 @@ from cofire.learning_asks import Uses
 from cofire.learning_settings import PRIOR_COMMUNITY, PRIOR_PAGERANK, PRIOR_SUCCESS
 from cofire.model import Importance
 from cofire.settings import Settings
-from cofire.verbs.direct import Numbers
+from cofire.verbs.slates import Numbers
 
 # The facts whose communities count, and how much score makes one of them count e times less.
 LEADING, SOFTNESS = 10, 0.5

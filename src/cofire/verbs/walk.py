@@ -20,8 +20,9 @@ from cofire.spreads import Hop
 from cofire.stores.base import Evidence, NamePaths
 from cofire.verbs.asking import Question
 from cofire.verbs.cueing import Cue
-from cofire.verbs.direct import Numbers, Slate, joined, slate
+from cofire.verbs.direct import slate
 from cofire.verbs.footpaths import NOWHERE, Footpaths, still_there
+from cofire.verbs.slates import Numbers, Slate, joined
 from cofire.verbs.wires import hops_along, wires
 
 Rows = NDArray[np.int64]

@@ -13,7 +13,7 @@ from cofire.ranking import ranking
 from cofire.spreads import Hop
 from cofire.stores.base import Conducting, Expansion
 from cofire.verbs.asking import Question
-from cofire.verbs.direct import Numbers
+from cofire.verbs.slates import Numbers
 
 
 def wires(seeds: Mapping[str, float], asked: Question, floor: float, most: int) -> Expand:

@@ -1,0 +1,92 @@
+"""Slates: facts that were weighed, as one table. What scoring writes down of each, and how two slates become one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.float64]
+Masks = NDArray[np.bool_]
+
+CHANNELS = ("semantic", "keyword", "entity", "temporal")
+# The rows of a table: what each channel scores, what is known before, all of these as they count together, the cosine with what the
+# turns around mean and as the model says, the length in words, and 1 where there is a vector to compare.
+SEMANTIC, KEYWORD, ENTITY, TEMPORAL, PRIOR, DIRECT, COSINE, RAW, LENGTH, MEANT = range(10)
+ROWS = 10
+
+
+@dataclass(frozen=True)
+class Slate:
+    """Facts that were weighed, a column of the table each, and which words of the question each holds. No fact stands there twice.
+
+    `weights` is what each channel counts that is heard at all; `first_rows` has the rows of those that are known already.
+    """
+
+    ids: tuple[str, ...]
+    table: Numbers
+    holds: Masks
+    weights: Mapping[str, float]
+    first_rows: Mapping[str, int] = field(default_factory=dict)
+
+    @cached_property
+    def scores(self) -> dict[str, Numbers]:
+        """What every channel scores."""
+        return dict(zip(CHANNELS, self.table, strict=False))
+
+    @cached_property
+    def gives(self) -> dict[str, Numbers]:
+        """What that gives. What is not heard scores 0, but for likeness, which may be less than by chance."""
+        given = {name: weight * self.scores[name] for name, weight in self.weights.items()}
+        if "semantic" in given:
+            given["semantic"] *= self.table[MEANT]
+        return {**given, "prior": self.table[PRIOR]}
+
+    @cached_property
+    def heard(self) -> dict[str, Masks]:
+        """Whom every channel hears."""
+        return {**{name: values > 0 for name, values in self.scores.items()}, "semantic": self.table[MEANT] > 0}
+
+    @property
+    def direct(self) -> Numbers:
+        """All that the channels and priors give."""
+        return self._row(DIRECT)
+
+    @property
+    def cosine(self) -> Numbers:
+        """How alike question and fact are, with what the turns around the fact mean."""
+        return self._row(COSINE)
+
+    @property
+    def raw(self) -> Numbers:
+        """The same of the fact alone, and not centred."""
+        return self._row(RAW)
+
+    @property
+    def lengths(self) -> Numbers:
+        return self._row(LENGTH)
+
+    @cached_property
+    def standing(self) -> Numbers:
+        """How far each likeness to the question stands out from chance; 0 where there is no vector."""
+        return np.asarray(self.table[SEMANTIC] * self.table[MEANT])
+
+    @cached_property
+    def rows(self) -> dict[str, int]:
+        """The row of each fact."""
+        known = len(self.first_rows)
+        return {**self.first_rows, **dict(zip(self.ids[known:], count(known), strict=False))}
+
+    def _row(self, number: int) -> Numbers:
+        row: Numbers = self.table[number]
+        return row
+
+
+def joined(one: Slate, more: Slate) -> Slate:
+    """Two slates as one."""
+    table, holds = np.concatenate([one.table, more.table], axis=1), np.concatenate([one.holds, more.holds])
+    return Slate(one.ids + more.ids, table, holds, one.weights, one.rows)
