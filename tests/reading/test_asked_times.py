@@ -126,6 +126,47 @@ def test_this_asks_about_no_time(question: str) -> None:
     assert asked(question) == []
 
 
+@pytest.mark.parametrize(
+    ("question", "start"),
+    [
+        ("What did Ana buy last weekend, before April 10, 2022?", "2022-04-02"),
+        ("What was shown on the Sunday before October 25, 2022?", "2022-10-23"),
+        ("What did Ben finish last Friday, as he told on 23 January 2022?", "2022-01-21"),
+        ("Which songs were proposed for yesterday in the talk of 2022-05-21?", "2022-05-20"),
+    ],
+)
+def test_what_is_said_from_a_day_that_is_told_in_full_is_seen_from_there(question: str, start: str) -> None:
+    assert start in [begins for begins, _, _ in asked(question)]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Did Ana ask for tips before she told him that she feels sore this week?",
+        "Who proposes that the band takes a break this week?",
+        "Did he write, saying that all is ready for tonight's party?",
+        'Who sings "Home Alone Tonight"?',
+        "Who sings “Home Alone Tonight” with her?",
+    ],
+)
+def test_what_others_said_and_titles_are_not_seen_from_now(question: str) -> None:
+    assert asked(question) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "start"),
+    [
+        ("What did Ana write yesterday that was shown on the screen?", "2023-05-09"),
+        ("What did she say last week?", "2023-05-01"),
+        ("Who said that? And who came last week?", "2023-05-01"),
+        ('Who sang "Home" last week?', "2023-05-01"),
+        ("Did she say that she came on 2022-03-04?", "2022-03-04"),
+    ],
+)
+def test_other_times_are_seen_from_now(question: str, start: str) -> None:
+    assert [begins for begins, _, _ in asked(question)] == [start]
+
+
 def test_since_a_day_is_that_day_and_what_came_after() -> None:
     assert asked("What changed since last Friday?") == [
         ("2023-05-05", "2023-05-06", "in"),

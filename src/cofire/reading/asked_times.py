@@ -7,9 +7,9 @@ such a date is that of every year of memory.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Literal
 
@@ -28,6 +28,7 @@ Relation = Literal["in", "before", "after"]
 MOST_YEARS = 8
 LONGEST = 400  # Letters of a question that are looked at.
 _SECONDS = 86_400.0
+_DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +127,31 @@ def _years(now: datetime, earliest: datetime | None, latest: datetime | None) ->
 
 
 def _said(text: str, now: datetime, taken: Sequence[tuple[int, int]]) -> Iterator[tuple[int, Span]]:
-    """What `times` finds, with its place, where nothing is taken."""
+    """What `times` finds, with its place, where nothing is taken; without what was not seen from the moment of the question."""
+    spans = times(text, now)
+    in_full = {span.surface for span in times(text, None)} if spans else set()
+    if any(span.surface not in in_full for span in spans):
+        spans = times(text, _seen_from(spans, in_full) or now)
     place = 0
-    for span in times(text, now):
+    for span in spans:
         start = max(text.find(span.surface, place), 0)
         place = end = start + len(span.surface)
-        if not any(start < until and since < end for since, until in taken):
+        is_free = not any(start < until and since < end for since, until in taken)
+        if is_free and (span.surface in in_full or not _was_elsewhen(text[:start])):
             yield start, span
+
+
+def _seen_from(spans: Sequence[Span], in_full: Set[str]) -> datetime | None:
+    """The day that a question names in full, if it does: "the Sunday before 25 October 2022" is seen from there."""
+    days = [span for span in spans if span.surface in in_full and span.end - span.start <= _DAY]
+    return days[0].start + _DAY / 2 if days else None
+
+
+def _was_elsewhen(before: str) -> bool:
+    """Whether a time was not seen from the moment of the question, by what stands before it: what somebody said ("told her that she
+    comes tonight" was that night, whenever one asks), and a title ("Home Alone Tonight")."""
+    in_quotes = before.count('"') % 2 == 1 or before.rfind("“") > before.rfind("”")
+    return in_quotes or _SAID_THAT.search(before) is not None
 
 
 def _may_name_a_date(text: str) -> bool:
@@ -232,6 +251,11 @@ _EARLY = r"(?:(?:early|late|mid|the month of|the (?:beginning|start|middle|end) 
 _BEFORE_MONTH = re.compile(rf"\b(?i:in|during|since|until|till|early|late|mid)[\s-]+{_EARLY}$")
 _BEFORE_CAPITAL = re.compile(rf"\b(?i:before|after|by|from|through|of|around|between|the)\s+{_EARLY}$")
 _BEFORE_SEASON = re.compile(rf"\b(?i:in|during|since|until|before|after|of)\s+(?:the\s+)?{_EARLY}$")
+_SAID = (
+    "sa(?:ys?|id|ying)|tell(?:s|ing)?|told|repl(?:y|ies|ied|ying)|writ(?:es?|ing)|wrote"
+    "|(?:mention|announc|propos|suggest|remind|promis|explain|confirm|claim)(?:e|es|ed|s|ing)?"
+)
+_SAID_THAT = re.compile(rf"(?i)\b(?:{_SAID})\b[^.?!]*\bthat\s[^.?!]*$")
 _FROM = re.compile(r"(?i)\b(?:between|from)\s+(?:the\s+)?$")
 _TO = re.compile(r"(?i)\s*,?\s+(?:and|to|until|till|through)\s+(?:the\s+)?")
 _JOINT = re.compile(r"\s*(?:,|,?\s+(?:and|or|to|through))\s+")
