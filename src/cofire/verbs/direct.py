@@ -56,14 +56,17 @@ def slate(evidence: Evidence, cue: Cue, settings: Settings) -> Slate:
     else:
         _weigh(evidence, cue, table)
     add_speakers(evidence, cue, table[PRIOR])
-    table[SEMANTIC] = standing(table[COSINE], cue, settings)
+    # What is not heard scores 0, but for likeness, which may be less than by chance.
+    table[SEMANTIC] = standing(table[COSINE], cue, settings) * table[MEANT]
     name_strengths(evidence, cue, table[ENTITY])
     if cue.times:
         table[TEMPORAL] = timely(evidence, cue)
     weights = {name: settings[WEIGHTS[name]] for name in slates.CHANNELS if name not in cue.reports}
-    made = Slate(evidence.ids, table, evidence.counts[:asked] > 0, weights)
-    table[DIRECT] = sum(made.gives.values())
-    return made
+    table[DIRECT] = table[PRIOR]
+    for row, name in enumerate(slates.CHANNELS):
+        if name in weights:
+            table[DIRECT] += weights[name] * table[row]
+    return Slate(evidence.ids, table, evidence.counts[:asked] > 0, weights)
 
 
 def _weigh(evidence: Evidence, cue: Cue, table: Numbers) -> None:

@@ -40,11 +40,8 @@ class Slate:
 
     @cached_property
     def gives(self) -> dict[str, Numbers]:
-        """What that gives. What is not heard scores 0, but for likeness, which may be less than by chance."""
-        given = {name: weight * self.scores[name] for name, weight in self.weights.items()}
-        if "semantic" in given:
-            given["semantic"] *= self.table[MEANT]
-        return {**given, "prior": self.table[PRIOR]}
+        """What that gives."""
+        return {**{name: weight * self.scores[name] for name, weight in self.weights.items()}, "prior": self._row(PRIOR)}
 
     @cached_property
     def heard(self) -> dict[str, Masks]:
@@ -70,10 +67,10 @@ class Slate:
     def lengths(self) -> Numbers:
         return self._row(LENGTH)
 
-    @cached_property
+    @property
     def standing(self) -> Numbers:
         """How far each likeness to the question stands out from chance; 0 where there is no vector."""
-        return np.asarray(self.table[SEMANTIC] * self.table[MEANT])
+        return self._row(SEMANTIC)
 
     @cached_property
     def rows(self) -> dict[str, int]:
