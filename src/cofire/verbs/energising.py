@@ -110,8 +110,8 @@ class _Walked:
             for fact, link, energy in columns:
                 if fact not in led or led[fact][1] < energy:
                     led[fact] = link, energy
-        ids, met, seeds = self.terrain.ids, self.terrain.link, len(self.seeds)
-        return LateHops({ids[fact]: (met(link), energy) for fact, (link, energy) in led.items() if fact >= seeds})
+        ids, seeds = self.terrain.ids, len(self.seeds)
+        return LateHops(self.terrain, {ids[fact]: best for fact, best in led.items() if fact >= seeds})
 
     def hops(self) -> Iterator[tuple[int, Hop]]:
         """All links that led anywhere, each with the place of its seed."""

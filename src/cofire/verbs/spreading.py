@@ -59,7 +59,7 @@ class _Way:
         _, link, carried = self.led
         (rows,) = (link != NO_LINK).nonzero()
         columns = zip(rows.tolist(), link[rows].tolist(), carried[rows].tolist(), strict=True)
-        return LateHops({terrain.ids[row]: (terrain.link(one), energy) for row, one, energy in columns})
+        return LateHops(terrain, {terrain.ids[row]: (one, energy) for row, one, energy in columns})
 
 
 def synapse(

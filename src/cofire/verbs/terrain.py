@@ -85,20 +85,24 @@ class Terrain:
 
 
 class LateHops(Mapping[str, Hop]):
-    """The best link to each fact that one led to, and what it carried. A hop is made when somebody looks at it: few ever are."""
+    """The number of the best link to each fact that one led to, and what it carried. A hop is made when somebody looks at it: few ever
+    are. Copies have them all."""
 
-    def __init__(self, led: Mapping[str, tuple[Link, float]]) -> None:
-        self._led = led
+    def __init__(self, terrain: Terrain, led: Mapping[str, tuple[int, float]]) -> None:
+        self._terrain, self._led = terrain, led
 
     def __getitem__(self, id: str) -> Hop:
         link, energy = self._led[id]
-        return Hop(*link, energy)
+        return Hop(*self._terrain.link(link), energy)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._led)
 
     def __len__(self) -> int:
         return len(self._led)
+
+    def __reduce__(self) -> tuple[type[dict[str, Hop]], tuple[dict[str, Hop]]]:
+        return dict, (dict(self),)
 
 
 class LateRound(Round):
