@@ -31,6 +31,7 @@ class Direct:
     asks: float
     timed: float
     length: float
+    besides: float
     assistant: float
     assistant_asked: float
 

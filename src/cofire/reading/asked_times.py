@@ -34,12 +34,13 @@ _DAY = timedelta(days=1)
 @dataclass(frozen=True, slots=True)
 class AskedSpan:
     """A stretch of time, from `start` up to but not including `end`, and whether it, what was before it or what came after
-    is asked about."""
+    is asked about. `from_now` tells that it is so only as seen from the moment of the question."""
 
     start: datetime
     end: datetime
     surface: str
     relation: Relation
+    from_now: bool = False
 
 
 def asked_spans(
@@ -61,9 +62,10 @@ def asked_spans(
     text, now = text[:LONGEST], _zoned(now)
     yearless = list(_yearless(text, now, _years(now, earliest, latest))) if _may_name_a_date(text) else []
     taken = [(start, start + len(span.surface)) for start, span in yearless]
-    found = sorted([*yearless, *_said(text, now, taken)], key=lambda placed: (placed[0], placed[1].start))
+    said, from_now = _said(text, now, taken)
+    found = sorted([*yearless, *said], key=lambda placed: (placed[0], placed[1].start))
     return tuple(
-        AskedSpan(span.start, span.end, span.surface, relation)
+        AskedSpan(span.start, span.end, span.surface, relation, start in from_now)
         for start, span in _stretched(text, found)
         for relation in _relations(text[:start])
     )
@@ -126,32 +128,30 @@ def _years(now: datetime, earliest: datetime | None, latest: datetime | None) ->
     return range(max(first, last - MOST_YEARS + 1), last + 1)
 
 
-def _said(text: str, now: datetime, taken: Sequence[tuple[int, int]]) -> Iterator[tuple[int, Span]]:
-    """What `times` finds, with its place, where nothing is taken; without what was not seen from the moment of the question."""
+def _said(text: str, now: datetime, taken: Sequence[tuple[int, int]]) -> tuple[list[tuple[int, Span]], frozenset[int]]:
+    """What `times` finds, with its place, where nothing is taken; and the places of what is seen from now. In titles ("Home Alone
+    Tonight") nothing is."""
     spans = times(text, now)
     in_full = {span.surface for span in times(text, None)} if spans else set()
-    if any(span.surface not in in_full for span in spans):
-        spans = times(text, _seen_from(spans, in_full) or now)
-    place = 0
-    for span in spans:
+    day = _named_day(spans, in_full) if len(spans) > 1 else None
+    found, place = list[tuple[int, Span]](), 0
+    for span in times(text, day) if day else spans:
         start = max(text.find(span.surface, place), 0)
         place = end = start + len(span.surface)
         is_free = not any(start < until and since < end for since, until in taken)
-        if is_free and (span.surface in in_full or not _was_elsewhen(text[:start])):
-            yield start, span
+        if is_free and (span.surface in in_full or not _is_in_quotes(text[:start])):
+            found.append((start, span))
+    return found, frozenset() if day else frozenset(start for start, span in found if span.surface not in in_full)
 
 
-def _seen_from(spans: Sequence[Span], in_full: Set[str]) -> datetime | None:
+def _named_day(spans: Sequence[Span], in_full: Set[str]) -> datetime | None:
     """The day that a question names in full, if it does: "the Sunday before 25 October 2022" is seen from there."""
     days = [span for span in spans if span.surface in in_full and span.end - span.start <= _DAY]
     return days[0].start + _DAY / 2 if days else None
 
 
-def _was_elsewhen(before: str) -> bool:
-    """Whether a time was not seen from the moment of the question, by what stands before it: what somebody said ("told her that she
-    comes tonight" was that night, whenever one asks), and a title ("Home Alone Tonight")."""
-    in_quotes = before.count('"') % 2 == 1 or before.rfind("“") > before.rfind("”")
-    return in_quotes or _SAID_THAT.search(before) is not None
+def _is_in_quotes(before: str) -> bool:
+    return before.count('"') % 2 == 1 or before.rfind("“") > before.rfind("”")
 
 
 def _may_name_a_date(text: str) -> bool:
@@ -251,11 +251,6 @@ _EARLY = r"(?:(?:early|late|mid|the month of|the (?:beginning|start|middle|end) 
 _BEFORE_MONTH = re.compile(rf"\b(?i:in|during|since|until|till|early|late|mid)[\s-]+{_EARLY}$")
 _BEFORE_CAPITAL = re.compile(rf"\b(?i:before|after|by|from|through|of|around|between|the)\s+{_EARLY}$")
 _BEFORE_SEASON = re.compile(rf"\b(?i:in|during|since|until|before|after|of)\s+(?:the\s+)?{_EARLY}$")
-_SAID = (
-    "sa(?:ys?|id|ying)|tell(?:s|ing)?|told|repl(?:y|ies|ied|ying)|writ(?:es?|ing)|wrote"
-    "|(?:mention|announc|propos|suggest|remind|promis|explain|confirm|claim)(?:e|es|ed|s|ing)?"
-)
-_SAID_THAT = re.compile(rf"(?i)\b(?:{_SAID})\b[^.?!]*\bthat\s[^.?!]*$")
 _FROM = re.compile(r"(?i)\b(?:between|from)\s+(?:the\s+)?$")
 _TO = re.compile(r"(?i)\s*,?\s+(?:and|to|until|till|through)\s+(?:the\s+)?")
 _JOINT = re.compile(r"\s*(?:,|,?\s+(?:and|or|to|through))\s+")

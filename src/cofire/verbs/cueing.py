@@ -149,6 +149,15 @@ class Cue:
         return found
 
     @cached_property
+    def besides(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        """What each word counts that asks for more than times seen from now, beside one that a single fact holds. Those that no fact
+        holds cannot tell facts apart."""
+        spelled = {word for span in self.times if span.from_now for word in words.words(span.surface)}
+        told = zip(self.words.words, self.holding, self.words.weights, strict=True)
+        weights = [weight if holding and word not in spelled else 0.0 for word, holding, weight in told]
+        return np.array(weights, np.float64) / bm25.rarity(max(self.facts, 1), 1)
+
+    @cached_property
     def word_shares(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         """What each word counts of the whole question."""
         weights = np.asarray(self.words.weights, np.float64)

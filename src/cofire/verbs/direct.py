@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from cofire.dynamics.context import Context, borrowed, mixed_cosines, nearest_tu
 from cofire.kernels import weighing as compiled
 from cofire.ranking import ranking
 from cofire.reading.addressing import ASSISTANTS
-from cofire.reading.asked_times import closeness
+from cofire.reading.asked_times import AskedSpan, closeness
 from cofire.settings import (
     ENTITY_WEIGHT,
     KEYWORD_WEIGHT,
@@ -148,8 +148,21 @@ def name_strengths(evidence: Evidence, cue: Cue, found: Numbers) -> None:
 
 
 def timely(evidence: Evidence, cue: Cue) -> Numbers:
-    """How close each fact is in time to what the question asks of."""
-    return closeness(cue.times, evidence.times, later_days=6.0, earlier_days=3.0, earlier_share=0.7, beyond_days=30.0)
+    """How close each fact is in time to what the question asks of.
+
+    "This week" may be seen from now, or from when one said it who is told of. So where more is asked than a time, one that is seen
+    from now counts as far as the fact says the rest: min(1, (1 + said) / (1 + besides · rest)), in rare words.
+    """
+    told, seen = ([span for span in cue.times if span.from_now == from_now] for from_now in (False, True))
+    near = _close(seen, evidence)
+    if seen:
+        said = (evidence.counts[: len(near)] > 0) @ cue.besides
+        near *= np.minimum(1.0, (1.0 + said) / (1.0 + ranking().direct.besides * cue.besides.sum()))
+    return np.maximum(_close(told, evidence), near)
+
+
+def _close(spans: Sequence[AskedSpan], evidence: Evidence) -> Numbers:
+    return closeness(spans, evidence.times, later_days=6.0, earlier_days=3.0, earlier_share=0.7, beyond_days=30.0)
 
 
 def prior(evidence: Evidence) -> Numbers:

@@ -41,7 +41,10 @@ class Slate:
     @cached_property
     def gives(self) -> dict[str, Numbers]:
         """What that gives."""
-        return {**{name: weight * self.scores[name] for name, weight in self.weights.items()}, "prior": self._row(PRIOR)}
+        return {
+            **{name: weight * self.scores[name] for name, weight in self.weights.items()},
+            "prior": self._row(PRIOR),
+        }
 
     @cached_property
     def heard(self) -> dict[str, Masks]:
