@@ -18,7 +18,7 @@ from cofire.journal import Journal
 from cofire.model import Change, Fact, Where
 from cofire.reading.base import Reader, Reading, Wanted
 from cofire.receipts import Receipts
-from cofire.stores.base import LEAST_COSINE, Store, WordCue
+from cofire.stores.base import Store, WordCue
 
 T = TypeVar("T")
 
@@ -150,10 +150,23 @@ class Nearest:
     k: int
     where: Where
     candidates: int
-    least: float = LEAST_COSINE
 
     def put(self, world: World) -> Any:
-        return world.store.nearest(self.vector, self.k, self.where, self.candidates, self.least)
+        return world.store.nearest(self.vector, self.k, self.where, self.candidates)
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """The facts nearest to a vector that are no farther than this, with what linking looks at."""
+
+    vector: Vectors
+    k: int
+    where: Where
+    candidates: int
+    least: float
+
+    def put(self, world: World) -> Any:
+        return world.store.alike(self.vector, self.k, self.where, self.candidates, self.least)
 
 
 @dataclass(frozen=True, slots=True)

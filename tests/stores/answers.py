@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from cofire.embedders.base import Vectors
 from cofire.model import Where
 from cofire.stores.base import Conducting, Evidence, NamePaths, Store
 
@@ -73,6 +74,12 @@ def evidence(store: Store, ids: Sequence[str], words: Sequence[str], reach: int,
 def _row(found: Evidence, row: int, *, close: bool) -> Any:
     words = (found.counts[row].tolist(), float(found.lengths[row]))
     return (*words, bool(found.embedded[row]), found.vectors[row].tolist()) if close else words
+
+
+def alike(store: Store, vector: Vectors, k: int, where: Where) -> Any:
+    """Vectors are the stored bytes here too."""
+    found = store.alike(vector, k, where, 400, 0.2)
+    return [(near.fact, near.vector.tolist(), near.description) for near in found]
 
 
 def statistics(store: Store, scopes: Sequence[str], words: Sequence[str]) -> Any:

@@ -144,6 +144,7 @@ def assert_same_search(one: Store, other: Store, where: Where, k: int) -> None:
         assert other.matching(asked, k, where) == one.matching(asked, k, where)
     vector = DIRECTIONS[k % len(DIRECTIONS)].astype(np.float32)
     assert other.nearest(vector, k, where, 400) == one.nearest(vector, k, where, 400)
+    assert answers.alike(other, vector, k, where) == answers.alike(one, vector, k, where)
 
 
 def assert_same_recall(one: Store, other: Store, where: Where, k: int, ids: list[str]) -> None:

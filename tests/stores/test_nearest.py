@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cofire.embedders.base import Model, StoredModel
+from cofire.model import Description
 from cofire.stores.base import Store
 from tests.conftest import sqlite_store
 from tests.stores.making import MODEL, Pen, asked, everywhere, vector
@@ -65,12 +66,32 @@ def test_vectors_count_from_the_moment_their_model_is_known(store: Store, pen: P
     assert store.nearest(asked(0, 1, 0, 0), 5, everywhere(), 400) == [id]
 
 
-def test_nothing_comes_where_even_the_closest_is_too_far(store: Store, pen: Pen) -> None:
-    """Seen from (0.9, 0, 0, 0) the two have a cosine of .87."""
+def test_what_is_too_far_is_not_alike(store: Store, pen: Pen) -> None:
+    """Seen from (0.9, 0, 0, 0) the first has a cosine of .87 and the second of .11 with what is asked."""
     pen.settle()
     close, far = pen.tell("close", vector(0.6, 0.8, 0, 0)), pen.tell("far", vector(0, 0, 0, 1))
-    assert store.nearest(asked(0.95, 0.312, 0, 0), 2, everywhere(), 400, 0.8) == [close, far]
-    assert store.nearest(asked(0.95, 0.312, 0, 0), 2, everywhere(), 400, 0.9) == []
+    for least, found in ((0.9, []), (0.8, [close]), (-1.0, [close, far])):
+        alike = store.alike(asked(0.95, 0.312, 0, 0), 2, everywhere(), 400, least)
+        assert [near.fact.id for near in alike] == found
+
+
+def test_those_alike_come_with_their_facts_vectors_and_last_descriptions(store: Store, pen: Pen) -> None:
+    pen.settle()
+    told, bare = pen.tell("told", vector(0, 1, 0, 0)), pen.tell("bare", vector(0, 1, 1, 0))
+    for text in ("Goes with: tea", "Goes with: tea; pot"):
+        pen.write(descriptions=(Description(told, text, {"tea": 1}, {}),))
+    first, second = store.alike(asked(0, 1, 0, 0), 5, everywhere(), 400, -1.0)
+    assert [first.fact, second.fact] == store.read([told, bare])
+    assert [first.description, second.description] == ["Goes with: tea; pot", ""]
+    assert [near.vector.tobytes() for near in (first, second)] == [
+        np.frombuffer(stored, np.float16).astype(np.float32).tobytes()
+        for stored in (vector(0, 1, 0, 0), vector(0, 1, 1, 0))
+    ]
+
+
+def test_without_a_model_nothing_is_alike(store: Store, pen: Pen) -> None:
+    pen.tell("without")
+    assert store.alike(asked(0, 1, 0, 0), 5, everywhere(), 400, -1.0) == []
 
 
 def test_a_few_candidates_are_enough_when_k_asks_for_more(store: Store, pen: Pen) -> None:

@@ -148,6 +148,7 @@ CALLS: dict[str, Callable[[Store], object]] = {
     "read": lambda store: store.read(["id"]),
     "scan": lambda store: store.scan(everywhere(), 1, None),
     "nearest": lambda store: store.nearest(asked(1, 0, 0, 0), 1, everywhere(), 1),
+    "alike": lambda store: store.alike(asked(1, 0, 0, 0), 1, everywhere(), 1, 0.5),
     "matching": lambda store: store.matching(cue("tea"), 1, everywhere()),
     "timely": lambda store: store.timely([(NOW, NOW)], 1, everywhere()),
     "admitted": lambda store: store.admitted(["id"], everywhere()),

@@ -142,6 +142,15 @@ class StoreSize:
 
 
 @dataclass(frozen=True, slots=True)
+class Near:
+    """A fact near a vector: with its own as it is stored, and the description that holds of it, empty where there is none."""
+
+    fact: Fact
+    vector: Vectors
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
 class EdgeFilter:
     """Which stored edges are wanted. `ids` are facts at either end, None for all."""
 
@@ -249,9 +258,11 @@ class Store(Curable, Learnable, Protocol):
     def scan(self, where: Where, limit: int, before: str | None) -> list[Fact]:
         """A page of the facts that pass the filter, newest first, starting below an id."""
 
-    def nearest(self, vector: Vectors, k: int, where: Where, candidates: int, least: float = LEAST_COSINE) -> list[str]:
-        """The ids of the facts closest to a vector by centred cosine, best first, and none if even the best has less than
-        `least`; an index may look at only so many candidates."""
+    def nearest(self, vector: Vectors, k: int, where: Where, candidates: int) -> list[str]:
+        """The ids of the facts closest to a vector by centred cosine, best first; an index may look at only so many candidates."""
+
+    def alike(self, vector: Vectors, k: int, where: Where, candidates: int, least: float) -> list[Near]:
+        """The same facts with what linking looks at, but for those whose cosine is less than `least`."""
 
     def matching(self, cue: WordCue, k: int, where: Where) -> list[str]:
         """The ids of the facts that score highest by BM25, best first; a fact that holds none of the words is not among them."""

@@ -47,6 +47,7 @@ from cofire.stores.base import (
     Kin,
     Known,
     NamePaths,
+    Near,
     Network,
     Profile,
     StoreSize,
@@ -101,7 +102,16 @@ class ReferenceStore(caring.Curating, Lessons):
         seen = [fact for fact in self._open().seen(where) if before is None or fact.id < before]
         return sorted(seen, key=lambda fact: fact.id, reverse=True)[:limit]
 
-    def nearest(self, vector: Vectors, k: int, where: Where, candidates: int, least: float = LEAST_COSINE) -> list[str]:
+    def nearest(self, vector: Vectors, k: int, where: Where, candidates: int) -> list[str]:
+        return self._nearest(vector, k, where, LEAST_COSINE)
+
+    def alike(self, vector: Vectors, k: int, where: Where, candidates: int, least: float) -> list[Near]:
+        shelf, ids = self._open(), self._nearest(vector, k, where, least)
+        rows = shelf.rows([shelf.vectors[id] for id in ids])
+        told = [(self.descriptions(id) or [""])[-1] for id in ids]
+        return [Near(shelf.facts[id], row, last) for id, row, last in zip(ids, rows, told, strict=True)]
+
+    def _nearest(self, vector: Vectors, k: int, where: Where, least: float) -> list[str]:
         shelf, model = self._open(), self.record(MODEL_RECORD)
         if model is None:
             return []
@@ -109,7 +119,8 @@ class ReferenceStore(caring.Curating, Lessons):
         ids = [fact.id for fact in shelf.seen(where) if fact.id in shelf.vectors]
         rows = shelf.rows([shelf.vectors[id] for id in ids])
         cosines = likeness.centred(rows, mean) @ likeness.centred(vector, mean)
-        return _best(ids, cosines, k) if cosines.max(initial=LEAST_COSINE) >= least else []
+        close = np.flatnonzero(cosines >= least)
+        return _best([ids[row] for row in close], cosines[close], k)
 
     def matching(self, cue: WordCue, k: int, where: Where) -> list[str]:
         shelf = self._open()

@@ -8,10 +8,9 @@ from datetime import datetime
 
 import numpy as np
 
-from cofire.asks import Asking, Nearest, Read, Weigh, at_one_moment
+from cofire.asks import Alike, Asking, at_one_moment
 from cofire.dynamics import likeness
 from cofire.embedders.base import StoredModel, Vectors
-from cofire.graph_asks import Described
 from cofire.graph_settings import (
     AUTO_LINK,
     AUTO_LINK_BATCH,
@@ -24,7 +23,7 @@ from cofire.model import Description, Edge, Fact, NewEdge, Where
 from cofire.reading import words
 from cofire.reading.descriptions import extended, gist, said_by
 from cofire.settings import Settings
-from cofire.stores.base import LEAST_COSINE, Evidence
+from cofire.stores.base import Near
 from cofire.verbs.reading_facts import tag_words
 
 DEVIATIONS, HIGHEST = 5.0, 0.9
@@ -44,11 +43,12 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """A new fact, an old one, and how alike they are."""
+    """A new fact, an old one, how alike they are, and the description that holds of the old one so far."""
 
     new: Fact
     old: Fact
     cosine: float
+    description: str
 
 
 def threshold(model: StoredModel, settings: Settings) -> float:
@@ -69,13 +69,15 @@ def auto_links(
 
     What others store in the meantime is not seen; the next dream links it.
     """
-    told = {fact.id: fact for fact in fresh if fact.id in vectors}
-    alike = yield from _alike(list(told.values()), vectors, model, now, settings)
-    read: list[Fact | None] = (yield Read(sorted({id for _, id, _ in alike} - told.keys()))) if alike else []
-    told |= {fact.id: fact for fact in read if fact is not None}
-    linked = [Linked(new, told[id], cosine) for new, id, cosine in alike if id in told and not _same(told[id], new)]
-    descriptions = yield from describe(linked, settings)
-    return Links(link_edges(linked), descriptions)
+    new = [Near(fact, _row(vectors[fact.id]), "") for fact in fresh if fact.id in vectors]
+    least = threshold(model, settings)
+    near = yield from _near(new, least, now, settings)
+    linked = [
+        one
+        for fact, others in zip(new, near, strict=True)
+        for one in _linked(fact, others, model, least=least, most=settings[AUTO_LINK_MOST])
+    ]
+    return Links(link_edges(linked), describe(linked, settings))
 
 
 def link_edges(linked: Sequence[Linked]) -> tuple[NewEdge, ...]:
@@ -89,7 +91,7 @@ def link_edges(linked: Sequence[Linked]) -> tuple[NewEdge, ...]:
     return tuple(NewEdge(edge, "skip", own=True) for edge in made.values())
 
 
-def describe(linked: Sequence[Linked], settings: Settings) -> Asking[tuple[Description, ...]]:
+def describe(linked: Sequence[Linked], settings: Settings) -> tuple[Description, ...]:
     """What each old fact is now known to belong with. The text of the fact stays as it is."""
     if not settings[EVOLUTION]:
         return ()
@@ -97,12 +99,10 @@ def describe(linked: Sequence[Linked], settings: Settings) -> Asking[tuple[Descr
     newer: dict[str, dict[str, str]] = {}
     for one in linked:
         newer.setdefault(one.old.id, {})[one.new.id] = gists[one.new.id]
-    olds = {one.old.id: one.old for one in linked}
-    told: list[list[str]] = yield from at_one_moment([Described(id) for id in olds])
     made = []
-    for (id, old), before in zip(olds.items(), told, strict=True):
-        text = extended(before[-1] if before else "", list(newer[id].values()))
-        made.append(Description(id, text, hints(text, old), newer[id]))
+    for id, one in {one.old.id: one for one in linked}.items():
+        text = extended(one.description, list(newer[id].values()))
+        made.append(Description(id, text, hints(text, one.old), newer[id]))
     return tuple(made)
 
 
@@ -112,41 +112,30 @@ def hints(description: str, fact: Fact) -> dict[str, int]:
     return {word: count for word, count in said_by(description).items() if word not in own}
 
 
-def _alike(
-    fresh: Sequence[Fact], vectors: Mapping[str, bytes], model: StoredModel, now: datetime, settings: Settings
-) -> Asking[list[tuple[Fact, str, float]]]:
-    """For each new fact the few most like it, of those stored and of the other new ones: who, whom, and how much."""
-    rows, least = [_row(vectors[fact.id]) for fact in fresh], threshold(model, settings)
-    wheres, most = [Where(now, (fact.scope,)) for fact in fresh], settings[AUTO_LINK_MOST]
-    # One that is alone and like nobody need not be weighed; those of a batch may be like each other.
-    closest = least - SLACK if len(fresh) == 1 else LEAST_COSINE
-    asks = [Nearest(row, most, where, CANDIDATES, closest) for row, where in zip(rows, wheres, strict=True)]
-    near: list[list[str]] = yield from at_one_moment(asks)
-    if len(fresh) == 1 and not near[0]:
+def _near(new: Sequence[Near], least: float, now: datetime, settings: Settings) -> Asking[list[list[Near]]]:
+    """For each new fact those that it may be linked with: the few most like it of those stored, and all others that are new."""
+    wheres, most = [Where(now, (one.fact.scope,)) for one in new], settings[AUTO_LINK_MOST]
+    asks = [Alike(one.vector, most, where, CANDIDATES, least - SLACK) for one, where in zip(new, wheres, strict=True)]
+    stored: list[list[Near]] = yield from at_one_moment(asks)
+    return [[*old, *_beside(one, new, where)] for one, where, old in zip(new, wheres, stored, strict=True)]
+
+
+def _beside(one: Near, new: Sequence[Near], where: Where) -> list[Near]:
+    return [other for other in new if other is not one and where.admits(other.fact)]
+
+
+def _linked(new: Near, others: Sequence[Near], model: StoredModel, *, least: float, most: int) -> list[Linked]:
+    """The links of a new fact with the few of these that are most like it; none with itself as it was, or told twice."""
+    if not others:
         return []
-    evidence: Evidence = yield Weigh(sorted({id for ids in near for id in ids}), ())
-    column = {id: at for at, id in enumerate((*evidence.ids, *(fact.id for fact in fresh)))}
-    cosines = _cosines(evidence.vectors, rows, model)
+    seen = likeness.centred(np.array([new.vector, *(one.vector for one in others)]), model.mean)
+    cosines = likeness.along(seen[1:], seen[:1])[0].tolist()
+    closest = sorted(zip(cosines, (one.fact.id for one in others), others, strict=True), reverse=True)[:most]
     return [
-        (fact, id, cosine)
-        for fact, where, ids, row in zip(fresh, wheres, near, cosines, strict=True)
-        for cosine, id in _best([*ids, *_beside(fact, fresh, where)], column, row, most)
-        if cosine >= least
+        Linked(new.fact, one.fact, cosine, one.description)
+        for cosine, id, one in closest
+        if cosine >= least and id != new.fact.id and not _same(one.fact, new.fact)
     ]
-
-
-def _cosines(stored: Vectors, rows: Sequence[Vectors], model: StoredModel) -> Vectors:
-    """Of each new vector with all that are stored, then with all that are new."""
-    seen = likeness.centred(np.concatenate([stored, np.array(rows).reshape(len(rows), -1)]), model.mean)
-    return likeness.along(seen, seen[len(stored) :])
-
-
-def _beside(fact: Fact, fresh: Sequence[Fact], where: Where) -> list[str]:
-    return [other.id for other in fresh if other is not fact and where.admits(other)]
-
-
-def _best(ids: Sequence[str], column: Mapping[str, int], cosines: Vectors, most: int) -> list[tuple[float, str]]:
-    return sorted(((float(cosines[column[id]]), id) for id in ids if id in column), reverse=True)[:most]
 
 
 def _same(one: Fact, other: Fact) -> bool:

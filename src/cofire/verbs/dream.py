@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -17,7 +17,7 @@ from cofire.dynamics.communities import communities
 from cofire.dynamics.pagerank import pagerank
 from cofire.errors import InvalidQuestion
 from cofire.garbage import looked_for_seldom
-from cofire.graph_asks import ActiveHours, Edges, FindKin, Profiles, TheNetwork, Waiting
+from cofire.graph_asks import ActiveHours, Described, Edges, FindKin, Profiles, TheNetwork, Waiting
 from cofire.graph_settings import (
     AUTO_LINK,
     AUTO_LINK_MOST,
@@ -26,6 +26,7 @@ from cofire.graph_settings import (
     DREAM_BATCH,
     DREAM_NEIGHBOURS,
     DREAM_SHARING,
+    EVOLUTION,
     IDLE_MINUTES,
     IMPORTANCE_GROWTH,
     MULTI_GRAPH,
@@ -164,9 +165,16 @@ def _late_links(
     pairs = [pair for pair in pairs if pair[0] in fresh]
     facts: list[Fact | None] = yield Read(sorted({old for _, old, _ in pairs if old not in fresh}))
     known = fresh | {fact.id: fact for fact in facts if fact is not None}
-    linked = [Linked(known[new], known[old], cosine) for new, old, cosine in pairs if old in known]
-    descriptions = yield from describe(linked, settings)
-    return link_edges(linked), descriptions
+    pairs = [pair for pair in pairs if pair[1] in known]
+    described = (yield from _described({old for _, old, _ in pairs})) if settings[EVOLUTION] else {}
+    linked = [Linked(known[new], known[old], cosine, described.get(old, "")) for new, old, cosine in pairs]
+    return link_edges(linked), describe(linked, settings)
+
+
+def _described(ids: Collection[str]) -> Asking[dict[str, str]]:
+    """The description that holds of each of these facts that has one."""
+    told: list[list[str]] = yield from at_one_moment([Described(id) for id in ids])
+    return {id: texts[-1] for id, texts in zip(ids, told, strict=True) if texts}
 
 
 def late_pairs(kin: Kin, least: float, most: int) -> list[tuple[str, str, float]]:

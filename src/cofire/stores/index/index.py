@@ -69,6 +69,14 @@ class Proposed:
     positions: NDArray[np.int64]
     scores: NDArray[np.float64]
 
+    def at_least(self, score: float) -> Proposed:
+        """Those that score no less than this."""
+        kept = self.scores >= score
+        return Proposed(self.positions[kept], self.scores[kept])
+
+
+NOTHING_PROPOSED = Proposed(np.zeros(0, np.int64), np.zeros(0))
+
 
 class Index:
     """Proposes candidates out of all facts. `model` is the one whose vectors the store holds, None without vectors."""

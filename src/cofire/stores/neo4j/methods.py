@@ -20,7 +20,6 @@ from cofire.learned import Group, Keeping, Occasion, Shown, Use
 from cofire.model import Change, Edge, Fact, Importance, Link, Past, Record, Where, Written
 from cofire.revising import Taken
 from cofire.stores.base import (
-    LEAST_COSINE,
     Conducting,
     EdgeFilter,
     Evidence,
@@ -28,6 +27,7 @@ from cofire.stores.base import (
     Kin,
     Known,
     NamePaths,
+    Near,
     Network,
     Profile,
     StoreSize,
@@ -149,8 +149,11 @@ class Methods:
     def scan(self, where: Where, limit: int, before: str | None) -> list[Fact]:
         return self._answer(facts.scan, where, limit, before)
 
-    def nearest(self, vector: Vectors, k: int, where: Where, candidates: int, least: float = LEAST_COSINE) -> list[str]:
-        return self._answer(searching.nearest, vector, k, where, candidates, least)
+    def nearest(self, vector: Vectors, k: int, where: Where, candidates: int) -> list[str]:
+        return self._answer(searching.nearest, vector, k, where, candidates)
+
+    def alike(self, vector: Vectors, k: int, where: Where, candidates: int, least: float) -> list[Near]:
+        return self._answer(searching.alike, vector, k, where, candidates, least)
 
     def matching(self, cue: WordCue, k: int, where: Where) -> list[str]:
         return self._answer(matching.matching, cue, k, where)

@@ -11,9 +11,9 @@ from cofire.dynamics import fusion
 from cofire.dynamics.likeness import VectorRows, centred, centred_cosines
 from cofire.embedders.base import StoredModel, Vectors
 from cofire.model import Where
-from cofire.stores.base import LEAST_COSINE, MODEL_RECORD
-from cofire.stores.neo4j.querying import Query, Querying, Rows
-from cofire.stores.neo4j.rows import condition
+from cofire.stores.base import LEAST_COSINE, MODEL_RECORD, Near
+from cofire.stores.neo4j.querying import Query, Querying, Row, Rows
+from cofire.stores.neo4j.rows import FACT, condition, fact
 from cofire.stores.neo4j.schema import FACT_VECTORS
 
 # Scopes with no more facts than this are looked through one by one; beyond it the index proposes, which knows no scopes.
@@ -22,7 +22,22 @@ FEW = 2_000
 WIDER, WIDEST = 4, 20_000
 
 
-def nearest(vector: Vectors, k: int, where: Where, candidates: int, least: float) -> Querying[list[str]]:
+def alike(vector: Vectors, k: int, where: Where, candidates: int, least: float) -> Querying[list[Near]]:
+    """The facts closest to a vector that are no farther than this, with their vectors and descriptions."""
+    ids = yield from nearest(vector, k, where, candidates, least)
+    found = (yield Query(_NEAR, {"ids": ids})) if ids else []
+    near = {row[0][0]: _near(*row) for row in found}
+    return [near[id] for id in ids if id in near]
+
+
+_NEAR = f"MATCH (f:Fact) WHERE f.id IN $ids RETURN [{FACT}, f.stored, coalesce(last(f.descriptions), '')] AS row"
+
+
+def _near(told: Row, stored: bytearray, description: str) -> Near:
+    return Near(fact(told), np.frombuffer(bytes(stored), np.float16).astype(np.float32), description)
+
+
+def nearest(vector: Vectors, k: int, where: Where, candidates: int, least: float = LEAST_COSINE) -> Querying[list[str]]:
     """The facts closest to a vector by centred cosine. When too few pass the filter, the index is asked for more."""
     wanted = max(k, candidates)
     reach = WIDER * wanted
@@ -81,7 +96,8 @@ def _closest_first(vector: Vectors, model: StoredModel, found: Rows, k: int, lea
     stored = np.frombuffer(b"".join(bytes(one[1]) for one in found), np.float16).astype(np.float32)
     asked = centred(np.asarray(vector).ravel(), model.mean)
     scores = centred_cosines(VectorRows.of(stored.reshape(len(found), -1)), asked, model.mean)
-    return best([one[0] for one in found], scores, k) if scores.max(initial=LEAST_COSINE) >= least else []
+    close = np.flatnonzero(scores >= least)
+    return best([found[row][0] for row in close], scores[close], k)
 
 
 def best(ids: Sequence[str], scores: NDArray[np.floating], k: int) -> list[str]:

@@ -17,11 +17,16 @@ from cofire.stores.index.index import Row
 from cofire.stores.index.moments import stamp, stamp_or_none
 from cofire.stores.index.terms import Held, marks, packed, packed_places
 
-SELECT = """
+_COLUMNS = """
 SELECT f.key, f.id, s.name, f.text, f.subject, f.category, f.speaker, f.session, f.position, f.source, f.at, f.stored_at,
   f.valid_from, f.valid_until, f.expires, f.reinforced, f.reinforced_at, f.pinned, f.archived, f.metadata,
   (SELECT json_group_array(tag) FROM (SELECT tag FROM tags WHERE fact = f.key ORDER BY tag))
-FROM facts f JOIN scopes s ON s.key = f.scope
+"""
+_FROM = "FROM facts f JOIN scopes s ON s.key = f.scope"
+SELECT = _COLUMNS + _FROM
+_SELECT_DESCRIBED = f"""
+{_COLUMNS}, (SELECT text FROM descriptions WHERE fact = f.key ORDER BY key DESC LIMIT 1)
+{_FROM} WHERE f.key IN (SELECT value FROM carray(?))
 """
 
 SELECT_FOR_INDEX = """
@@ -52,6 +57,12 @@ def facts(connection: apsw.Connection, ids: Iterable[str]) -> dict[str, Fact]:
 def facts_at(connection: apsw.Connection, keys: NDArray[np.int64]) -> dict[str, Fact]:
     """The facts that have these keys, which are some, by id: a search less for each than by id."""
     return _facts(connection, "f.key", keys)
+
+
+def described_at(connection: apsw.Connection, keys: NDArray[np.int64]) -> dict[str, tuple[Fact, str]]:
+    """The same with the description that holds of each, empty where there is none."""
+    found = connection.execute(_SELECT_DESCRIBED, (apsw.carray(keys),))
+    return {row[1]: (fact(row[:-1]), row[-1] or "") for row in found}
 
 
 def _facts(connection: apsw.Connection, column: str, wanted: Any) -> dict[str, Fact]:

@@ -21,7 +21,6 @@ from cofire.model import Change, Edge, Fact, Importance, Link, Past, Record, Whe
 from cofire.revising import Taken
 from cofire.stores.base import (
     INCOMING_RECORD,
-    LEAST_COSINE,
     MODEL_RECORD,
     Conducting,
     EdgeFilter,
@@ -30,6 +29,7 @@ from cofire.stores.base import (
     Kin,
     Known,
     NamePaths,
+    Near,
     Network,
     Profile,
     StoreSize,
@@ -37,7 +37,7 @@ from cofire.stores.base import (
     WordStatistics,
 )
 from cofire.stores.index import looking
-from cofire.stores.index.index import Proposed
+from cofire.stores.index.index import NOTHING_PROPOSED, Index, Proposed
 from cofire.stores.index.links import Asked, Expander
 from cofire.stores.sqlite import (
     copying_files,
@@ -141,18 +141,26 @@ class SqliteStore(Carrying, Learning, Curating):
             found = connection.execute(f"{rows.SELECT} WHERE {clause} ORDER BY f.id DESC LIMIT ?", (*bound, limit))
             return [rows.fact(row) for row in found]
 
-    def nearest(self, vector: Vectors, k: int, where: Where, candidates: int, least: float = LEAST_COSINE) -> list[str]:
+    def nearest(self, vector: Vectors, k: int, where: Where, candidates: int) -> list[str]:
         with self._reading() as connection, self._live.at(connection) as index:
-            if index.model is None:
-                return []
-            wanted = index.columns.size if self._options.index == "exact" else max(k, candidates)
-            asked = centred(vector, index.model.mean)
-            positions = index.nearest(asked, self._live.admitted(connection, where), wanted)
-            stored = vector_reading.rows_at(connection, index, positions)
-            scores = centred_cosines(stored, asked, index.model.mean)
-            if scores.max(initial=LEAST_COSINE) < least:
-                return []
-            return index.best(Proposed(positions, scores), k)
+            return index.best(self._nearest(connection, index, vector, where, max(k, candidates)), k)
+
+    def alike(self, vector: Vectors, k: int, where: Where, candidates: int, least: float) -> list[Near]:
+        with self._reading() as connection, self._live.at(connection) as index:
+            near = self._nearest(connection, index, vector, where, max(k, candidates))
+            ids = index.best(near.at_least(least), k)
+            return vector_reading.near(connection, index, self._live.positions(connection, ids)) if ids else []
+
+    def _nearest(
+        self, connection: apsw.Connection, index: Index, vector: Vectors, where: Where, candidates: int
+    ) -> Proposed:
+        if index.model is None:
+            return NOTHING_PROPOSED
+        wanted = index.columns.size if self._options.index == "exact" else candidates
+        asked = centred(vector, index.model.mean)
+        positions = index.nearest(asked, self._live.admitted(connection, where), wanted)
+        stored = vector_reading.rows_at(connection, index, positions)
+        return Proposed(positions, centred_cosines(stored, asked, index.model.mean))
 
     def matching(self, cue: WordCue, k: int, where: Where) -> list[str]:
         with self._reading() as connection, self._live.at(connection) as index:

@@ -1,4 +1,5 @@
-"""Reading vectors: those of a few facts from the file, or from memory in a process that asks again and again."""
+"""Reading vectors: those of a few facts from the file, or from memory in a process that asks again and again; alone or with
+their facts."""
 
 from __future__ import annotations
 
@@ -9,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.dynamics.likeness import VectorRows
+from cofire.stores.base import Near
 from cofire.stores.index.index import Index
 from cofire.stores.index.warm_vectors import ASKED_BEFORE, MOST, WarmVectors
+from cofire.stores.sqlite import rows
 
 
 def rows_at(connection: apsw.Connection, index: Index, positions: Any) -> VectorRows:
@@ -25,12 +28,20 @@ def rows_at(connection: apsw.Connection, index: Index, positions: Any) -> Vector
     return VectorRows.of(_vectors(connection, index.columns["key"][positions], index.dimension))
 
 
+def near(connection: apsw.Connection, index: Index, positions: NDArray[np.int64]) -> list[Near]:
+    """The facts at these positions, in their order, with their vectors and descriptions."""
+    found = rows.described_at(connection, index.columns["key"][positions])
+    vectors = rows_at(connection, index, positions).gathered
+    told = zip(index.columns.ids(positions), vectors, strict=True)
+    return [Near(found[id][0], vector, found[id][1]) for id, vector in told]
+
+
 def _all_vectors(connection: apsw.Connection, index: Index) -> NDArray[np.float16]:
-    rows = np.zeros((index.columns.size, index.dimension), np.float16)
+    table = np.zeros((index.columns.size, index.dimension), np.float16)
     there = np.flatnonzero(index.columns["alive"] & index.columns["embedded"])
     if len(there):
-        rows[there] = _vectors(connection, index.columns["key"][there], index.dimension)
-    return rows
+        table[there] = _vectors(connection, index.columns["key"][there], index.dimension)
+    return table
 
 
 def _vectors(connection: apsw.Connection, keys: Any, dimension: int) -> NDArray[np.float16]:
