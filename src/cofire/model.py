@@ -270,6 +270,7 @@ class NewEdge:
 class Description:
     """How a fact is described by what it came to be linked with; the text itself stays as it is.
 
+    `counts` are the words of the description; those that the fact says itself lead to it anyway, and a store leaves them out.
     `cites` tells which facts gave which words to it, so that these can go with them.
     """
 

@@ -340,3 +340,9 @@ def test_descriptions_are_kept_as_history_and_lead_to_the_fact_by_words(store: S
     assert store.matching(asked, 5, everywhere()) == []
     evidence = store.weigh([id], ["lambda", "pool"], 0, 0)
     assert evidence.hints.tolist() == [[1.0, 0.0]]
+
+
+def test_words_of_a_description_that_the_fact_says_itself_do_not_lead_to_it_twice(store: Store, pen: Pen) -> None:
+    id = pen.tell("the pool", tags=("water",))
+    pen.write(descriptions=(Description(id, "Goes with: pool; water lily", {"pool": 1, "water": 1, "lili": 1}),))
+    assert store.weigh([id], ["pool", "water", "lili"], 0, 0).hints.tolist() == [[0.0, 0.0, 1.0]]

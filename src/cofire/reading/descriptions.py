@@ -45,8 +45,7 @@ def renewed(one: Description, last: str, there: Container[str]) -> Description |
     text = extended(last, list(cites.values()))
     if text == one.text and len(cites) == len(one.cites):
         return one
-    said = {word: count for word, count in said_by(text).items() if word in one.counts}
-    return replace(one, text=text, counts=said, cites=cites) if cites else None
+    return replace(one, text=text, counts=said_by(text), cites=cites) if cites else None
 
 
 def gist(fact: Fact) -> str:

@@ -283,7 +283,7 @@ def _written(shelf: Shelf, change: Change) -> Written:
     shelf.counted |= {scope: count(shelf, scope, change.sample, shelf.numbers.get("", 0)) for scope in change.recount}
     touched |= set(change.recount)
     sizes = {scope: ScopeSize(len(shelf.in_scope(scope)), shelf.last_count(scope).facts) for scope in touched}
-    edges = graph.write_graph(shelf.web, shelf.facts, change)
+    edges = graph.write_graph(shelf.web, shelf.facts, shelf.counts, change)
     faded = caring.write_curation(caring.Ground(shelf.web.care, shelf.web.edges, shelf.facts, shelf.web.spans), change)
     learned = write_learning(shelf.learning, shelf.web, shelf.facts, change)
     new, changed = edges.new + followed + learned.new, edges.changed + faded.changed + learned.changed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -148,7 +148,7 @@ def add_mentions(web: Web, id: str, mentions: Iterable[Mentioned]) -> None:
         web.mentions.setdefault(id, {}).setdefault(one.name, one)
 
 
-def _describe(web: Web, facts: Facts, told: Description) -> None:
+def _describe(web: Web, facts: Facts, told: Description, said: Collection[str]) -> None:
     texts = web.descriptions.get(told.fact, [])
     one = renewed(told, texts[-1] if texts else "", facts)
     if one is None:
@@ -156,17 +156,18 @@ def _describe(web: Web, facts: Facts, told: Description) -> None:
     web.descriptions[one.fact] = [*texts, one.text] if texts[-1:] != [one.text] else texts
     web.citations |= {(one.fact, id, gist): None for id, gist in one.cites.items() if id != one.fact}
     hints = web.hints.setdefault(one.fact, {})
-    hints.update({word: max(count, hints.get(word, 0)) for word, count in one.counts.items()})
+    leading = {word: count for word, count in one.counts.items() if word not in said}
+    hints.update({word: max(count, hints.get(word, 0)) for word, count in leading.items()})
 
 
-def write_graph(web: Web, facts: Facts, change: Change) -> EdgeCounts:
-    """Everything of a change that is not a fact."""
+def write_graph(web: Web, facts: Facts, said: Mapping[str, Collection[str]], change: Change) -> EdgeCounts:
+    """Everything of a change that is not a fact. `said` are the words of facts."""
     for id, named in change.mentions.items():
         if id in facts:
             add_mentions(web, id, named)
     for one in change.descriptions:
         if one.fact in facts:
-            _describe(web, facts, one)
+            _describe(web, facts, one, said[one.fact])
     for id in change.dreamed:
         web.inbox.pop(id, None)
     if change.importance:

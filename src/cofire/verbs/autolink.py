@@ -20,11 +20,9 @@ from cofire.graph_settings import (
     MULTI_GRAPH,
 )
 from cofire.model import Description, Edge, Fact, NewEdge, Where
-from cofire.reading import words
 from cofire.reading.descriptions import extended, gist, said_by
 from cofire.settings import Settings
 from cofire.stores.base import Near
-from cofire.verbs.reading_facts import tag_words
 
 DEVIATIONS, HIGHEST = 5.0, 0.9
 # Facts near enough to be linked are near by their signs too, so that few need be looked at closely.
@@ -102,14 +100,8 @@ def describe(linked: Sequence[Linked], settings: Settings) -> tuple[Description,
     made = []
     for id, one in {one.old.id: one for one in linked}.items():
         text = extended(one.description, list(newer[id].values()))
-        made.append(Description(id, text, hints(text, one.old), newer[id]))
+        made.append(Description(id, text, said_by(text), newer[id]))
     return tuple(made)
-
-
-def hints(description: str, fact: Fact) -> dict[str, int]:
-    """The words of a description that the fact does not say itself; those it says lead to it anyway."""
-    own = {*words.words(fact.reading), *(word for tag in fact.tags for word in tag_words(tag))}
-    return {word: count for word, count in said_by(description).items() if word not in own}
 
 
 def _near(new: Sequence[Near], least: float, now: datetime, settings: Settings) -> Asking[list[list[Near]]]:

@@ -116,6 +116,12 @@ def hint(word: str) -> int:
     return _number(_marked("described", word))
 
 
+def unsaid(counts: Mapping[str, int], terms: bytes) -> dict[str, int]:
+    """Those of these words that are not among the terms of a fact."""
+    own = set(array("q", terms))
+    return {word: count for word, count in counts.items() if term(word) not in own}
+
+
 def described(stored: Held, counts: Mapping[str, int]) -> Held:
     """What a fact holds, with the words of a description beside those of earlier ones."""
     held = _opened(stored)

@@ -14,7 +14,7 @@ from cofire.model import Description
 from cofire.reading.descriptions import hints_after, left, renewed
 from cofire.revising import Skipped
 from cofire.stores.index.moments import stamp
-from cofire.stores.index.terms import Held, described, redescribed
+from cofire.stores.index.terms import Held, described, redescribed, unsaid
 from cofire.stores.neo4j.querying import Query, Querying, Row
 from cofire.stores.neo4j.recounting import COUNTED_OTHERWISE
 
@@ -43,8 +43,9 @@ class Described:
 
     def also(self, one: Description, now: datetime) -> Described:
         """A new description holds from now on, and its words lead to the fact besides those of earlier ones."""
-        words = tuple(dict.fromkeys([*self.hinted, *one.counts]))
-        led = replace(self, held=described(self.held, one.counts), hinted=words)
+        leading = unsaid(one.counts, self.held.terms)
+        words = tuple(dict.fromkeys([*self.hinted, *leading]))
+        led = replace(self, held=described(self.held, leading), hinted=words)
         if self.texts[-1:] == (one.text,):
             return led
         return replace(led, texts=(*self.texts, one.text), made=(*self.made, stamp(now)))

@@ -11,7 +11,7 @@ import apsw
 from cofire.model import Description, Importance, Mentioned, NewFact
 from cofire.reading.descriptions import renewed
 from cofire.stores.index.moments import stamp
-from cofire.stores.index.terms import Held, described
+from cofire.stores.index.terms import Held, described, unsaid
 from cofire.stores.linking import supposed
 
 LAST_SENTENCE = 31
@@ -103,12 +103,13 @@ def write_descriptions(
     known: dict[str, Any] = {row[0]: row[1:] for row in found}
     told = [(one, *known[one.fact]) for one in descriptions if one.fact in known]
     leading, replaced, new, cites = (list[tuple[Any, ...]]() for _ in range(4))
-    for made, key, last, text, *before in told:
+    for made, key, said, last, text, *held_before in told:
         one = renewed(made, text or "", there)
         if one is None:
             continue
-        held = described(Held(*before), one.counts)
-        if text == one.text and held != Held(*before):
+        before = Held(*held_before)
+        held = described(before, unsaid(one.counts, said))
+        if text == one.text and held != before:
             leading.append((held.terms, held.counts, version, last))
         if text != one.text:
             replaced += [(stamp(now), last)] if last is not None else []
@@ -121,7 +122,7 @@ def write_descriptions(
 
 
 _SO_FAR = """
-SELECT f.id, f.key, d.key, d.text, coalesce(d.terms, x''), coalesce(d.counts, x'')
+SELECT f.id, f.key, f.terms, d.key, d.text, coalesce(d.terms, x''), coalesce(d.counts, x'')
 FROM carray(?) c CROSS JOIN facts f ON f.id = c.value
 LEFT JOIN descriptions d ON d.key = (SELECT max(key) FROM descriptions WHERE fact = f.key)
 """
