@@ -13,7 +13,7 @@ from cofire.stores.index.index import Index, Row
 from cofire.stores.index.names import Held as HeldNames
 from cofire.stores.index.postings import FEW_LOOKS, Postings
 from cofire.stores.index.signs import MANY_MORE, SAMPLED, Signs
-from cofire.stores.index.terms import mark, packed
+from cofire.stores.index.terms import mark, packed, term
 from cofire.stores.index.turns import chained
 
 DIMENSION, WANTED = 128, 20
@@ -128,6 +128,34 @@ def test_turns_that_come_and_go_one_by_one_stand_as_if_all_were_put_in_order_ane
         alive, anew = np.flatnonzero(index.columns["alive"]), chained(index.columns)
         assert index.turns.before[alive].tolist() == anew.before[alive].tolist()
         assert index.turns.after[alive].tolist() == anew.after[alive].tolist()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_facts_that_are_wired_in_together_hold_the_same_as_one_by_one(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    at_once, later, known = Index(None), Index(None), list[int]()
+    for key in range(1, 200):
+        rows = [turn(key, [None, "a", "b"][chance.integers(3)], int(chance.integers(1, 50)))]
+        if known and chance.random() < 0.05:
+            rows.append(turn(int(chance.choice(known)), "a", 7))
+        owners, ones = np.arange(len(rows)), np.ones(len(rows), np.int64)
+        names = HeldNames(owners, chance.integers(1, 9, len(rows)), chance.random(len(rows)), ones)
+        hints = {int(chance.choice(known)): packed({"pot": 2}, [])} if known and chance.random() < 0.3 else {}
+        gone = [known.pop(0)] if len(known) > 5 and chance.random() < 0.03 and not hints and len(rows) == 1 else []
+        at_once.change(rows, gone, names, no_names(), hints)
+        later.notice(rows, gone, names, no_names(), hints)
+        known += [key]
+        if chance.random() < 0.1:
+            later.wire()
+            assert wired(later) == wired(at_once)
+
+
+def wired(index: Index) -> list[list[int]]:
+    """The turns around facts, the names that they hold, and who is described by a word."""
+    alive = np.flatnonzero(index.columns["alive"])
+    held, hinted = index.mentions.held_by(alive), index.hints.find(term("pot"))[0]
+    turns = [chain[alive].tolist() for chain in (index.turns.before, index.turns.after)]
+    return [*turns, held.owner.tolist(), held.name.tolist(), sorted(hinted[index.columns["alive"][hinted]].tolist())]
 
 
 def standing(index: Index, scope: int | None) -> list[bool]:

@@ -21,7 +21,7 @@ from cofire.stores.base import WordCue
 from cofire.stores.index.columns import KINDS, Columns, Mask
 from cofire.stores.index.moments import FAR, LONG_AGO, stamp
 from cofire.stores.index.names import Held as HeldNames
-from cofire.stores.index.names import Names
+from cofire.stores.index.names import Names, together
 from cofire.stores.index.neighbourhood import Neighbourhood
 from cofire.stores.index.postings import Hints, Postings, Segment
 from cofire.stores.index.signs import Signs
@@ -33,6 +33,8 @@ from cofire.stores.index.word_scores import WordScores, best_words
 
 # With more dead among the living than this, and than a quarter, it is worth moving the living together.
 MOST_DEAD = 1_024
+# So many new facts wait at most to be wired in; more turns than this are put in order in another way.
+MOST_UNWIRED = 48
 NAME_ARRAYS = ("pairs", "strengths", "sentences", "names", "starts", "positions", "held")
 MENTION_ARRAYS = tuple(f"mention_{name}" for name in NAME_ARRAYS)
 SUBJECT_ARRAYS = tuple(f"subject_{name}" for name in NAME_ARRAYS)
@@ -78,6 +80,17 @@ class Proposed:
 NOTHING_PROPOSED = Proposed(np.zeros(0, np.int64), np.zeros(0))
 
 
+@dataclass(frozen=True, slots=True)
+class Unwired:
+    """Positions that died and that were added, and what these hold: names, and words of descriptions by the key of the fact."""
+
+    dying: NDArray[np.int64]
+    added: NDArray[np.int32]
+    mentions: HeldNames
+    subjects: HeldNames
+    hints: Mapping[int, Held]
+
+
 class Index:
     """Proposes candidates out of all facts. `model` is the one whose vectors the store holds, None without vectors."""
 
@@ -104,6 +117,7 @@ class Index:
         self._names: tuple[NamesInC, NamesInC] | None = None
         self._working: Room | None = None
         self._forgotten = False
+        self._unwired: list[Unwired] = []
 
     @property
     def dimension(self) -> int:
@@ -120,24 +134,53 @@ class Index:
     ) -> None:
         """Take in facts that are new or changed, with the names they hold, and let go of those that are gone. `hints` are the words
         of descriptions by the key of the fact, of those that changed and of others that were described anew."""
+        self.notice(rows, gone, mentions, subjects, hints)
+        self.wire()
+
+    def notice(
+        self,
+        rows: Sequence[Row],
+        gone: Sequence[int],
+        mentions: HeldNames,
+        subjects: HeldNames,
+        hints: Mapping[int, Held],
+    ) -> None:
+        """The same as far as filters, vectors and words are concerned. Of a few new facts the rest waits for `wire`: who tells facts one
+        by one looks at nothing else, and for several together it is much less work."""
+        only_grows = not gone and all(row.key > self.columns.highest for row in rows)
+        if not only_grows:
+            self.wire()
         self.crowds.clear()
         self._holdings = self._names = None
         self.placed.clear()
+        dying = self._let_go(rows, gone)
+        added = self._add(rows) if rows else np.zeros(0, np.int32)
+        self._unwired.append(Unwired(dying, added, mentions, subjects, hints))
+        if not only_grows or sum(len(one.added) for one in self._unwired) > MOST_UNWIRED:
+            self.wire()
+        if self.columns.dead > MOST_DEAD + self.columns.size // 4:
+            self.compact()
+
+    def wire(self) -> None:
+        """Take in the names, descriptions and turns of facts that were noticed."""
+        if not self._unwired:
+            return
+        found, self._unwired = self._unwired, []
+        dying, added = (np.concatenate(parts) for parts in zip(*((one.dying, one.added) for one in found), strict=True))
+        many = [len(one.added) for one in found]
+        self.mentions.add(together([one.mentions for one in found], many), added)
+        self.subjects.add(together([one.subjects for one in found], many), added)
+        self._describe({key: held for one in found for key, held in one.hints.items()})
+        self.turns.follow(self.columns, dying, added, self.postings)
+
+    def _let_go(self, rows: Sequence[Row], gone: Sequence[int]) -> NDArray[np.int64]:
+        """The positions that die: of facts that are gone, and of those that are added anew."""
         dying = self.columns.kill(gone)
         self._forgotten |= bool(len(dying))
         dying = np.concatenate([dying, self.columns.kill([row.key for row in rows])])
         if len(dying):
             self.voices.leave(self.columns["scope"][dying], self.columns["speaker"][dying])
-        added = np.zeros(0, np.int32)
-        if rows:
-            added = self._add(rows)
-            self.mentions.add(mentions, added)
-            self.subjects.add(subjects, added)
-        if hints:
-            self._describe(hints)
-        self.turns.follow(self.columns, dying, added, self.postings)
-        if self.columns.dead > MOST_DEAD + self.columns.size // 4:
-            self.compact()
+        return dying
 
     def _add(self, rows: Sequence[Row]) -> NDArray[np.int32]:
         terms, counts, owners = unpacked([row.held for row in rows])
@@ -154,6 +197,8 @@ class Index:
         return positions
 
     def _describe(self, hints: Mapping[int, Held]) -> None:
+        if not hints:
+            return
         terms, counts, owners = unpacked(list(hints.values()))
         self.hints.add(terms, self.columns.places()[list(hints)][owners], counts)
 
@@ -238,6 +283,7 @@ class Index:
         """Let the dead go, and move the living together. A graph knows facts by position, so there it is left to a new loading."""
         if self.graph is not None:
             return
+        self.wire()
         self.crowds.clear()
         self._holdings = self._names = self._working = None
         arrays, moved = self.columns.survivors()

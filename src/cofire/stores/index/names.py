@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +31,19 @@ class Held:
 
 
 NOTHING_HELD = Held(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float64), np.zeros(0, np.int64))
+
+
+def together(held: Sequence[Held], rows: Sequence[int]) -> Held:
+    """What several batches hold as one batch; `rows` tells how many facts each of them has."""
+    if len(held) == 1:
+        return held[0]
+    first = np.cumsum([0, *rows[:-1]])
+    return Held(
+        np.concatenate([one.owner + at for one, at in zip(held, first, strict=True)]),
+        np.concatenate([one.name for one in held]),
+        np.concatenate([one.strength for one in held]),
+        np.concatenate([one.sentences for one in held]),
+    )
 
 
 class Names:

@@ -73,15 +73,17 @@ class LiveIndex:
         """What this process has just written itself need not be read once more, unless others wrote as well."""
         self._own = news
 
-    def at(self, connection: apsw.Connection) -> Looking:
-        """The index as of the moment that the connection reads, in a `with`."""
-        return Looking(self, connection)
+    def at(self, connection: apsw.Connection, *, wired: bool = True) -> Looking:
+        """The index as of the moment that the connection reads, in a `with`; for one who looks at vectors alone, not `wired`."""
+        return Looking(self, connection, wired=wired)
 
-    def begin_looking(self, connection: apsw.Connection) -> Index:
+    def begin_looking(self, connection: apsw.Connection, *, wired: bool) -> Index:
         """Keep others away, and follow up to the moment that the connection reads."""
         self._lock.acquire()
         try:
             self._follow(connection)
+            if wired:
+                self._index.wire()
         except BaseException:
             # What was taken in by half would be wrong from then on; so all is read anew.
             self._epoch = ""
@@ -194,7 +196,7 @@ class LiveIndex:
         news = self._own
         if news is None or (news.epoch, news.since, news.version) != (epoch, self._version, version):
             news = news_since(connection, self._version, epoch, version)
-        self._index.change(news.changed, news.gone, news.mentions, news.subjects, news.hints)
+        self._index.notice(news.changed, news.gone, news.mentions, news.subjects, news.hints)
         # A fact that was removed may be back by now.
         back = {row.key for row in news.changed}
         self._left = [key for key in (*self._left, *news.gone) if key not in back]
@@ -250,13 +252,13 @@ def _names(connection: apsw.Connection, since: int, changed: Sequence[Row]) -> t
 class Looking:
     """A look at the live index, in a `with`."""
 
-    __slots__ = ("_connection", "_live")
+    __slots__ = ("_connection", "_live", "_wired")
 
-    def __init__(self, live: LiveIndex, connection: apsw.Connection) -> None:
-        self._live, self._connection = live, connection
+    def __init__(self, live: LiveIndex, connection: apsw.Connection, *, wired: bool) -> None:
+        self._live, self._connection, self._wired = live, connection, wired
 
     def __enter__(self) -> Index:
-        return self._live.begin_looking(self._connection)
+        return self._live.begin_looking(self._connection, wired=self._wired)
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         self._live.end_looking()

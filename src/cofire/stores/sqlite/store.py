@@ -146,7 +146,7 @@ class SqliteStore(Carrying, Learning, Curating):
             return index.best(self._nearest(connection, index, vector, where, max(k, candidates)), k)
 
     def alike(self, vector: Vectors, k: int, where: Where, candidates: int, least: float) -> list[Near]:
-        with self._reading() as connection, self._live.at(connection) as index:
+        with self._reading() as connection, self._live.at(connection, wired=False) as index:
             near = self._nearest(connection, index, vector, where, max(k, candidates))
             ids = index.best(near.at_least(least), k)
             return vector_reading.near(connection, index, self._live.positions(connection, ids)) if ids else []
