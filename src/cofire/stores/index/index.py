@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.dynamics import fusion
-from cofire.dynamics.likeness import centred
+from cofire.dynamics.likeness import unit, wide
 from cofire.embedders.base import StoredModel, Vectors
 from cofire.kernels.library import LIBRARY
 from cofire.kernels.names import NamesInC
@@ -187,13 +187,13 @@ class Index:
         positions = self.columns.add(_columns(rows) | {"speaker": self.voices.add(rows)})
         self.postings.add(terms, positions[owners], counts)
         stored = self._stored(rows)
-        seen = self._seen(rows, stored)
-        self.signs.add(seen)
+        away = self._away(rows, stored)
+        self.signs.add(away)
         if self.warm is not None:
             self.warm.add(stored)
         if self.graph is not None:
             embedded = [at for at, row in enumerate(rows) if row.vector]
-            self.graph.add(positions[embedded], seen[embedded])
+            self.graph.add(positions[embedded], unit(away[embedded]))
         return positions
 
     def _describe(self, hints: Mapping[int, Held]) -> None:
@@ -332,14 +332,14 @@ class Index:
         joined = b"".join([(row.vector if self.model else None) or nothing for row in rows])
         return np.frombuffer(joined, np.float16).reshape(len(rows), self.dimension)
 
-    def _seen(self, rows: Sequence[Row], stored: NDArray[np.float16]) -> Vectors:
-        """Vectors as seen from the model's resting point; nothing where there is none."""
+    def _away(self, rows: Sequence[Row], stored: NDArray[np.float16]) -> Vectors:
+        """Where vectors are from the model's resting point, at their own lengths, which signs do not see; nothing where there is none."""
         if self.model is None:
             return stored.astype(np.float32)
-        seen = centred(stored, self.model.mean)
+        away = wide(stored) - self.model.mean
         if bare := [at for at, row in enumerate(rows) if row.vector is None]:
-            seen[bare] = 0
-        return seen
+            away[bare] = 0
+        return away
 
     def _mask_times(self, mask: Mask, where: Where) -> None:
         columns, moment = self.columns, stamp(where.as_of or where.now)

@@ -22,11 +22,12 @@ SELECT f.key, f.id, s.name, f.text, f.subject, f.category, f.speaker, f.session,
   f.valid_from, f.valid_until, f.expires, f.reinforced, f.reinforced_at, f.pinned, f.archived, f.metadata,
   (SELECT json_group_array(tag) FROM (SELECT tag FROM tags WHERE fact = f.key ORDER BY tag))
 """
-_FROM = "FROM facts f JOIN scopes s ON s.key = f.scope"
-SELECT = _COLUMNS + _FROM
-_SELECT_DESCRIBED = f"""
-{_COLUMNS}, (SELECT text FROM descriptions WHERE fact = f.key ORDER BY key DESC LIMIT 1)
-{_FROM} WHERE f.key IN (SELECT value FROM carray(?))
+SELECT = _COLUMNS + "FROM facts f JOIN scopes s ON s.key = f.scope"
+# Joined, since a list to look in would be made and put in order first.
+_AMONG = "FROM carray(?) c CROSS JOIN facts f ON {} = c.value CROSS JOIN scopes s ON s.key = f.scope"
+_BY_ID, _BY_KEY = (_COLUMNS + _AMONG.format(column) for column in ("f.id", "f.key"))
+_DESCRIBED = f"""
+{_COLUMNS}, (SELECT text FROM descriptions WHERE fact = f.key ORDER BY key DESC LIMIT 1) {_AMONG.format("f.key")}
 """
 
 SELECT_FOR_INDEX = """
@@ -51,22 +52,22 @@ UPDATE facts SET category = ?, source = ?, metadata = ?, valid_from = ?, valid_u
 
 def facts(connection: apsw.Connection, ids: Iterable[str]) -> dict[str, Fact]:
     """The facts that have these ids, which are some, by id."""
-    return _facts(connection, "f.id", tuple(ids))
+    return _facts(connection, _BY_ID, tuple(ids))
 
 
 def facts_at(connection: apsw.Connection, keys: NDArray[np.int64]) -> dict[str, Fact]:
     """The facts that have these keys, which are some, by id: a search less for each than by id."""
-    return _facts(connection, "f.key", keys)
+    return _facts(connection, _BY_KEY, keys)
 
 
 def described_at(connection: apsw.Connection, keys: NDArray[np.int64]) -> dict[str, tuple[Fact, str]]:
     """The same with the description that holds of each, empty where there is none."""
-    found = connection.execute(_SELECT_DESCRIBED, (apsw.carray(keys),))
+    found = connection.execute(_DESCRIBED, (apsw.carray(keys),))
     return {row[1]: (fact(row[:-1]), row[-1] or "") for row in found}
 
 
-def _facts(connection: apsw.Connection, column: str, wanted: Any) -> dict[str, Fact]:
-    found = connection.execute(f"{SELECT} WHERE {column} IN (SELECT value FROM carray(?))", (apsw.carray(wanted),))
+def _facts(connection: apsw.Connection, sql: str, wanted: Any) -> dict[str, Fact]:
+    found = connection.execute(sql, (apsw.carray(wanted),))
     return {one.id: one for one in map(fact, found)}
 
 
