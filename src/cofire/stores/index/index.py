@@ -153,7 +153,7 @@ class Index:
         self.crowds.clear()
         self._holdings = self._names = None
         self.placed.clear()
-        dying = self._let_go(rows, gone)
+        dying = np.zeros(0, np.int64) if only_grows else self._let_go(rows, gone)
         added = self._add(rows) if rows else np.zeros(0, np.int32)
         self._unwired.append(Unwired(dying, added, mentions, subjects, hints))
         if not only_grows or sum(len(one.added) for one in self._unwired) > MOST_UNWIRED:

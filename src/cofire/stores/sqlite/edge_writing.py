@@ -22,6 +22,8 @@ MANY = 1_000
 
 Place = tuple[int, int, str]
 Placed = tuple[Place, NewEdge]
+# Facts by id: their keys and scopes.
+Ends = Mapping[str, tuple[int, int]]
 
 
 def write_follows(connection: apsw.Connection, keys: Sequence[int], reach: int, version: int, now: datetime) -> int:
@@ -43,12 +45,17 @@ CROSS JOIN facts before ON before.scope = new.scope AND before.session = new.ses
 
 
 def write_edges(
-    connection: apsw.Connection, edges: Sequence[NewEdge], ended: Sequence[Edge], version: int, now: datetime
+    connection: apsw.Connection,
+    edges: Sequence[NewEdge],
+    ended: Sequence[Edge],
+    version: int,
+    now: datetime,
+    *,
+    ends: Ends,
 ) -> EdgeCounts:
-    """Edges come, change and go; the counts are of rows really touched."""
+    """Edges come, change and go; the counts are of rows really touched. `ends` are the facts that the new ones connect."""
     if not edges and not ended:
         return EdgeCounts()
-    ends = ends_of(connection, {id for new in edges for id in (new.edge.source, new.edge.target)})
     gone = sum(_end_edge(connection, edge, version, now) for edge in ended)
     placed = [(place, new) for new in edges if (place := _place(new, ends)) is not None]
     met = placed if len(placed) < MANY else _met(connection, placed, version, now)
@@ -83,7 +90,7 @@ def _known(connection: apsw.Connection, table: str, placed: Sequence[Placed]) ->
     return set(found)
 
 
-def _place(new: NewEdge, ends: Mapping[str, tuple[int, int]]) -> Place | None:
+def _place(new: NewEdge, ends: Ends) -> Place | None:
     """The keys of its ends, and its kind; None for one that memory made for itself, and that goes with its fact."""
     source, target = ends.get(new.edge.source), ends.get(new.edge.target)
     if source is None or target is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -93,14 +94,18 @@ _MENTION = "INSERT OR IGNORE INTO mentions(fact, name, sentences, confidence) VA
 
 
 def write_descriptions(
-    connection: apsw.Connection, descriptions: Sequence[Description], version: int, now: datetime
+    connection: apsw.Connection,
+    descriptions: Sequence[Description],
+    there: Mapping[str, tuple[int, int]],
+    version: int,
+    now: datetime,
 ) -> None:
-    """A new description holds from now on; the one before is kept as history. Its words lead to the fact, more weakly."""
-    if not descriptions:
+    """A new description holds from now on; the one before is kept as history. Its words lead to the fact, more weakly. `there` are the
+    keys, and scopes, of those that are described and cited."""
+    keys = array("q", {there[one.fact][0] for one in descriptions if one.fact in there})
+    if not keys:
         return
-    there = fact_keys(connection, {id for one in descriptions for id in one.cites})
-    found = connection.execute(_SO_FAR, (apsw.carray(tuple({one.fact for one in descriptions})),))
-    known: dict[str, Any] = {row[0]: row[1:] for row in found}
+    known: dict[str, Any] = {row[0]: row[1:] for row in connection.execute(_SO_FAR, (apsw.carray(keys),))}
     told = [(one, *known[one.fact]) for one in descriptions if one.fact in known]
     leading, replaced, new, cites = (list[tuple[Any, ...]]() for _ in range(4))
     for made, key, said, last, text, *held_before in told:
@@ -114,7 +119,7 @@ def write_descriptions(
         if text != one.text:
             replaced += [(stamp(now), last)] if last is not None else []
             new.append((one.text, stamp(now), key, held.terms, held.counts, version))
-        cites += [(key, there[id], gist) for id, gist in one.cites.items() if id != one.fact]
+        cites += [(key, there[id][0], gist) for id, gist in one.cites.items() if id != one.fact]
     # Each table in the order in which the file keeps it, so that its pages are filled one after the other.
     for sql, rows in ((_LEADING, leading), (_REPLACED, replaced), (_DESCRIBE, new), (_CITE, sorted(cites))):
         if rows:
@@ -123,7 +128,7 @@ def write_descriptions(
 
 _SO_FAR = """
 SELECT f.id, f.key, f.terms, d.key, d.text, coalesce(d.terms, x''), coalesce(d.counts, x'')
-FROM carray(?) c CROSS JOIN facts f ON f.id = c.value
+FROM carray(?) c CROSS JOIN facts f ON f.key = c.value
 LEFT JOIN descriptions d ON d.key = (SELECT max(key) FROM descriptions WHERE fact = f.key)
 """
 _REPLACED = "UPDATE descriptions SET ended = ?, terms = x'', counts = x'' WHERE key = ?"

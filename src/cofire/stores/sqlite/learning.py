@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,9 +14,7 @@ from cofire.learned import BY_USE, HEBBIAN, Group, Lesson, Use
 from cofire.model import Change, EdgeCounts
 from cofire.stores.index.moments import stamp
 from cofire.stores.sqlite import occasions
-from cofire.stores.sqlite.edge_writing import ends_of
-
-Ends = Mapping[str, tuple[int, int]]
+from cofire.stores.sqlite.edge_writing import Ends, ends_of
 
 
 def teach(connection: apsw.Connection, lessons: Sequence[Lesson], version: int, now: datetime) -> EdgeCounts:

@@ -106,12 +106,22 @@ def _put_back(connection: apsw.Connection, change: Change, ledger: Ledger) -> Pu
 
 def _write_graph(connection: apsw.Connection, change: Change, version: int) -> EdgeCounts:
     graph.add_mentions(connection, change.mentions, version)
-    graph.write_descriptions(connection, change.descriptions, version, change.now)
+    ends = edge_writing.ends_of(connection, _connected(change))
+    graph.write_descriptions(connection, change.descriptions, ends, version, change.now)
     if change.dreamed:
         graph.mark_dreamed(connection, change.dreamed)
     if change.importance is not None:
         graph.write_importance(connection, change.importance)
-    return edge_writing.write_edges(connection, change.edges, change.ended, version, change.now)
+    return edge_writing.write_edges(connection, change.edges, change.ended, version, change.now, ends=ends)
+
+
+def _connected(change: Change) -> set[str]:
+    """The facts that new edges and descriptions connect."""
+    ids = {id for new in change.edges for id in (new.edge.source, new.edge.target)}
+    for one in change.descriptions:
+        ids.add(one.fact)
+        ids.update(one.cites)
+    return ids
 
 
 def check_expectations(connection: apsw.Connection, expects: Mapping[str, int]) -> None:
