@@ -27,7 +27,7 @@ def write_names(connection: apsw.Connection, scope: int, written: Sequence[tuple
         keys = name_keys(connection, scope, wanted)
         connection.executemany(_MENTION, _mention_rows(keys, ((key, new.mentions) for key, new in written)))
         connection.executemany(_SUBJECT, _subject_rows(keys, written))
-    known = known_subjects(connection, scope, {name for _, new in written for name in new.perhaps})
+    known = _known_names(connection, scope, {name for _, new in written for name in new.perhaps}, about=1)
     if known:
         told = ((key, supposed(new, known)) for key, new in written)
         connection.executemany(_MENTION, _mention_rows(known, told))
@@ -46,13 +46,25 @@ def add_mentions(connection: apsw.Connection, mentions: Mapping[str, tuple[Menti
 
 def name_keys(connection: apsw.Connection, scope: int, names: Iterable[str]) -> dict[str, int]:
     """The keys of names, new ones made as needed."""
-    wanted = tuple(names)
-    if not wanted:
+    wanted = set(names)
+    found = _known_names(connection, scope, wanted, about=0)
+    if new := wanted - found.keys():
+        connection.executemany("INSERT INTO names(scope, name) VALUES (?, ?)", [(scope, name) for name in new])
+        found |= _known_names(connection, scope, new, about=0)
+    return found
+
+
+def _known_names(connection: apsw.Connection, scope: int, names: Collection[str], *, about: int) -> dict[str, int]:
+    """Those of these names that are stored, and that at least so many facts are about, with their keys."""
+    if not names:
         return {}
-    connection.executemany("INSERT OR IGNORE INTO names(scope, name) VALUES (?, ?)", [(scope, name) for name in wanted])
-    sql = "SELECT n.name, n.key FROM carray(?) c CROSS JOIN names n ON n.scope = ? AND n.name = c.value"
-    found: Any = connection.execute(sql, (apsw.carray(wanted), scope))
+    found: Any = connection.execute(_KNOWN_NAMES, (apsw.carray(tuple(names)), scope, about))
     return dict(found)
+
+
+_KNOWN_NAMES = """
+SELECT n.name, n.key FROM carray(?) c CROSS JOIN names n ON n.scope = ? AND n.name = c.value WHERE n.about >= ?
+"""
 
 
 def fact_keys(connection: apsw.Connection, ids: Collection[str]) -> dict[str, int]:
@@ -61,17 +73,6 @@ def fact_keys(connection: apsw.Connection, ids: Collection[str]) -> dict[str, in
         return {}
     sql = "SELECT f.id, f.key FROM carray(?) c CROSS JOIN facts f ON f.id = c.value"
     found: Any = connection.execute(sql, (apsw.carray(tuple(ids)),))
-    return dict(found)
-
-
-def known_subjects(connection: apsw.Connection, scope: int, names: Collection[str]) -> dict[str, int]:
-    """Those of these names that a fact of the scope is about, with their keys."""
-    if not names:
-        return {}
-    sql = (
-        "SELECT n.name, n.key FROM carray(?) c CROSS JOIN names n ON n.scope = ? AND n.name = c.value WHERE n.about > 0"
-    )
-    found: Any = connection.execute(sql, (apsw.carray(tuple(names)), scope))
     return dict(found)
 
 
