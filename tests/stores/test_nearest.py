@@ -72,16 +72,16 @@ def test_what_is_too_far_is_not_alike(store: Store, pen: Pen) -> None:
     close, far = pen.tell("close", vector(0.6, 0.8, 0, 0)), pen.tell("far", vector(0, 0, 0, 1))
     for least, found in ((0.9, []), (0.8, [close]), (-1.0, [close, far])):
         alike = store.alike(asked(0.95, 0.312, 0, 0), 2, everywhere(), 400, least)
-        assert [near.fact.id for near in alike] == found
+        assert [near.id for near in alike] == found
 
 
-def test_those_alike_come_with_their_facts_vectors_and_last_descriptions(store: Store, pen: Pen) -> None:
+def test_those_alike_come_with_their_tags_vectors_and_last_descriptions(store: Store, pen: Pen) -> None:
     pen.settle()
-    told, bare = pen.tell("told", vector(0, 1, 0, 0)), pen.tell("bare", vector(0, 1, 1, 0))
+    told, bare = pen.tell("told", vector(0, 1, 0, 0), tags=("b", "a")), pen.tell("bare", vector(0, 1, 1, 0))
     for text in ("Goes with: tea", "Goes with: tea; pot"):
         pen.write(descriptions=(Description(told, text, {"tea": 1}, {}),))
     first, second = store.alike(asked(0, 1, 0, 0), 5, everywhere(), 400, -1.0)
-    assert [first.fact, second.fact] == store.read([told, bare])
+    assert [(near.id, set(near.tags)) for near in (first, second)] == [(told, {"a", "b"}), (bare, set())]
     assert [first.description, second.description] == ["Goes with: tea; pot", ""]
     assert [near.vector.tobytes() for near in (first, second)] == [
         np.frombuffer(stored, np.float16).astype(np.float32).tobytes()

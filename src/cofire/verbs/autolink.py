@@ -30,6 +30,9 @@ CANDIDATES = 128
 # How far a store's cosine may be from the one that is written down.
 SLACK = 0.001
 
+# A new fact and its vector.
+Told = tuple[Fact, Vectors]
+
 
 @dataclass(frozen=True, slots=True)
 class Links:
@@ -41,10 +44,11 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """A new fact, an old one, how alike they are, and the description that holds of the old one so far."""
+    """A new fact, the id of an old one and the tags of that, how alike they are, and the description that holds of the old one so far."""
 
     new: Fact
-    old: Fact
+    old: str
+    tags: tuple[str, ...]
     cosine: float
     description: str
 
@@ -67,13 +71,13 @@ def auto_links(
 
     What others store in the meantime is not seen; the next dream links it.
     """
-    new = [Near(fact, _row(vectors[fact.id]), "") for fact in fresh if fact.id in vectors]
+    new = {fact.id: (fact, _row(vectors[fact.id])) for fact in fresh if fact.id in vectors}
     least = threshold(model, settings)
-    near = yield from _near(new, least, now, settings)
+    near = yield from _near(list(new.values()), least, now, settings)
     linked = [
         one
-        for fact, others in zip(new, near, strict=True)
-        for one in _linked(fact, others, model, least=least, most=settings[AUTO_LINK_MOST])
+        for told, others in zip(new.values(), near, strict=True)
+        for one in _linked(told, others, model, least=least, most=settings[AUTO_LINK_MOST])
     ]
     return Links(link_edges(linked), describe(linked, settings))
 
@@ -83,8 +87,8 @@ def link_edges(linked: Sequence[Linked]) -> tuple[NewEdge, ...]:
     made: dict[tuple[str, str], Edge] = {}
     for one in linked:
         new, old = one.new, one.old
-        ends = (old.id, new.id) if old.id < new.id else (new.id, old.id)
-        tags = tuple(sorted(set(new.tags).intersection(old.tags))) if new.tags and old.tags else ()
+        ends = (old, new.id) if old < new.id else (new.id, old)
+        tags = tuple(sorted(set(new.tags).intersection(one.tags))) if new.tags and one.tags else ()
         made[ends] = Edge(*ends, "auto_link", round(min(1.0, one.cosine), 6), 1.0, tags, "auto_link")
     return tuple(NewEdge(edge, "skip", own=True) for edge in made.values())
 
@@ -96,43 +100,39 @@ def describe(linked: Sequence[Linked], settings: Settings) -> tuple[Description,
     gists = {new.id: gist(new) for new in {one.new.id: one.new for one in linked}.values()}
     newer: dict[str, dict[str, str]] = {}
     for one in linked:
-        newer.setdefault(one.old.id, {})[one.new.id] = gists[one.new.id]
+        newer.setdefault(one.old, {})[one.new.id] = gists[one.new.id]
     made = []
-    for id, one in {one.old.id: one for one in linked}.items():
+    for id, one in {one.old: one for one in linked}.items():
         text = extended(one.description, list(newer[id].values()))
         made.append(Description(id, text, said_by(text), newer[id]))
     return tuple(made)
 
 
-def _near(new: Sequence[Near], least: float, now: datetime, settings: Settings) -> Asking[list[list[Near]]]:
+def _near(new: Sequence[Told], least: float, now: datetime, settings: Settings) -> Asking[list[list[Near]]]:
     """For each new fact those that it may be linked with: the few most like it of those stored, and all others that are new."""
-    wheres, most = [Where(now, (one.fact.scope,)) for one in new], settings[AUTO_LINK_MOST]
-    asks = [Alike(one.vector, most, where, CANDIDATES, least - SLACK) for one, where in zip(new, wheres, strict=True)]
+    wheres, most = [Where(now, (fact.scope,)) for fact, _ in new], settings[AUTO_LINK_MOST]
+    asks = [Alike(row, most, where, CANDIDATES, least - SLACK) for (_, row), where in zip(new, wheres, strict=True)]
     stored: list[list[Near]] = yield from at_one_moment(asks)
-    return [[*old, *_beside(one, new, where)] for one, where, old in zip(new, wheres, stored, strict=True)]
+    return [[*old, *_beside(fact, new, where)] for (fact, _), where, old in zip(new, wheres, stored, strict=True)]
 
 
-def _beside(one: Near, new: Sequence[Near], where: Where) -> list[Near]:
-    return [other for other in new if other is not one and where.admits(other.fact)]
+def _beside(one: Fact, new: Sequence[Told], where: Where) -> list[Near]:
+    return [Near(other.id, other.tags, row, "") for other, row in new if other is not one and where.admits(other)]
 
 
-def _linked(new: Near, others: Sequence[Near], model: StoredModel, *, least: float, most: int) -> list[Linked]:
-    """The links of a new fact with the few of these that are most like it; none with itself as it was, or told twice."""
+def _linked(told: Told, others: Sequence[Near], model: StoredModel, *, least: float, most: int) -> list[Linked]:
+    """The links of a new fact with the few of these that are most like it; none with itself as it was."""
     if not others:
         return []
-    seen = likeness.centred(np.array([new.vector, *(one.vector for one in others)]), model.mean)
+    new, row = told
+    seen = likeness.centred(np.array([row, *(one.vector for one in others)]), model.mean)
     cosines = likeness.along(seen[1:], seen[:1])[0].tolist()
-    closest = sorted(zip(cosines, (one.fact.id for one in others), others, strict=True), reverse=True)[:most]
+    closest = sorted(zip(cosines, (one.id for one in others), others, strict=True), reverse=True)[:most]
     return [
-        Linked(new.fact, one.fact, cosine, one.description)
+        Linked(new, id, one.tags, cosine, one.description)
         for cosine, id, one in closest
-        if cosine >= least and id != new.fact.id and not _same(one.fact, new.fact)
+        if cosine >= least and id != new.id
     ]
-
-
-def _same(one: Fact, other: Fact) -> bool:
-    """Whether both are one fact told twice; most differ in their texts already, which is seen sooner than by their hashes."""
-    return one.text == other.text and one.hash == other.hash
 
 
 def _row(vector: bytes) -> Vectors:

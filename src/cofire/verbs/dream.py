@@ -167,7 +167,7 @@ def _late_links(
     known = fresh | {fact.id: fact for fact in facts if fact is not None}
     pairs = [pair for pair in pairs if pair[1] in known]
     described = (yield from _described({old for _, old, _ in pairs})) if settings[EVOLUTION] else {}
-    linked = [Linked(known[new], known[old], cosine, described.get(old, "")) for new, old, cosine in pairs]
+    linked = [Linked(known[new], old, known[old].tags, cosine, described.get(old, "")) for new, old, cosine in pairs]
     return link_edges(linked), describe(linked, settings)
 
 

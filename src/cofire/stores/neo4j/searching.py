@@ -12,8 +12,8 @@ from cofire.dynamics.likeness import VectorRows, centred, centred_cosines
 from cofire.embedders.base import StoredModel, Vectors
 from cofire.model import Where
 from cofire.stores.base import LEAST_COSINE, MODEL_RECORD, Near
-from cofire.stores.neo4j.querying import Query, Querying, Row, Rows
-from cofire.stores.neo4j.rows import FACT, condition, fact
+from cofire.stores.neo4j.querying import Query, Querying, Rows
+from cofire.stores.neo4j.rows import condition
 from cofire.stores.neo4j.schema import FACT_VECTORS
 
 # Scopes with no more facts than this are looked through one by one; beyond it the index proposes, which knows no scopes.
@@ -26,15 +26,17 @@ def alike(vector: Vectors, k: int, where: Where, candidates: int, least: float) 
     """The facts closest to a vector that are no farther than this, with their vectors and descriptions."""
     ids = yield from nearest(vector, k, where, candidates, least)
     found = (yield Query(_NEAR, {"ids": ids})) if ids else []
-    near = {row[0][0]: _near(*row) for row in found}
+    near = {row[0]: _near(*row) for row in found}
     return [near[id] for id in ids if id in near]
 
 
-_NEAR = f"MATCH (f:Fact) WHERE f.id IN $ids RETURN [{FACT}, f.stored, coalesce(last(f.descriptions), '')] AS row"
+_NEAR = """
+MATCH (f:Fact) WHERE f.id IN $ids RETURN [f.id, coalesce(f.tags, []), f.stored, coalesce(last(f.descriptions), '')] AS row
+"""
 
 
-def _near(told: Row, stored: bytearray, description: str) -> Near:
-    return Near(fact(told), np.frombuffer(bytes(stored), np.float16).astype(np.float32), description)
+def _near(id: str, tags: Sequence[str], stored: bytearray, description: str) -> Near:
+    return Near(id, tuple(tags), np.frombuffer(bytes(stored), np.float16).astype(np.float32), description)
 
 
 def nearest(vector: Vectors, k: int, where: Where, candidates: int, least: float = LEAST_COSINE) -> Querying[list[str]]:

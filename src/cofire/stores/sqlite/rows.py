@@ -17,17 +17,19 @@ from cofire.stores.index.index import Row
 from cofire.stores.index.moments import stamp, stamp_or_none
 from cofire.stores.index.terms import Held, marks, packed, packed_places
 
-_COLUMNS = """
+_TAGS = "(SELECT json_group_array(tag) FROM (SELECT tag FROM tags WHERE fact = {} ORDER BY tag))"
+_COLUMNS = f"""
 SELECT f.key, f.id, s.name, f.text, f.subject, f.category, f.speaker, f.session, f.position, f.source, f.at, f.stored_at,
   f.valid_from, f.valid_until, f.expires, f.reinforced, f.reinforced_at, f.pinned, f.archived, f.metadata,
-  (SELECT json_group_array(tag) FROM (SELECT tag FROM tags WHERE fact = f.key ORDER BY tag))
+  {_TAGS.format("f.key")}
 """
 SELECT = _COLUMNS + "FROM facts f JOIN scopes s ON s.key = f.scope"
 # Joined, since a list to look in would be made and put in order first.
 _AMONG = "FROM carray(?) c CROSS JOIN facts f ON {} = c.value CROSS JOIN scopes s ON s.key = f.scope"
 _BY_ID, _BY_KEY = (_COLUMNS + _AMONG.format(column) for column in ("f.id", "f.key"))
-_DESCRIBED = f"""
-{_COLUMNS}, (SELECT text FROM descriptions WHERE fact = f.key ORDER BY key DESC LIMIT 1) {_AMONG.format("f.key")}
+_TAGGED = f"""
+SELECT c.value, {_TAGS.format("c.value")}, (SELECT text FROM descriptions WHERE fact = c.value ORDER BY key DESC LIMIT 1)
+FROM carray(?) c
 """
 
 SELECT_FOR_INDEX = """
@@ -60,10 +62,10 @@ def facts_at(connection: apsw.Connection, keys: NDArray[np.int64]) -> dict[str, 
     return _facts(connection, _BY_KEY, keys)
 
 
-def described_at(connection: apsw.Connection, keys: NDArray[np.int64]) -> dict[str, tuple[Fact, str]]:
-    """The same with the description that holds of each, empty where there is none."""
-    found = connection.execute(_DESCRIBED, (apsw.carray(keys),))
-    return {row[1]: (fact(row[:-1]), row[-1] or "") for row in found}
+def tagged(connection: apsw.Connection, keys: NDArray[np.int64]) -> dict[int, tuple[tuple[str, ...], str]]:
+    """The tags of facts and the descriptions that hold of them, empty where there is none, by key."""
+    found: Any = connection.execute(_TAGGED, (apsw.carray(keys),))
+    return {key: (listed(tags), description or "") for key, tags, description in found}
 
 
 def _facts(connection: apsw.Connection, sql: str, wanted: Any) -> dict[str, Fact]:

@@ -1,5 +1,5 @@
 """Reading vectors: those of a few facts from the file, or from memory in a process that asks again and again; alone or with
-their facts."""
+what linking looks at."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def rows_at(connection: apsw.Connection, index: Index, positions: Any) -> Vector
 
 
 def near(connection: apsw.Connection, index: Index, positions: NDArray[np.int64]) -> list[Near]:
-    """The facts at these positions, in their order, with their vectors and descriptions."""
-    found = rows.described_at(connection, index.columns["key"][positions])
-    vectors = rows_at(connection, index, positions).gathered
-    told = zip(index.columns.ids(positions), vectors, strict=True)
-    return [Near(found[id][0], vector, found[id][1]) for id, vector in told]
+    """The facts at these positions, in their order, with what linking looks at."""
+    keys = index.columns["key"][positions]
+    told, vectors = rows.tagged(connection, keys), rows_at(connection, index, positions).gathered
+    found = zip(index.columns.ids(positions), keys.tolist(), vectors, strict=True)
+    return [Near(id, told[key][0], vector, told[key][1]) for id, key, vector in found]
 
 
 def _all_vectors(connection: apsw.Connection, index: Index) -> NDArray[np.float16]:
