@@ -10,6 +10,8 @@ import pytest
 from cofire.model import Mentioned, NewFact
 from cofire.stores import linking
 from cofire.stores.base import Conducting, Known, Store
+from cofire.stores.index.warm_vectors import ASKED_BEFORE
+from cofire.stores.sqlite import name_reading
 from tests.stores.answers import Step, steps
 from tests.stores.making import DAY, NOW, Pen, everywhere, holding
 
@@ -198,6 +200,20 @@ def test_ids_are_the_seeds_in_their_order_then_the_others_once_each(store: Store
         (a, "ana"): [b, c],
         (a, "ben"): [b, c],
     }
+
+
+@pytest.mark.parametrize("most", [name_reading.MOST_KNOWN, 5])
+def test_names_are_spelled_right_however_often_one_asks(
+    store: Store, pen: Pen, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """The first are read as they are met, then all at once if they are not too many, then again those that came since."""
+    monkeypatch.setattr(name_reading, "MOST_KNOWN", most)
+    for told in range(ASKED_BEFORE + 3):
+        seed = tell(pen, f"fact {told}", mentions=[f"name {told}", "ana"])
+        other = tell(pen, f"about {told}", about=[f"name {told}"])
+        assert {name: targets(step) for (_, name), step in paths(store, seed).items() if name != "ana"} == {
+            f"name {told}": [other]
+        }
 
 
 @pytest.mark.parametrize("ids", [(), ("unknown",), ("1".zfill(26),)])

@@ -77,6 +77,13 @@ class Proposed:
         return Proposed(self.positions[kept], self.scores[kept])
 
 
+class Spellings(dict[int, str]):
+    """Names by key, those that were met; in a process that asks again and again all of them, where they are not too many. `missed` is how
+    often some had to be read."""
+
+    missed = 0
+
+
 NOTHING_PROPOSED = Proposed(np.zeros(0, np.int64), np.zeros(0))
 
 
@@ -107,7 +114,7 @@ class Index:
         self.subjects = Names()
         # Who holds common names, as looked up since the last change.
         self.crowds: dict[tuple[bool, int], Any] = {}
-        self.spelled: dict[int, str] = {}
+        self.spelled = Spellings()
         # In which sentences facts hold words, by key, as read since the last change.
         self.placed: dict[int, Any] = {}
         self.warm: WarmVectors | None = None

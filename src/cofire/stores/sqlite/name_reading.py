@@ -14,8 +14,9 @@ from cofire.kernels.names import Paths
 from cofire.stores.base import Known, NamePaths
 from cofire.stores.index import looking
 from cofire.stores.index.columns import Mask
-from cofire.stores.index.index import Index
+from cofire.stores.index.index import Index, Spellings
 from cofire.stores.index.terms import places_of, term
+from cofire.stores.index.warm_vectors import ASKED_BEFORE
 
 MOST_KNOWN = 100_000
 # Facts whose sentences are kept at hand: some 500 bytes each if they are long.
@@ -77,7 +78,7 @@ def speaking(
     return found
 
 
-def named(connection: apsw.Connection, index: Index, found: Paths, known: dict[int, str]) -> NamePaths:
+def named(connection: apsw.Connection, index: Index, found: Paths, known: Spellings) -> NamePaths:
     """Paths with ids for positions and words for names. `known` are names met before."""
     return NamePaths(
         ids=looking.ids_of(index, found.positions),
@@ -95,7 +96,7 @@ def named(connection: apsw.Connection, index: Index, found: Paths, known: dict[i
     )
 
 
-def _spelled(connection: apsw.Connection, keys: NDArray[np.int64], known: dict[int, str]) -> tuple[str, ...]:
+def _spelled(connection: apsw.Connection, keys: NDArray[np.int64], known: Spellings) -> tuple[str, ...]:
     """Names by key; a key is never given to another name, so those met before need not be read again."""
     listed = keys.tolist()
     try:
@@ -104,7 +105,11 @@ def _spelled(connection: apsw.Connection, keys: NDArray[np.int64], known: dict[i
         return _newly_spelled(connection, listed, known)
 
 
-def _newly_spelled(connection: apsw.Connection, listed: list[int], known: dict[int, str]) -> tuple[str, ...]:
+def _newly_spelled(connection: apsw.Connection, listed: list[int], known: Spellings) -> tuple[str, ...]:
+    known.missed += 1
+    if known.missed == ASKED_BEFORE and connection.execute("SELECT max(key) FROM names").get <= MOST_KNOWN:
+        everything: Any = connection.execute("SELECT key, name FROM names")
+        known.update(everything)
     new = sorted([key for key in set(listed) if key not in known])
     if len(known) + len(new) > MOST_KNOWN:
         known.clear()
