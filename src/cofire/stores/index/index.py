@@ -21,7 +21,7 @@ from cofire.stores.base import WordCue
 from cofire.stores.index.columns import KINDS, Columns, Mask
 from cofire.stores.index.moments import FAR, LONG_AGO, stamp
 from cofire.stores.index.names import Held as HeldNames
-from cofire.stores.index.names import Names, together
+from cofire.stores.index.names import Names, Spellings, together
 from cofire.stores.index.neighbourhood import Neighbourhood
 from cofire.stores.index.postings import Hints, Postings, Segment
 from cofire.stores.index.signs import Signs
@@ -75,13 +75,6 @@ class Proposed:
         """Those that score no less than this."""
         kept = self.scores >= score
         return Proposed(self.positions[kept], self.scores[kept])
-
-
-class Spellings(dict[int, str]):
-    """Names by key, those that were met; in a process that asks again and again all of them, where they are not too many. `missed` is how
-    often some had to be read."""
-
-    missed = 0
 
 
 NOTHING_PROPOSED = Proposed(np.zeros(0, np.int64), np.zeros(0))

@@ -46,6 +46,13 @@ def together(held: Sequence[Held], rows: Sequence[int]) -> Held:
     )
 
 
+class Spellings(dict[int, str]):
+    """Names by key, those that were met; in a process that asks again and again all of them, where they are not too many. `missed` is how
+    often some had to be read."""
+
+    missed = 0
+
+
 class Names:
     """One way of holding names: of mentioning them, or of being about them."""
 

@@ -14,7 +14,8 @@ from cofire.kernels.names import Paths
 from cofire.stores.base import Known, NamePaths
 from cofire.stores.index import looking
 from cofire.stores.index.columns import Mask
-from cofire.stores.index.index import Index, Spellings
+from cofire.stores.index.index import Index
+from cofire.stores.index.names import Spellings
 from cofire.stores.index.terms import places_of, term
 from cofire.stores.index.warm_vectors import ASKED_BEFORE
 
