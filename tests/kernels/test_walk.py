@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from cofire.kernels.weighing import ROWS
 from cofire.stores.base import Known, NamePaths, WordCue
 from cofire.verbs import slates
 from cofire.verbs.cueing import Cue
@@ -97,7 +98,7 @@ def slate_of(walk: Walk, ids: tuple[str, ...]) -> Slate:
     chance = np.random.default_rng(walk.seed + 2)
     size = len(ids)
     standing = np.zeros(size) if walk.tied else chance.normal(0, 2, size)
-    table = np.zeros((slates.ROWS, size))
+    table = np.zeros((ROWS, size))
     table[slates.SEMANTIC], table[slates.KEYWORD] = standing, chance.random(size)
     table[slates.DIRECT], table[slates.MEANT] = chance.normal(0, 1, size), chance.random(size) < 0.8
     table[slates.LENGTH] = chance.integers(0, 300, size)

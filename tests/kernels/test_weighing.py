@@ -14,6 +14,7 @@ from cofire.dynamics.context import Context
 from cofire.dynamics.likeness import VectorRows, unit
 from cofire.embedders.base import Model, StoredModel
 from cofire.kernels.vectors import measure
+from cofire.kernels.weighing import ROWS, weigh
 from cofire.ranking import shipped, using
 from cofire.settings import Settings
 from cofire.stores.base import Evidence, WordCue
@@ -190,3 +191,11 @@ def test_turns_that_are_no_rows_and_facts_without_length_are_refused() -> None:
     ):
         with pytest.raises(ValueError, match="do not fit"):
             slate(replace(evidence, **wrong), cue, DEFAULTS)
+
+
+def test_a_table_without_room_for_all_that_is_written_is_refused() -> None:
+    shape = Shape(7, 4, 0, 0, 3, 16, np.float16)
+    told, cue = evidence_of(shape), cue_of(shape)
+    held = (told.embedded, told.counts, told.hints, told.lengths, told.around, told.asks, told.timed)
+    with pytest.raises(ValueError, match="do not fit"):
+        weigh((told.stored.table, told.stored.at, None), held, cue.scales, np.zeros((ROWS - 1, 4)))

@@ -14,6 +14,9 @@ from cofire.kernels.library import counted, fitting, function, start, whole
 from cofire.kernels.vectors import Known, Table, fits
 from cofire.kernels.words import AskedWords, Weights
 
+# The rows of a table that facts are weighed into: those of `verbs.slates`.
+ROWS = 10
+
 Floats = NDArray[np.float64]
 Stored = tuple[Table, NDArray[np.int64], Known | None]
 
@@ -105,6 +108,7 @@ def weigh(stored: Stored, held: Sequence[NDArray[Any]], by: Scales, found: Float
     arrays = [whole(array, kind) for array, kind in zip(held, _KINDS, strict=True)]
     facts, at = found.shape[1], whole(at, np.int64)
     fits(table, known)
+    fitting((len(found), ROWS))
     _check(arrays, by, facts, len(at), table.shape[1])
     embedded, counts, hints, lengths, around, asks, timed = map(start, arrays)
     evidence = Evidence(

@@ -9,6 +9,7 @@ import numpy as np
 from cofire.dynamics import bm25, likeness
 from cofire.dynamics.context import Context, borrowed, mixed_cosines, nearest_turns, openness, saying
 from cofire.kernels import weighing as compiled
+from cofire.kernels.weighing import ROWS
 from cofire.ranking import ranking
 from cofire.reading.addressing import ASSISTANTS
 from cofire.reading.asked_times import AskedSpan, closeness
@@ -50,7 +51,7 @@ WEIGHTS: Mapping[str, Knob[float]] = {
 def slate(evidence: Evidence, cue: Cue, settings: Settings) -> Slate:
     """Score facts by every channel that hears."""
     asked = len(evidence.ids)
-    table = np.zeros((slates.ROWS, asked))
+    table = np.zeros((ROWS, asked))
     if evidence.stored.is_for_c:
         _weigh_in_c(evidence, cue, table)
     else:

@@ -10,14 +10,15 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.kernels.weighing import ROWS
+
 Numbers = NDArray[np.float64]
 Masks = NDArray[np.bool_]
 
 CHANNELS = ("semantic", "keyword", "entity", "temporal")
 # The rows of a table: what each channel scores, what is known before, all of these as they count together, the cosine with what the
 # turns around mean and as the model says, the length in words, and 1 where there is a vector to compare.
-SEMANTIC, KEYWORD, ENTITY, TEMPORAL, PRIOR, DIRECT, COSINE, RAW, LENGTH, MEANT = range(10)
-ROWS = 10
+SEMANTIC, KEYWORD, ENTITY, TEMPORAL, PRIOR, DIRECT, COSINE, RAW, LENGTH, MEANT = range(ROWS)
 
 
 @dataclass(frozen=True)
