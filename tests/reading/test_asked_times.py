@@ -172,12 +172,58 @@ def test_other_times_are_seen_from_now(question: str, start: str) -> None:
         ("What did Ana say three days ago?", [True]),
         ("What happened on 2022-03-04?", [False]),
         ("What was decided on 3 July?", [False, False, False]),
-        ("What was shown on the Sunday before October 25, 2022?", [False, False]),
+        ("What was shown on the Sunday before October 25, 2022?", [False, True, False]),
     ],
 )
 def test_what_is_seen_from_now_says_so(question: str, from_now: list[bool]) -> None:
     spans = asked_spans(question, now=NOW, earliest=FIRST, latest=NOW)
     assert [span.from_now for span in spans] == from_now
+
+
+@pytest.mark.parametrize(
+    ("question", "start", "end"),
+    [
+        ("What happened from 2022-05-01 until yesterday?", "2022-05-01", "2023-05-10"),
+        ("What did we do between 2023-05-01 and last Friday?", "2023-05-01", "2023-05-06"),
+        ("Who came from 2022-05-01 to today?", "2022-05-01", "2023-05-11"),
+    ],
+)
+def test_a_stretch_from_a_day_in_full_may_end_at_one_that_is_seen_from_now(question: str, start: str, end: str) -> None:
+    assert (start, end, "in") in asked(question)
+
+
+def test_beside_a_day_in_full_a_time_is_seen_from_now_too() -> None:
+    spans = asked_spans("What did I say yesterday about the 2022-10-25 meeting?", now=NOW, earliest=FIRST, latest=NOW)
+    assert {(shown(span.start), span.from_now) for span in spans} == {
+        ("2022-10-24", False),
+        ("2023-05-09", True),
+        ("2022-10-25", False),
+    }
+
+
+def test_a_day_that_is_still_to_come_tells_nothing_about_yesterday() -> None:
+    assert [start for start, _, _ in asked("What did we do yesterday for the launch on 2023-06-20?")] == [
+        "2023-05-09",
+        "2023-06-20",
+    ]
+
+
+def test_the_day_of_an_hour_is_that_day() -> None:
+    assert "2022-05-20" in [start for start, _, _ in asked("What did Ana say yesterday, as told at 2022-05-21 18:30?")]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        'I have a 27" monitor; what did I order last week?',
+        "What is 5'10\" tall, and what did we do last week?",
+        '"What did we do last week?"',
+        '"what we did last week"',
+        'She asked: "What did we do last week?"',
+    ],
+)
+def test_not_every_quotation_mark_begins_a_title(question: str) -> None:
+    assert asked(question) == [("2023-05-01", "2023-05-08", "in")]
 
 
 def test_since_a_day_is_that_day_and_what_came_after() -> None:

@@ -39,7 +39,8 @@ class VectorRows:
     @property
     def is_for_c(self) -> bool:
         """Whether compiled code can read the table as it is."""
-        return LIBRARY is not None and self.table.dtype.char in "ef" and self.table.flags.c_contiguous
+        kind = self.table.dtype
+        return LIBRARY is not None and kind.char in "ef" and kind.isnative and self.table.flags.c_contiguous
 
 
 def wide(halves: NDArray[np.float16]) -> NDArray[np.float32]:

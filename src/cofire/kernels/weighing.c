@@ -1,4 +1,4 @@
-/* Weighing: what facts are worth by their meaning, their words and their shape, all at once. The twin of slate in verbs/direct.py. */
+/* Weighing: what facts are worth by their meaning, their words and their shape, all at once. The twin of _weigh in verbs/direct.py. */
 
 #include "weighing.h"
 

@@ -91,13 +91,14 @@ class Scales:
         before: Before,
     ) -> None:
         self.axes, self.words = None if axes is None else whole(axes, np.float32), words
-        self._kept = (meaning, weights, lends, before)
+        means, lends, saying = (whole(one, np.float64) for one in (meaning.weights, lends, before.saying))
+        self._kept = (means, weights, lends, saying)
         self.measures = Measures(
             None if self.axes is None else start(self.axes),
-            *(start(meaning.weights), len(meaning.weights) // 2, meaning.short),
+            *(start(means), len(means) // 2, meaning.short),
             *(start(lends), len(lends) // 2, addressof(words.in_c), addressof(weights)),
         )
-        self.shape = Shape(start(before.saying), len(before.saying) - 1, before.asks, before.timed, before.short)
+        self.shape = Shape(start(saying), len(saying) - 1, before.asks, before.timed, before.short)
 
 
 def weigh(stored: Stored, held: Sequence[NDArray[Any]], by: Scales, found: Floats) -> None:
@@ -108,7 +109,7 @@ def weigh(stored: Stored, held: Sequence[NDArray[Any]], by: Scales, found: Float
     arrays = [whole(array, kind) for array, kind in zip(held, _KINDS, strict=True)]
     facts, at = found.shape[1], whole(at, np.int64)
     fits(table, known)
-    fitting((len(found), ROWS))
+    fitting((len(found), ROWS), (found.dtype, np.float64))
     _check(arrays, by, facts, len(at), table.shape[1])
     embedded, counts, hints, lengths, around, asks, timed = map(start, arrays)
     evidence = Evidence(

@@ -7,7 +7,7 @@ such a date is that of every year of memory.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -24,6 +24,8 @@ from cofire.reading.vocabulary import MONTHS
 
 Floats = NDArray[np.float64]
 Relation = Literal["in", "before", "after"]
+# A period that a text speaks of, and where.
+Placed = tuple[int, Span]
 
 MOST_YEARS = 8
 LONGEST = 400  # Letters of a question that are looked at.
@@ -62,10 +64,12 @@ def asked_spans(
     text, now = text[:LONGEST], _zoned(now)
     yearless = list(_yearless(text, now, _years(now, earliest, latest))) if _may_name_a_date(text) else []
     taken = [(start, start + len(span.surface)) for start, span in yearless]
-    said, from_now = _said(text, now, taken)
-    found = sorted([*yearless, *said], key=lambda placed: (placed[0], placed[1].start))
+    said, from_now = _said(text, now)
+    free = [(start, span) for start, span in said if not _overlaps(start, span, taken)]
+    seen = from_now.intersection(free)
+    found = sorted([*yearless, *free], key=lambda placed: (placed[0], placed[1].start))
     return tuple(
-        AskedSpan(span.start, span.end, span.surface, relation, start in from_now)
+        AskedSpan(span.start, span.end, span.surface, relation, (start, span) in seen)
         for start, span in _stretched(text, found)
         for relation in _relations(text[:start])
     )
@@ -128,30 +132,41 @@ def _years(now: datetime, earliest: datetime | None, latest: datetime | None) ->
     return range(max(first, last - MOST_YEARS + 1), last + 1)
 
 
-def _said(text: str, now: datetime, taken: Sequence[tuple[int, int]]) -> tuple[list[tuple[int, Span]], frozenset[int]]:
-    """What `times` finds, with its place, where nothing is taken; and the places of what is seen from now. In titles ("Home Alone
-    Tonight") nothing is."""
-    spans = times(text, now)
-    in_full = {span.surface for span in times(text, None)} if spans else set()
-    day = _named_day(spans, in_full) if len(spans) > 1 else None
-    found, place = list[tuple[int, Span]](), 0
-    for span in times(text, day) if day else spans:
+def _said(text: str, now: datetime) -> tuple[list[Placed], frozenset[Placed]]:
+    """What `times` finds, and what of that is seen from now. Beside a day that is named in full such a time is seen from there as well:
+    "the Sunday before 25 October 2022" is one reading, "what I said yesterday about the meeting of 25 October 2022" the other."""
+    found = _placed(text, times(text, now))
+    told = {span.surface for span in times(text, None)} if found else set()
+    in_full = [placed for placed in found if placed[1].surface in told]
+    from_now = [placed for placed in found if placed[1].surface not in told and not _is_in_title(text, *placed)]
+    days = [span for _, span in in_full if span.end - span.start <= _DAY and span.start <= now]
+    if not days or not from_now:
+        return [*in_full, *from_now], frozenset(from_now)
+    places = {start for start, _ in from_now}
+    seen = _placed(text, times(text, days[0].start + (days[0].end - days[0].start) / 2))
+    from_there = [placed for placed in seen if placed[0] in places and placed not in from_now]
+    return [*in_full, *from_now, *from_there], frozenset(from_now)
+
+
+def _placed(text: str, spans: Sequence[Span]) -> list[Placed]:
+    """Spans in the order of the text, with their places."""
+    found, place = list[Placed](), 0
+    for span in spans:
         start = max(text.find(span.surface, place), 0)
-        place = end = start + len(span.surface)
-        is_free = not any(start < until and since < end for since, until in taken)
-        if is_free and (span.surface in in_full or not _is_in_quotes(text[:start])):
-            found.append((start, span))
-    return found, frozenset() if day else frozenset(start for start, span in found if span.surface not in in_full)
+        place = start + len(span.surface)
+        found.append((start, span))
+    return found
 
 
-def _named_day(spans: Sequence[Span], in_full: Set[str]) -> datetime | None:
-    """The day that a question names in full, if it does: "the Sunday before 25 October 2022" is seen from there."""
-    days = [span for span in spans if span.surface in in_full and span.end - span.start <= _DAY]
-    return days[0].start + _DAY / 2 if days else None
+def _overlaps(start: int, span: Span, taken: Sequence[tuple[int, int]]) -> bool:
+    return any(start < until and since < start + len(span.surface) for since, until in taken)
 
 
-def _is_in_quotes(before: str) -> bool:
-    return before.count('"') % 2 == 1 or before.rfind("“") > before.rfind("”")
+def _is_in_title(text: str, start: int, span: Span) -> bool:
+    """Whether a time is part of something in quotes, as titles are, and no question by itself."""
+    end = start + len(span.surface)
+    titles = (match.span() for match in _TITLE.finditer(text) if match.group() != text.strip())
+    return any(since < start and end < until for since, until in titles)
 
 
 def _may_name_a_date(text: str) -> bool:
@@ -251,6 +266,8 @@ _EARLY = r"(?:(?:early|late|mid|the month of|the (?:beginning|start|middle|end) 
 _BEFORE_MONTH = re.compile(rf"\b(?i:in|during|since|until|till|early|late|mid)[\s-]+{_EARLY}$")
 _BEFORE_CAPITAL = re.compile(rf"\b(?i:before|after|by|from|through|of|around|between|the)\s+{_EARLY}$")
 _BEFORE_SEASON = re.compile(rf"\b(?i:in|during|since|until|before|after|of)\s+(?:the\s+)?{_EARLY}$")
+# An inch is no quotation mark.
+_TITLE = re.compile(r'(?<!\w)"[^"?]*"|“[^”?]*”')
 _FROM = re.compile(r"(?i)\b(?:between|from)\s+(?:the\s+)?$")
 _TO = re.compile(r"(?i)\s*,?\s+(?:and|to|until|till|through)\s+(?:the\s+)?")
 _JOINT = re.compile(r"\s*(?:,|,?\s+(?:and|or|to|through))\s+")

@@ -127,11 +127,11 @@ def _linked(told: Told, others: Sequence[Near], model: StoredModel, *, least: fl
     new, row = told
     seen = likeness.centred(np.array([row, *(one.vector for one in others)]), model.mean)
     cosines = likeness.along(seen[1:], seen[:1])[0].tolist()
-    closest = sorted(zip(cosines, (one.id for one in others), others, strict=True), reverse=True)[:most]
+    closest = sorted(zip(cosines, others, strict=True), key=lambda pair: (pair[0], pair[1].id), reverse=True)[:most]
     return [
-        Linked(new, id, one.tags, cosine, one.description)
-        for cosine, id, one in closest
-        if cosine >= least and id != new.id
+        Linked(new, one.id, one.tags, cosine, one.description)
+        for cosine, one in closest
+        if cosine >= least and one.id != new.id
     ]
 
 

@@ -95,6 +95,9 @@ class LateHops(Mapping[str, Hop]):
         link, energy = self._led[id]
         return Hop(*self._terrain.link(link), energy)
 
+    def __contains__(self, id: object) -> bool:
+        return id in self._led
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._led)
 

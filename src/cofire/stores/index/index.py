@@ -33,7 +33,7 @@ from cofire.stores.index.word_scores import WordScores, best_words
 
 # With more dead among the living than this, and than a quarter, it is worth moving the living together.
 MOST_DEAD = 1_024
-# So many new facts wait at most to be wired in; more turns than this are put in order in another way.
+# So many new facts wait at most to be wired in.
 MOST_UNWIRED = 48
 NAME_ARRAYS = ("pairs", "strengths", "sentences", "names", "starts", "positions", "held")
 MENTION_ARRAYS = tuple(f"mention_{name}" for name in NAME_ARRAYS)
@@ -145,8 +145,8 @@ class Index:
         subjects: HeldNames,
         hints: Mapping[int, Held],
     ) -> None:
-        """The same as far as filters, vectors and words are concerned. Of a few new facts the rest waits for `wire`: who tells facts one
-        by one looks at nothing else, and for several together it is much less work."""
+        """The same as far as filters and vectors are concerned. Of a few new facts the rest waits for `wire`: who tells facts one by one
+        looks at nothing else, and for several together it is much less work."""
         only_grows = not gone and all(row.key > self.columns.highest for row in rows)
         if not only_grows:
             self.wire()
@@ -165,6 +165,8 @@ class Index:
         """Take in the names, descriptions and turns of facts that were noticed."""
         if not self._unwired:
             return
+        self.crowds.clear()
+        self._holdings = self._names = None
         found, self._unwired = self._unwired, []
         dying, added = (np.concatenate(parts) for parts in zip(*((one.dying, one.added) for one in found), strict=True))
         many = [len(one.added) for one in found]
@@ -298,6 +300,7 @@ class Index:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All of it as arrays, for a snapshot."""
+        self.wire()
         if self.columns.dead:
             self.compact()
         return {

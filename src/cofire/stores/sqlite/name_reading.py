@@ -108,7 +108,7 @@ def _spelled(connection: apsw.Connection, keys: NDArray[np.int64], known: Spelli
 
 def _newly_spelled(connection: apsw.Connection, listed: list[int], known: Spellings) -> tuple[str, ...]:
     known.missed += 1
-    if known.missed == ASKED_BEFORE and connection.execute("SELECT max(key) FROM names").get <= MOST_KNOWN:
+    if known.missed == ASKED_BEFORE and connection.execute("SELECT coalesce(max(key), 0) FROM names").get <= MOST_KNOWN:
         everything: Any = connection.execute("SELECT key, name FROM names")
         known.update(everything)
     new = sorted([key for key in set(listed) if key not in known])
