@@ -23,7 +23,7 @@ from cofire.stores.index.moments import FAR, LONG_AGO, stamp
 from cofire.stores.index.names import Held as HeldNames
 from cofire.stores.index.names import Names, Spellings, together
 from cofire.stores.index.neighbourhood import Neighbourhood
-from cofire.stores.index.postings import Hints, Postings, Segment
+from cofire.stores.index.postings import Hints, Postings, Segment, renumbered
 from cofire.stores.index.signs import Signs
 from cofire.stores.index.terms import Held, Terms, mark, unpacked
 from cofire.stores.index.turns import Turns, chained
@@ -290,8 +290,8 @@ class Index:
         self._holdings = self._names = self._working = None
         arrays, moved = self.columns.survivors()
         alive = moved >= 0
-        self.postings = Postings([_renumbered(self.postings.whole(), moved)])
-        self.hints = Hints([_renumbered(self.hints.whole(), moved)])
+        self.postings = Postings([renumbered(self.postings.whole(), moved)])
+        self.hints = Hints([renumbered(self.hints.whole(), moved)])
         self.signs = Signs(self.dimension, self.signs.bits[:, alive])
         self.mentions, self.subjects = self.mentions.moved(moved), self.subjects.moved(moved)
         self.warm = None
@@ -391,11 +391,3 @@ def _columns(rows: Sequence[Row]) -> dict[str, list[Any]]:
         "embedded": [row.vector is not None for row in rows],
         "alive": [True] * len(rows),
     }
-
-
-def _renumbered(whole: Segment, moved: NDArray[np.int64]) -> Segment:
-    places = moved[whole.positions]
-    kept = places >= 0
-    sizes = np.add.reduceat(kept, whole.starts[:-1], dtype=np.int64) if len(whole.terms) else np.zeros(0, np.int64)
-    starts = np.concatenate([[0], np.cumsum(sizes[sizes > 0])]).astype(np.int64)
-    return Segment(whole.terms[sizes > 0], starts, places[kept].astype(np.int32), whole.counts[kept])

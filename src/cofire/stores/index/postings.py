@@ -261,3 +261,12 @@ class Hints(Postings):
             return positions, counts
         once = highest(np.zeros(len(positions), np.int64), positions, counts)
         return once.positions, once.counts
+
+
+def renumbered(whole: Segment, moved: NDArray[np.int64]) -> Segment:
+    """A segment by the new position of each old one, without those that have none."""
+    places = moved[whole.positions]
+    kept = places >= 0
+    sizes = np.add.reduceat(kept, whole.starts[:-1], dtype=np.int64) if len(whole.terms) else np.zeros(0, np.int64)
+    starts = np.concatenate([[0], np.cumsum(sizes[sizes > 0])]).astype(np.int64)
+    return Segment(whole.terms[sizes > 0], starts, places[kept].astype(np.int32), whole.counts[kept])
