@@ -143,7 +143,7 @@ def test_facts_that_are_wired_in_together_hold_the_same_as_one_by_one(seed: int)
         hints = {int(chance.choice(known)): packed({"pot": 2}, [])} if known and chance.random() < 0.3 else {}
         gone = [known.pop(0)] if len(known) > 5 and chance.random() < 0.03 and not hints and len(rows) == 1 else []
         at_once.change(rows, gone, names, no_names(), hints)
-        later.notice(rows, gone, names, no_names(), hints)
+        later.change(rows, gone, names, no_names(), hints, wired=False)
         known += [key]
         if chance.random() < 0.1:
             later.wire()

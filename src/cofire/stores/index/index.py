@@ -131,42 +131,33 @@ class Index:
         mentions: HeldNames,
         subjects: HeldNames,
         hints: Mapping[int, Held],
+        *,
+        wired: bool = True,
     ) -> None:
         """Take in facts that are new or changed, with the names they hold, and let go of those that are gone. `hints` are the words
-        of descriptions by the key of the fact, of those that changed and of others that were described anew."""
-        self.notice(rows, gone, mentions, subjects, hints)
-        self.wire()
+        of descriptions by the key of the fact, of those that changed and of others that were described anew.
 
-    def notice(
-        self,
-        rows: Sequence[Row],
-        gone: Sequence[int],
-        mentions: HeldNames,
-        subjects: HeldNames,
-        hints: Mapping[int, Held],
-    ) -> None:
-        """The same as far as filters and vectors are concerned. Of a few new facts the rest waits for `wire`: who tells facts one by one
-        looks at nothing else, and for several together it is much less work."""
+        If not `wired`, all but what filters and vectors are concerned with may wait for `wire`: who tells facts one by one looks at
+        nothing else, and for several together it is much less work.
+        """
         only_grows = not gone and all(row.key > self.columns.highest for row in rows)
         if not only_grows:
             self.wire()
-        self.crowds.clear()
-        self._holdings = self._names = None
+        self._look_anew()
         self.placed.clear()
         dying = np.zeros(0, np.int64) if only_grows else self._let_go(rows, gone)
         added = self._add(rows) if rows else np.zeros(0, np.int32)
         self._unwired.append(Unwired(dying, added, mentions, subjects, hints))
-        if not only_grows or sum(len(one.added) for one in self._unwired) > MOST_UNWIRED:
+        if wired or not only_grows or sum(len(one.added) for one in self._unwired) > MOST_UNWIRED:
             self.wire()
         if self.columns.dead > MOST_DEAD + self.columns.size // 4:
             self.compact()
 
     def wire(self) -> None:
-        """Take in the names, descriptions and turns of facts that were noticed."""
+        """Take in the names, descriptions and turns that wait for it."""
         if not self._unwired:
             return
-        self.crowds.clear()
-        self._holdings = self._names = None
+        self._look_anew()
         found, self._unwired = self._unwired, []
         dying, added = (np.concatenate(parts) for parts in zip(*((one.dying, one.added) for one in found), strict=True))
         many = [len(one.added) for one in found]
@@ -174,6 +165,11 @@ class Index:
         self.subjects.add(together([one.subjects for one in found], many), added)
         self._describe({key: held for one in found for key, held in one.hints.items()})
         self.turns.follow(self.columns, dying, added, self.postings)
+
+    def _look_anew(self) -> None:
+        """What was prepared for looking is no longer so."""
+        self.crowds.clear()
+        self._holdings = self._names = None
 
     def _let_go(self, rows: Sequence[Row], gone: Sequence[int]) -> NDArray[np.int64]:
         """The positions that die: of facts that are gone, and of those that are added anew."""
@@ -286,8 +282,8 @@ class Index:
         if self.graph is not None:
             return
         self.wire()
-        self.crowds.clear()
-        self._holdings = self._names = self._working = None
+        self._look_anew()
+        self._working = None
         arrays, moved = self.columns.survivors()
         alive = moved >= 0
         self.postings = Postings([renumbered(self.postings.whole(), moved)])

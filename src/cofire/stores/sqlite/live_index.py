@@ -25,7 +25,7 @@ from cofire.stores.index.index import Index, Row, is_whole
 from cofire.stores.index.moments import moment
 from cofire.stores.index.names import NOTHING_HELD, Held
 from cofire.stores.index.terms import Held as Words
-from cofire.stores.sqlite import edge_feed, hinting, learning, name_reading, rows
+from cofire.stores.sqlite import edge_feed, hinting, learning, rows
 from cofire.stores.sqlite.connecting import Line
 from cofire.stores.sqlite.graph_writing import fact_keys
 from cofire.stores.sqlite.writing import KEPT_REMOVALS
@@ -50,7 +50,6 @@ class LiveIndex:
         self._version = -1
         self._masks: dict[Where, Mask] = {}
         self._times: dict[tuple[int, ...], tuple[datetime | None, datetime | None]] = {}
-        self._spelled: dict[int, str] = {}
         self._adjacency: Adjacency | None = None
         # Up to where the adjacency has followed, and the facts that were removed since.
         self._adjacent = -1
@@ -134,13 +133,6 @@ class LiveIndex:
         self._left.clear()
         return self._adjacency
 
-    def spelled(self, connection: apsw.Connection, keys: NDArray[np.int64]) -> list[str]:
-        """Names by key, in the order asked for."""
-        wanted = keys.tolist()
-        if unknown := [key for key in wanted if key not in self._spelled]:
-            self._spelled.update(name_reading.spelled(connection, np.array(unknown, np.int64)))
-        return [self._spelled[key] for key in wanted]
-
     def keys_of(self, ids: Sequence[str]) -> NDArray[np.int64] | None:
         """The keys of facts that were proposed or led to; None if others are among them. A key is never given to another fact of the
         file, so that it is right whatever has changed since."""
@@ -192,11 +184,10 @@ class LiveIndex:
         if epoch != self._epoch or not 0 <= version - self._version <= KEPT_REMOVALS:
             self._index, self._version = loaded(connection, epoch, graph=self._graph)
             self._adjacency = None
-            self._spelled.clear()
         news = self._own
         if news is None or (news.epoch, news.since, news.version) != (epoch, self._version, version):
             news = news_since(connection, self._version, epoch, version)
-        self._index.notice(news.changed, news.gone, news.mentions, news.subjects, news.hints)
+        self._index.change(news.changed, news.gone, news.mentions, news.subjects, news.hints, wired=False)
         # A fact that was removed may be back by now.
         back = {row.key for row in news.changed}
         self._left = [key for key in (*self._left, *news.gone) if key not in back]

@@ -84,7 +84,7 @@ def named(connection: apsw.Connection, index: Index, found: Paths, known: Spelli
     return NamePaths(
         ids=looking.ids_of(index, found.positions),
         loose=index.columns["session"][found.positions] == 0,
-        name=_spelled(connection, found.name, known),
+        name=spelled(connection, found.name, known),
         holder=found.holder,
         count=found.count,
         sentences=found.sentences,
@@ -97,7 +97,7 @@ def named(connection: apsw.Connection, index: Index, found: Paths, known: Spelli
     )
 
 
-def _spelled(connection: apsw.Connection, keys: NDArray[np.int64], known: Spellings) -> tuple[str, ...]:
+def spelled(connection: apsw.Connection, keys: NDArray[np.int64], known: Spellings) -> tuple[str, ...]:
     """Names by key; a key is never given to another name, so those met before need not be read again."""
     listed = keys.tolist()
     try:
@@ -115,12 +115,11 @@ def _newly_spelled(connection: apsw.Connection, listed: list[int], known: Spelli
     if len(known) + len(new) > MOST_KNOWN:
         known.clear()
         new = sorted(set(listed))
-    known.update(spelled(connection, np.array(new, np.int64)))
+    known.update(_read(connection, np.array(new, np.int64)))
     return tuple([known.get(key, "") for key in listed])
 
 
-def spelled(connection: apsw.Connection, keys: NDArray[np.int64]) -> dict[int, str]:
-    """Names by key."""
+def _read(connection: apsw.Connection, keys: NDArray[np.int64]) -> dict[int, str]:
     if not len(keys):
         return {}
     sql = "SELECT n.key, n.name FROM carray(?) c CROSS JOIN names n ON n.key = c.value"

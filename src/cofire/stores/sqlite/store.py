@@ -269,7 +269,9 @@ class SqliteStore(Carrying, Learning, Curating):
             wanted = tuple(dict.fromkeys(ids))
             asked = Asked.among(wanted, self._live.places(connection, wanted))
             edges, admitted = self._live.adjacency(connection), self._live.admitted(connection, conducting.where)
-            expander = Expander(index, edges, admitted, lambda names: self._live.spelled(connection, names))
+            expander = Expander(
+                index, edges, admitted, lambda keys: name_reading.spelled(connection, keys, index.spelled)
+            )
             return expander.expand(asked, conducting)
 
     def network(self, scope: str) -> Network:
