@@ -16,7 +16,8 @@ from cofire.stores.base import Known, NamePaths, WordCue
 from cofire.verbs import slates
 from cofire.verbs.cueing import Cue
 from cofire.verbs.slates import Slate
-from cofire.verbs.walk import Bounds, Linked, Placed, best_links, judged
+from cofire.verbs.walk import Placed, judged
+from cofire.verbs.ways import Bounds, Linked, best_links, ways
 from tests.kernels.twins import NEEDS_LIBRARY, both, calls_of, in_numpy
 
 pytestmark = NEEDS_LIBRARY
@@ -125,8 +126,9 @@ def cue_of(walk: Walk) -> Cue:
     )
 
 
-def bounds(expanded: int, floor: float = 0.0) -> Bounds:
-    return Bounds(seeds=6, least_seed=0.0, expanded=expanded, floor=floor)
+def linked_by(way: Way, expanded: int, floor: float = 0.0) -> Linked:
+    bounds = Bounds(seeds=6, least_seed=0.0, expanded=expanded, floor=floor)
+    return best_links(ways(way.paths, way.known, way.cue, floor), way.known, way.seeds, bounds)
 
 
 def places_in(way: Way, linked: Linked, chance: np.random.Generator) -> Placed:
@@ -147,24 +149,23 @@ def assert_alike(compiled: Linked, numpy: Linked) -> None:
 @given(walk=walks, expanded=st.sampled_from([0, 1, 2, 5, 1_000]), floor=st.sampled_from([0.0, 0.5, 2.0]))
 def test_the_best_links_are_the_same(walk: Walk, expanded: int, floor: float) -> None:
     way = way_of(walk)
-    assert_alike(
-        *both("best_links", lambda: best_links(way.paths, way.known, way.seeds, way.cue, bounds(expanded, floor)))
-    )
+    assert_alike(*both("best_links", lambda: linked_by(way, expanded, floor)))
 
 
 def both_judged(way: Way, linked: Linked, places: Placed) -> tuple[Features, Features]:
     """The features of linked facts by compiled code, and by numpy, which knows no paths in C."""
+    over = ways(way.paths, way.known, way.cue, floor=0.0)
     with calls_of("judge_links") as calls:
-        compiled = judged(way.known, way.paths, linked, places, way.cue)
+        compiled = judged(way.known, over, linked, places, way.cue)
     assert calls
     with in_numpy():
-        return compiled, judged(way.known, way.paths, replace(linked, in_c=None), places, way.cue)
+        return compiled, judged(way.known, replace(over, in_c=None), linked, places, way.cue)
 
 
 @given(walk=walks, expanded=st.sampled_from([0, 1, 5, 1_000]))
 def test_linked_facts_are_judged_alike(walk: Walk, expanded: int) -> None:
     way = way_of(walk)
-    linked = best_links(way.paths, way.known, way.seeds, way.cue, bounds(expanded))
+    linked = linked_by(way, expanded)
     compiled, numpy = both_judged(way, linked, places_in(way, linked, np.random.default_rng(walk.seed)))
     assert compiled.keys() == numpy.keys()
     for name, values in numpy.items():
@@ -194,7 +195,7 @@ def one_link(**changed: Any) -> Way:
 def test_the_last_of_64_sentences_counts() -> None:
     way = one_link()
     way = replace(way, known=replace(way.known, holds=np.zeros_like(way.known.holds)))
-    linked = best_links(way.paths, way.known, way.seeds, way.cue, bounds(5))
+    linked = linked_by(way, 5)
     last = np.full((len(way.known.ids), 2), -(2**63))
     compiled, numpy = both_judged(way, linked, Placed(np.arange(len(last)), last))
     for found in (compiled, numpy):
@@ -216,7 +217,7 @@ def test_of_links_worth_the_same_the_surer_name_tells_the_way_and_of_those_the_f
         strength=np.ones(3),
         there=np.zeros(3, np.int64),
     )
-    compiled, numpy = both("best_links", lambda: best_links(way.paths, way.known, way.seeds, way.cue, bounds(5)))
+    compiled, numpy = both("best_links", lambda: linked_by(way, 5))
     assert compiled.link.tolist() == numpy.link.tolist() == [2]
 
 
@@ -233,7 +234,7 @@ def test_a_link_about_a_name_is_kept_before_one_over_a_shared_name_that_is_worth
         strength=np.array([0.0, 1.0]),
         there=np.zeros(2, np.int64),
     )
-    compiled, numpy = both("best_links", lambda: best_links(way.paths, way.known, way.seeds, way.cue, bounds(5)))
+    compiled, numpy = both("best_links", lambda: linked_by(way, 5))
     assert compiled.about.tolist() == compiled.shared.tolist()
     assert compiled.link.tolist() == numpy.link.tolist() == [1]
 
@@ -250,11 +251,11 @@ def test_of_facts_worth_the_same_the_first_are_kept() -> None:
         strength=np.ones(8),
         there=np.zeros(8, np.int64),
     )
-    compiled, numpy = both("best_links", lambda: best_links(paths, way.known, way.seeds, way.cue, bounds(3)))
+    compiled, numpy = both("best_links", lambda: linked_by(replace(way, paths=paths), 3))
     assert compiled.at.tolist() == numpy.at.tolist() == [1, 2, 3]
 
 
 def test_the_same_paths_are_read_alike_twice() -> None:
     way = way_of(Walk(8, 20, 4, 9, 50, 3, tied=False))
-    first, again = (best_links(way.paths, way.known, way.seeds, way.cue, bounds(5)) for _ in range(2))
+    first, again = (linked_by(way, 5) for _ in range(2))
     assert_alike(first, again)

@@ -1,5 +1,5 @@
-/* The walk over names: the best link to each fact, and what linked facts are worth. The twin of best_links, judged and
-   how_far_counted in verbs/walk.py, of best_steps in dynamics/walking.py and of best_sentence in dynamics/covering.py. */
+/* The walk over names: the best link to each fact, and what linked facts are worth. The twin of best_links in verbs/ways.py, of judged
+   and how_far_counted in verbs/walk.py, of best_steps in dynamics/walking.py and of best_sentence in dynamics/covering.py. */
 
 #include "kernels.h"
 

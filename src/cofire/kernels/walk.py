@@ -87,7 +87,7 @@ class Found:
 
 
 def best_links(paths: PathsInC, near: Floats, seeds: Floats, loose: Masks, expanded: int) -> Found:
-    """The best link to each fact of either kind, and of those the strongest; see `verbs.walk.best_links`."""
+    """The best link to each fact of either kind, and of those the strongest; see `verbs.ways.best_links`."""
     near, seeds, loose = whole(near, np.float64), whole(seeds, np.float64), whole(loose, np.bool_)
     numbers, worths = np.empty((2, len(near)), np.int64), np.empty((2, len(near)))
     facts = OnPaths(start(near), start(seeds), start(loose), len(near))

@@ -45,7 +45,8 @@ from cofire.verbs.planning import Plan
 from cofire.verbs.slates import Numbers, Slate
 from cofire.verbs.spreading import diffuse
 from cofire.verbs.spreading import synapse as spread_synapse
-from cofire.verbs.walk import Bounds, first_pass, next_pass, widened
+from cofire.verbs.walk import first_pass, next_pass, widened
+from cofire.verbs.ways import Bounds
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Footpaths: where the names of seeds lead, kept from pass to pass, so that each seed is asked for once."""
+"""Footpaths: where seeds lead, over names and along stored edges, kept from pass to pass, so that each is asked for once."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cofire.stores.base import NamePaths
+from cofire.stores.base import Expansion, NamePaths
 
 _NO_ROWS, _NO_NUMBERS = np.zeros(0, np.int64), np.zeros(0)
 
 
 @dataclass(frozen=True)
 class Footpaths:
-    """The seeds that were asked for, and where their names lead."""
+    """The seeds that were asked for, where their names lead, and their stored edges, ask by ask."""
 
     seeds: frozenset[str]
     paths: NamePaths
+    edges: tuple[Expansion, ...] = ()
 
-    def with_those_of(self, seeds: Sequence[str], found: NamePaths | None = None) -> Footpaths:
+    def with_those_of(self, seeds: Sequence[str], edges: Expansion, paths: NamePaths) -> Footpaths:
         """These and those of more seeds."""
-        if found is None:
-            return self
-        return Footpaths(self.seeds.union(seeds), joined(self.paths, found) if self.seeds else found)
+        every = joined(self.paths, paths) if self.seeds else paths
+        return Footpaths(self.seeds.union(seeds), every, (*self.edges, edges))
 
 
 NOWHERE = Footpaths(

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cofire.asks import Asking, Weigh, at_one_moment
+from cofire.asks import Ask, Asking, Weigh, at_one_moment
 from cofire.dynamics import covering, fusion, walking
 from cofire.dynamics.context import openness
 from cofire.graph_asks import Paths, Places
 from cofire.kernels import walk as compiled
-from cofire.kernels.library import LIBRARY
 from cofire.ranking import ranking
 from cofire.spreads import Hop
 from cofire.stores.base import Evidence, NamePaths
@@ -23,21 +21,10 @@ from cofire.verbs.cueing import Cue
 from cofire.verbs.direct import slate
 from cofire.verbs.footpaths import NOWHERE, Footpaths, still_there
 from cofire.verbs.slates import Numbers, Slate, joined
+from cofire.verbs.ways import Bounds, Linked, Rows, Ways, best_links, ways
 from cofire.verbs.wires import hops_along, wires
 
-Rows = NDArray[np.int64]
-
 SURE_AS_CAN_BE = 6.0
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """How far a walk may go: from so many seeds that count at least so much, to so many facts, over links at least so sure."""
-
-    seeds: int
-    least_seed: float
-    expanded: int
-    floor: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +42,8 @@ class Placed:
 @dataclass(frozen=True)
 class Walked:
     """What one pass found: the slate with the facts it brought, what each feature gives a row of it, how much the best hop to
-    each carries, the hops themselves, and what later passes need not ask again: where the names of seeds lead, and where the words
-    of the question stand in facts."""
+    each carries, the hops themselves, and what later passes need not ask or prepare again: where seeds lead, and where the words of
+    the question stand in facts."""
 
     slate: Slate
     seeds: Mapping[str, float]
@@ -64,6 +51,7 @@ class Walked:
     carried: Numbers
     hops: Mapping[str, Hop]
     footpaths: Footpaths
+    over: Ways
     places: Placed
 
     @property
@@ -72,27 +60,14 @@ class Walked:
         return np.asarray(sum(self.gives.values(), np.zeros(len(self.slate.ids))))
 
 
-@dataclass(frozen=True)
-class Linked:
-    """Facts that the walk came to: their rows in the paths, and for each the row of the best link there; `target` and `source` are
-    rows of the slate, of the fact and of the one that leads to it. `in_c` are the paths as compiled code reads them."""
-
-    at: Rows
-    link: Rows
-    about: Numbers
-    shared: Numbers
-    target: Rows
-    source: Rows
-    in_c: compiled.PathsInC | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Where a pass starts: from weighted seeds, with what earlier passes asked."""
+    """Where a pass starts: from weighted seeds, with what earlier passes asked and prepared."""
 
     seeds: Mapping[str, float]
     footpaths: Footpaths
     places: Placed
+    over: Ways | None = None
 
 
 def first_pass(known: Slate, cue: Cue, asked: Question, bounds: Bounds) -> Asking[Walked]:
@@ -106,30 +81,39 @@ def next_pass(walked: Walked, cue: Cue, asked: Question, bounds: Bounds) -> Aski
     """From the facts that answer best after a pass."""
     scores = walked.slate.direct + walked.total
     seeds = seeds_of(walked.slate, scores, ranking().seeds.again, bounds)
-    return (yield from walk(walked.slate, Start(seeds, walked.footpaths, walked.places), cue, asked, bounds))
+    start = Start(seeds, walked.footpaths, walked.places, walked.over)
+    return (yield from walk(walked.slate, start, cue, asked, bounds))
 
 
 def walk(known: Slate, start: Start, cue: Cue, asked: Question, bounds: Bounds) -> Asking[Walked]:
     """One pass from weighted seeds."""
-    seeds, constants = start.seeds, ranking().names
-    new = [id for id in seeds if id not in start.footpaths.seeds]
-    few = walking.few_enough(cue.facts, fewest=constants.few, share=constants.share)
-    asks = [Paths(new, asked.where, few, constants.most)] if new else []
-    edges, *more = yield from at_one_moment([wires(seeds, asked, bounds.floor, bounds.expanded), *asks])
-    footpaths = start.footpaths.with_those_of(new, *more)
-    wired = hops_along(edges, seeds)
+    footpaths = yield from _led(start, cue, asked, bounds)
+    wired = hops_along(footpaths.edges, start.seeds)
     known = yield from widened(known, (*footpaths.paths.ids, *wired), cue, asked)
     paths = still_there(footpaths.paths, known.rows)
-    linked = best_links(paths, known, seeds, cue, bounds)
+    before = start.over
+    over = before if before is not None and before.paths is paths else ways(paths, known, cue, bounds.floor)
+    linked = best_links(over, known, start.seeds, bounds)
     places = yield from _placed(start.places, known, linked, cue)
-    features = judged(known, paths, linked, places, cue)
+    features = judged(known, over, linked, places, cue)
     along = np.zeros(len(known.ids))
     for id in wired.keys() & known.rows.keys():
-        along[known.rows[id]] = wired[id].energy
+        along[known.rows[id]] = wired.energies[id]
     features["wired"] = np.sqrt(along)
     gives = {name: ranking().features[name] * values for name, values in features.items()}
     carried = np.maximum(along, _over(len(known.ids), linked.target, np.maximum(linked.about, linked.shared)))
-    return Walked(known, seeds, gives, carried, Hops(paths, replace(linked, in_c=None), wired), footpaths, places)
+    return Walked(known, start.seeds, gives, carried, Hops(paths, linked, wired), footpaths, over, places)
+
+
+def _led(start: Start, cue: Cue, asked: Question, bounds: Bounds) -> Asking[Footpaths]:
+    """Where the seeds lead, over names and along stored edges; those of earlier passes are not asked for again."""
+    new, names = [id for id in start.seeds if id not in start.footpaths.seeds], ranking().names
+    if not new:
+        return start.footpaths
+    few = walking.few_enough(cue.facts, fewest=names.few, share=names.share)
+    asks: list[Ask] = [wires(new, asked, bounds.floor, bounds.expanded), Paths(new, asked.where, few, names.most)]
+    edges, paths = yield from at_one_moment(asks)
+    return start.footpaths.with_those_of(new, edges, paths)
 
 
 def _placed(before: Placed, known: Slate, linked: Linked, cue: Cue) -> Asking[Placed]:
@@ -172,69 +156,6 @@ def weigh(ids: Sequence[str], cue: Cue) -> Weigh:
     return Weigh(ids, cue.words.words, ranking().words.reach, ranking().vectors.reach)
 
 
-def best_links(paths: NamePaths, known: Slate, seeds: Mapping[str, float], cue: Cue, bounds: Bounds) -> Linked:
-    """The best link to each fact, over facts about a name and over shared names, and of those the strongest of either kind."""
-    rows = np.fromiter(map(known.rows.__getitem__, paths.ids), np.int64, len(paths.ids))
-    starts, names = np.zeros(len(known.ids)), name_weights(paths, cue, bounds.floor)
-    starts[[known.rows[id] for id in seeds]] = list(seeds.values())
-    if LIBRARY is not None:
-        near = walking.nearness(known.standing[rows], softness=ranking().names.nearness)
-        read = in_c(paths, names)
-        best = compiled.best_links(read, near, starts[rows], paths.loose, bounds.expanded)
-        source = rows[paths.holder[paths.step[best.link]]]
-        return Linked(best.at, best.link, best.about, best.shared, rows[best.at], source, read)
-    about, shared = (
-        walking.best_steps(steps, starts[rows], names, facts=len(paths.ids))
-        for steps in steps_of(paths, known.standing[rows])
-    )
-    strong = _strongest(about.value, bounds.expanded) | _strongest(shared.value, bounds.expanded)
-    at = np.flatnonzero(strong)
-    link = np.where(about.value >= shared.value, about.step, shared.step)
-    source = rows[paths.holder[paths.step[link[at]]]]
-    return Linked(at, link[at], about.value[at], shared.value[at], rows[at], source)
-
-
-def name_weights(paths: NamePaths, cue: Cue, floor: float) -> Numbers:
-    """What each name counts: by its rarity, less if the question holds it; those that are too unsure nothing."""
-    weights = walking.rarity(max(1, cue.facts), paths.count) * (paths.sure >= floor)
-    if cue.spelled.isdisjoint(paths.name):
-        return weights
-    known = ranking().names.in_question
-    return weights * np.array([known if name in cue.spelled else 1.0 for name in paths.name], np.float64)
-
-
-def steps_of(paths: NamePaths, standing: Numbers) -> tuple[walking.Steps, walking.Steps]:
-    """Steps to facts about a name (or from a fact about it), and steps between facts that merely share one.
-
-    Turns of a session are linked by their neighbours; that they mention the same name says nothing.
-    """
-    near = walking.nearness(standing, softness=ranking().names.nearness)
-    seed = paths.holder[paths.step]
-    draws = near[paths.target] * np.where(paths.strength > 0, paths.strength, 1.0)
-    about = (paths.strength > 0) | (paths.own[paths.step] > 0)
-    shared = ~about & paths.loose[seed] & paths.loose[paths.target]
-    order = np.argsort(turns_of(paths)[paths.step], kind="stable")
-    every = walking.Steps(seed[order], paths.step[order], paths.target[order], draws[order], order)
-    return every.only(about[order]), every.only(shared[order])
-
-
-def turns_of(paths: NamePaths) -> Rows:
-    """The order of names: of two worth the same, the surer one tells the way, whichever was written first."""
-    letters = np.array(sorted(range(len(paths.name)), key=paths.name.__getitem__), np.int64)
-    surest = letters[np.argsort(-paths.sure[letters], kind="stable")]
-    turn = np.empty(len(surest), np.int64)
-    turn[surest] = np.arange(len(surest))
-    return turn
-
-
-def in_c(paths: NamePaths, weights: Numbers) -> compiled.PathsInC:
-    """Paths as compiled code reads them, with what each name counts."""
-    return compiled.PathsInC(
-        (paths.holder, paths.count, paths.sentences, turns_of(paths), paths.own, weights),
-        (paths.step, paths.target, paths.there, paths.strength),
-    )
-
-
 def _judged_in_c(
     paths: compiled.PathsInC, known: Slate, linked: Linked, places: Placed, cue: Cue
 ) -> dict[str, Numbers]:
@@ -250,11 +171,12 @@ def _judged_in_c(
     )
 
 
-def judged(known: Slate, paths: NamePaths, linked: Linked, places: Placed, cue: Cue) -> dict[str, Numbers]:
+def judged(known: Slate, over: Ways, linked: Linked, places: Placed, cue: Cue) -> dict[str, Numbers]:
     """The features of linked facts, as far as the link counts; 0 for all others."""
-    if linked.in_c is not None:
-        return _judged_in_c(linked.in_c, known, linked, places, cue)
-    shares, step = cue.word_shares, paths.step[linked.link]
+    if over.in_c is not None:
+        return _judged_in_c(over.in_c, known, linked, places, cue)
+    paths, shares = over.paths, cue.word_shares
+    step = paths.step[linked.link]
     there, here = places.of(linked.target), places.of(linked.source)
     theirs = known.holds[linked.source]
     found = {
@@ -315,11 +237,3 @@ def _over(size: int, rows: Rows, values: Numbers) -> Numbers:
     found = np.zeros(size)
     found[rows] = values
     return found
-
-
-def _strongest(values: Numbers, most: int) -> NDArray[np.bool_]:
-    """The strongest of those that a step leads to."""
-    order = np.argsort(-values, kind="stable")[:most]
-    kept = np.zeros(len(values), np.bool_)
-    kept[order] = values[order] > 0
-    return kept

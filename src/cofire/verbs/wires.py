@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -16,25 +16,47 @@ from cofire.verbs.asking import Question
 from cofire.verbs.slates import Numbers
 
 
-def wires(seeds: Mapping[str, float], asked: Question, floor: float, most: int) -> Expand:
+class Wired(Mapping[str, Hop]):
+    """The best hop along a stored edge to each fact that one leads to, and its energy. Hops are spelled out when somebody asks how
+    the walk came there."""
+
+    def __init__(self) -> None:
+        self.energies: dict[str, float] = {}
+        self._links: dict[str, tuple[Expansion, int]] = {}
+
+    def add(self, found: Expansion, seeds: Mapping[str, float]) -> None:
+        """Take in what links carry; of equals the first stays. A seed is not paid for what comes from a weaker one."""
+        energies = carried(found, seeds)
+        for row in np.argsort(-energies, kind="stable").tolist():
+            source, target, energy = found.ids[found.source[row]], found.ids[found.target[row]], float(energies[row])
+            if energy > self.energies.get(target, 0.0) and seeds.get(target, 0.0) < seeds[source]:
+                self.energies[target], self._links[target] = energy, (found, row)
+
+    def __getitem__(self, id: str) -> Hop:
+        found, row = self._links[id]
+        weight, confidence = (_said(values[row]) for values in (found.weight, found.confidence))
+        source = found.ids[found.source[row]]
+        return Hop(source, id, found.kind[row], weight, confidence, found.via[row], self.energies[id])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.energies)
+
+    def __len__(self) -> int:
+        return len(self.energies)
+
+
+def wires(seeds: Sequence[str], asked: Question, floor: float, most: int) -> Expand:
     """Ask for the stored edges of seeds."""
     return Expand(tuple(seeds), Conducting(asked.where, None, floor, most, names=False, without=silent()))
 
 
-def hops_along(found: Expansion, seeds: Mapping[str, float]) -> dict[str, Hop]:
-    """The best hop along a stored edge to each fact that one leads to. A seed is not paid for what comes from a weaker one."""
-    if not found.kind:
-        return {}
-    energies = carried(found, seeds)
-    hops: dict[str, Hop] = {}
-    for row in np.argsort(-energies, kind="stable").tolist():
-        source, target = found.ids[found.source[row]], found.ids[found.target[row]]
-        if energies[row] > 0 and target not in hops and seeds.get(target, 0.0) < seeds[source]:
-            weight, confidence = (_said(values[row]) for values in (found.weight, found.confidence))
-            hops[target] = Hop(
-                source, target, found.kind[row], weight, confidence, found.via[row], float(energies[row])
-            )
-    return hops
+def hops_along(edges: Iterable[Expansion], seeds: Mapping[str, float]) -> Wired:
+    """Where stored edges lead from seeds."""
+    wired = Wired()
+    for found in edges:
+        if found.kind:
+            wired.add(found, seeds)
+    return wired
 
 
 def silent() -> frozenset[str]:
