@@ -122,7 +122,7 @@ def path_back(id: str, hops: Sequence[Mapping[str, Hop]], seeds: Sequence[Mappin
     path: list[Hop] = []
     seen = {id}
     for known, started in zip(reversed(hops), reversed(seeds), strict=True):
-        while (hop := known.get(id)) is not None and hop.source not in seen and _is_led(started, hop):
+        while id in known and (hop := known[id]).source not in seen and _is_led(started, hop):
             path.append(hop)
             seen.add(hop.source)
             id = hop.source

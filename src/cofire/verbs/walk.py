@@ -22,7 +22,7 @@ from cofire.verbs.direct import slate
 from cofire.verbs.footpaths import NOWHERE, Footpaths, still_there
 from cofire.verbs.slates import Numbers, Slate, joined
 from cofire.verbs.ways import Bounds, Linked, Rows, Ways, best_links, ways
-from cofire.verbs.wires import hops_along, wires
+from cofire.verbs.wires import Wired, hops_along, wires
 
 SURE_AS_CAN_BE = 6.0
 
@@ -89,7 +89,7 @@ def walk(known: Slate, start: Start, cue: Cue, asked: Question, bounds: Bounds) 
     """One pass from weighted seeds."""
     footpaths = yield from _led(start, cue, asked, bounds)
     wired = hops_along(footpaths.edges, start.seeds)
-    known = yield from widened(known, (*footpaths.paths.ids, *wired), cue, asked)
+    known = yield from widened(known, (*footpaths.paths.ids, *wired.energies), cue, asked)
     paths = still_there(footpaths.paths, known.rows)
     before = start.over
     over = before if before is not None and before.paths is paths else ways(paths, known, cue, bounds.floor)
@@ -97,8 +97,9 @@ def walk(known: Slate, start: Start, cue: Cue, asked: Question, bounds: Bounds) 
     places = yield from _placed(start.places, known, linked, cue)
     features = judged(known, over, linked, places, cue)
     along = np.zeros(len(known.ids))
-    for id in wired.keys() & known.rows.keys():
-        along[known.rows[id]] = wired.energies[id]
+    for id, energy in wired.energies.items():
+        if id in known.rows:
+            along[known.rows[id]] = energy
     features["wired"] = np.sqrt(along)
     gives = {name: ranking().features[name] * values for name, values in features.items()}
     carried = np.maximum(along, _over(len(known.ids), linked.target, np.maximum(linked.about, linked.shared)))
@@ -203,7 +204,7 @@ def how_far_counted(known: Slate, linked: Linked) -> Numbers:
 class Hops(Mapping[str, Hop]):
     """The best hop to each fact, over a name or along a stored edge; spelled out when somebody asks how the walk came there."""
 
-    def __init__(self, paths: NamePaths, linked: Linked, wires: Mapping[str, Hop]) -> None:
+    def __init__(self, paths: NamePaths, linked: Linked, wires: Wired) -> None:
         self._paths, self._linked, self._wires = paths, linked, wires
 
     @cached_property
@@ -214,8 +215,10 @@ class Hops(Mapping[str, Hop]):
         if id not in self._places:
             return self._wires[id]
         named = self._over_name(self._places[id], id)
-        wire = self._wires.get(id)
-        return wire if wire is not None and wire.energy > named.energy else named
+        return self._wires[id] if self._wires.energies.get(id, 0.0) > named.energy else named
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._places or id in self._wires
 
     def __iter__(self) -> Iterator[str]:
         return iter({**dict.fromkeys(self._places), **dict.fromkeys(self._wires)})

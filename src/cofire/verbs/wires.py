@@ -38,6 +38,9 @@ class Wired(Mapping[str, Hop]):
         source = found.ids[found.source[row]]
         return Hop(source, id, found.kind[row], weight, confidence, found.via[row], self.energies[id])
 
+    def __contains__(self, id: object) -> bool:
+        return id in self.energies
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.energies)
 
