@@ -167,6 +167,12 @@ def test_what_is_asked_for_is_found_by_an_index_in_one_round_trip(store: Noting,
     assert scans(store.steps()) == []
 
 
+def test_facts_to_link_are_found_by_an_index_in_two_round_trips(store: Noting, ids: list[str]) -> None:
+    assert store.alike(asked(1, 1, 0, 0), 5, WHERE, 50, 0.0)
+    assert len(store.noted) == 2
+    assert scans(store.steps()) == []
+
+
 def test_a_scan_would_be_noticed(store: Noting, ids: list[str]) -> None:
     store._rows(Query("MATCH (f:Fact) WHERE f.text = 'tea' RETURN [f.id] AS row"))
     assert scans(store.steps()) == [Step("NodeByLabelScan", "f:Fact")]
