@@ -37,7 +37,7 @@ from cofire.benching.stocking import Manner, Stock, Watch, stocked
 from cofire.doors.cli.benching import bars
 from cofire.embedders.base import Embedder
 from cofire.embedders.bundled import Bundled
-from cofire.ranking import Ranking, ranking, using
+from cofire.ranking import Links, Ranking, ranking, using
 from cofire.settings import ENTITY_WEIGHT
 
 FILE = PACKAGE / "ranking.toml"
@@ -48,6 +48,7 @@ NAMED = ENTITY_WEIGHT.name
 ITSELF = ("semantic", "keyword", "temporal", "prior")
 CANDIDATES = 20
 TOO_SMALL = 1e-6
+BOUNDLESS = 1e6
 UNJUDGED = {"abstention.rule": "off"}
 
 Weights = Mapping[str, float]
@@ -145,6 +146,11 @@ def changed(weights: Weights) -> Ranking:
     return replace(ranking(), features={**ranking().features, **kept})
 
 
+def unbounded(constants: Ranking) -> Ranking:
+    """The same without bounds of what a link gives, which hide what its features are."""
+    return replace(constants, links=Links(most=BOUNDLESS, least=-BOUNDLESS))
+
+
 def searched(samples: Sequence[Sample], rounds: int, watch: Watch) -> tuple[dict[str, float], list[Example]]:
     """The weights after so many rounds, and the examples of the last one."""
     weights, examples = shipped(), list[Example]()
@@ -164,7 +170,7 @@ def fitted(examples: Sequence[Example], names: Sequence[str]) -> dict[str, float
 
 def gathered(samples: Sequence[Sample], weights: Weights, number: int, watch: Watch) -> Iterator[Example]:
     """What the pipeline itself makes of every question: the features of its candidates."""
-    constants = changed(weights)
+    constants = unbounded(changed(weights))
     with using(constants):
         for sample in samples:
             for at, question in enumerate(sample.of.questions, 1):

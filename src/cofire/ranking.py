@@ -58,6 +58,15 @@ class NameWalk:
 
 
 @dataclass(frozen=True, slots=True)
+class Links:
+    """The bounds of what a link over names gives a fact: at most a share of what the fact is worth that leads there, at least a share of
+    what the fact itself is."""
+
+    most: float
+    least: float
+
+
+@dataclass(frozen=True, slots=True)
 class Edges:
     """What stored edges carry: by kind, and less the more of them a fact has."""
 
@@ -75,6 +84,7 @@ class Ranking:
     direct: Direct
     seeds: Seeds
     names: NameWalk
+    links: Links
     edges: Edges
     features: dict[str, float]
 
@@ -114,6 +124,7 @@ def read(tables: dict[str, dict[str, Any]]) -> Ranking:
         direct=Direct(**tables["direct"]),
         seeds=Seeds(**tables["seeds"]),
         names=NameWalk(**tables["names"]),
+        links=Links(**tables["links"]),
         edges=Edges(**tables["edges"]),
         features=tables["features"],
     )

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from cofire.kernels.weighing import ROWS
+from cofire.ranking import Links, shipped, using
 from cofire.stores.base import Known, NamePaths, WordCue
 from cofire.verbs import slates
 from cofire.verbs.cueing import Cue
@@ -153,7 +154,7 @@ def test_the_best_links_are_the_same(walk: Walk, expanded: int, floor: float) ->
 
 
 def both_judged(way: Way, linked: Linked, places: Placed) -> tuple[Features, Features]:
-    """The features of linked facts by compiled code, and by numpy, which knows no paths in C."""
+    """What linked facts are given by compiled code, and by numpy, which knows no paths in C."""
     over = ways(way.paths, way.known, way.cue, floor=0.0)
     with calls_of("judge_links") as calls:
         compiled = judged(way.known, over, linked, places, way.cue)
@@ -197,10 +198,41 @@ def test_the_last_of_64_sentences_counts() -> None:
     way = replace(way, known=replace(way.known, holds=np.zeros_like(way.known.holds)))
     linked = linked_by(way, 5)
     last = np.full((len(way.known.ids), 2), -(2**63))
-    compiled, numpy = both_judged(way, linked, Placed(np.arange(len(last)), last))
+    weights = shipped().features
+    with using(replace(shipped(), links=Links(most=1e6, least=-1e6))):
+        compiled, numpy = both_judged(worth(way, 1.0), linked, Placed(np.arange(len(last)), last))
     for found in (compiled, numpy):
-        assert found["fits"][linked.target] == pytest.approx(1.0)
-        assert found["adds_there"][linked.target] == pytest.approx(1.0)
+        assert found["fits"][linked.target] == pytest.approx(weights["fits"])
+        assert found["adds_there"][linked.target] == pytest.approx(weights["adds_there"])
+
+
+def worth(way: Way, direct: float, keyword: float = 0.0) -> Way:
+    """The same way with facts that are all worth so much for themselves."""
+    table = way.known.table.copy()
+    table[slates.DIRECT], table[slates.KEYWORD] = direct, keyword
+    return replace(way, known=replace(way.known, table=table))
+
+
+@pytest.mark.parametrize(
+    ("direct", "keyword", "held"),
+    [
+        (0.5, 0.0, shipped().links.most * 0.5),
+        (0.0, 0.0, 0.0),
+        (-1.0, 0.0, 0.0),
+        (2.0, 100.0, shipped().links.least * 2.0),
+        (-1.0, 100.0, 0.0),
+    ],
+    ids=["little", "nothing", "less", "blamed", "blamed for nothing"],
+)
+def test_a_link_gives_and_takes_no_more_than_shares_of_what_its_ends_are_worth(
+    direct: float, keyword: float, held: float
+) -> None:
+    way = worth(one_link(), direct, keyword)
+    way = replace(way, known=replace(way.known, holds=np.zeros_like(way.known.holds)))
+    linked = linked_by(way, 5)
+    places = Placed(np.arange(len(way.known.ids)), np.zeros((len(way.known.ids), 2), np.int64))
+    for found in both_judged(way, linked, places):
+        assert sum(values[linked.target] for values in found.values()) == pytest.approx(held)
 
 
 def test_of_links_worth_the_same_the_surer_name_tells_the_way_and_of_those_the_first_by_letter() -> None:

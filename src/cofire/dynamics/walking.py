@@ -90,6 +90,18 @@ def room_to_add(said: Floats, *, enough: float) -> Floats:
     return np.asarray(np.clip((1.0 - said) / enough, 0.0, 1.0))
 
 
+def bounded(given: Floats, source: Floats, own: Floats, *, most: float, least: float) -> Floats:
+    """The share of what links would give that they give: no more than a share of what the fact is worth that each comes from, and no
+    less than a share of what the fact itself is: clip(given, least · max(0, own), most · max(0, source)) / given.
+
+    >>> given, worth = np.array([1.4, 0.5, -0.4]), np.array([1.0, 1.0, 1.0])
+    >>> bounded(given, worth, worth, most=0.7, least=-0.1).tolist()
+    [0.5, 1.0, 0.25]
+    """
+    held = np.clip(given, least * np.maximum(0.0, own), most * np.maximum(0.0, source))
+    return np.divide(held, given, out=np.ones(len(given)), where=given != 0)
+
+
 def few_enough(facts: int, *, fewest: int, share: float) -> int:
     """By how many facts a name may be held for it to say something that two of them mention it: max(fewest, share · √n).
 

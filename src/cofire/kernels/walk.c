@@ -127,9 +127,12 @@ typedef struct {
     const int64_t *places;
 } question;
 
+#define FEATURES 7
+
 /* Constants in the order in which Python gives them: see ranking.toml. */
 typedef struct {
-    double sure, room, short_;
+    double sure, room, short_, most, least;
+    double weights[FEATURES];
 } rules;
 
 /* Linked facts: rows of the slate, of each and of its source, the row of its link, and how much either kind carries. */
@@ -158,10 +161,19 @@ static double how_far(const linked *of, int64_t at, const slate *known, const ru
     return openness(known->lengths[of->source[at]], by->short_) * openness(known->lengths[of->target[at]], by->short_);
 }
 
+INLINED double above_nothing(double number) { return number > 0 ? number : 0; }
+
+/* The share of what a link would give that it gives: no more than a share of what its source is worth, and no less than a share of
+   what the fact itself is. */
+static double bounded(double given, double source, double own, const rules *by) {
+    double most = by->most * above_nothing(source), least = by->least * above_nothing(own);
+    return given > most ? most / given : given < least ? least / given : 1;
+}
+
 /* What features give, a row a feature and a column a fact of the slate, 0 for those that are not linked: about, shared, rare, fits,
-   adds_there, adds, repeats. `features` is zero before. */
+   adds_there, adds, repeats. `gives` is zero before. */
 EXPORTED int64_t judge_links(const paths *on, const linked *of, const slate *known, const question *asked, const rules *by,
-                             double *features) {
+                             double *gives) {
     for (int64_t at = 0; at < of->many; at++) {
         int64_t target = of->target[at], source = of->source[at], link = of->link[at], step = on->step[link];
         const uint8_t *mine = known->holds + target * asked->words, *theirs = known->holds + source * asked->words;
@@ -172,19 +184,21 @@ EXPORTED int64_t judge_links(const paths *on, const linked *of, const slate *kno
             if (theirs[word]) said += asked->shares[word];
             else if (mine[word]) adds += asked->shares[word];
         }
-        double open = (1 - said) / by->room, direct = known->direct[source] > 0 ? known->direct[source] : 0;
-        double found[] = {
+        double open = (1 - said) / by->room, direct = known->direct[source];
+        double found[FEATURES] = {
             sqrt(of->about[at]),
             sqrt(of->shared[at]),
-            (by->sure - log(held)) * direct,
+            (by->sure - log(held)) * above_nothing(direct),
             best_sentence(asked, here, on->sentences[step], 0),
             best_sentence(asked, there, on->there[link], theirs),
             adds,
             known->keyword[target] * (open < 0 ? 0 : open > 1 ? 1 : open),
         };
-        double far = how_far(of, at, known, by);
-        for (int64_t feature = 0; feature < (int64_t)(sizeof found / sizeof *found); feature++)
-            features[feature * known->many + target] = far * found[feature];
+        double far = how_far(of, at, known, by), given = 0;
+        for (int64_t feature = 0; feature < FEATURES; feature++) given += found[feature] *= far * by->weights[feature];
+        double share = bounded(given, direct, known->direct[target], by);
+        for (int64_t feature = 0; feature < FEATURES; feature++)
+            gives[feature * known->many + target] = share * found[feature];
     }
     return of->many;
 }

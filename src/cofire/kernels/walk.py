@@ -57,7 +57,10 @@ class Question(Structure):
 class Rules(Structure):
     """Constants: `rules` in walk.c."""
 
-    _fields_ = tuple((name, c_double) for name in ("sure", "room", "short"))
+    _fields_ = (
+        *((name, c_double) for name in ("sure", "room", "short", "most", "least")),
+        ("weights", c_double * len(FEATURES)),
+    )
 
 
 _best_links = function("best_links", POINTER(Paths), POINTER(OnPaths), c_int64, *[c_void_p] * 4)
@@ -104,24 +107,25 @@ def judged(
     *,
     shares: Floats,
     places: Numbers,
-    rules: tuple[float, float, float],
+    rules: tuple[float, float, float, float, float],
+    weights: Sequence[float],
 ) -> dict[str, Floats]:
-    """The features of linked facts as far as the link counts, over all of a slate; see `verbs.walk.judged`. `linked` and `slate` are in
-    the order of the structures in walk.c."""
+    """What features give linked facts, over all of a slate; see `verbs.walk.judged`. `linked`, `slate` and `rules` are in the order of
+    the structures in walk.c."""
     ones = [whole(array, kind) for array, kind in zip(linked, [*[np.int64] * 3, *[np.float64] * 2], strict=True)]
     kinds = [np.bool_, *[np.float64] * 3, np.int64]
     weighed = [whole(array, kind) for array, kind in zip(slate, kinds, strict=True)]
     shares, places = whole(shares, np.float64), whole(places, np.int64)
     fitting((len(shares), weighed[0].shape[1]), (len(shares), places.shape[1]))
-    features = np.zeros((len(FEATURES), len(weighed[0])))
+    gives = np.zeros((len(FEATURES), len(weighed[0])))
     counted(
         _judge_links(
             byref(paths.in_c),
             byref(Linked(*map(start, ones), len(ones[0]))),
             byref(Slate(*map(start, weighed), len(weighed[0]))),
             byref(Question(start(shares), len(shares), start(places))),
-            byref(Rules(*rules)),
-            start(features),
+            byref(Rules(*rules, tuple(weights))),
+            start(gives),
         )
     )
-    return dict(zip(FEATURES, features, strict=True))
+    return dict(zip(FEATURES, gives, strict=True))

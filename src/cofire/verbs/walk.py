@@ -95,13 +95,12 @@ def walk(known: Slate, start: Start, cue: Cue, asked: Question, bounds: Bounds) 
     over = before if before is not None and before.paths is paths else ways(paths, known, cue, bounds.floor)
     linked = best_links(over, known, start.seeds, bounds)
     places = yield from _placed(start.places, known, linked, cue)
-    features = judged(known, over, linked, places, cue)
+    gives = judged(known, over, linked, places, cue)
     along = np.zeros(len(known.ids))
     for id, energy in wired.energies.items():
         if id in known.rows:
             along[known.rows[id]] = energy
-    features["wired"] = np.sqrt(along)
-    gives = {name: ranking().features[name] * values for name, values in features.items()}
+    gives["wired"] = ranking().features["wired"] * np.sqrt(along)
     carried = np.maximum(along, _over(len(known.ids), linked.target, np.maximum(linked.about, linked.shared)))
     return Walked(known, start.seeds, gives, carried, Hops(paths, linked, wired), footpaths, over, places)
 
@@ -161,19 +160,20 @@ def _judged_in_c(
     paths: compiled.PathsInC, known: Slate, linked: Linked, places: Placed, cue: Cue
 ) -> dict[str, Numbers]:
     """The same as `judged`, by compiled code."""
-    names = ranking().names
+    names, links, weights = ranking().names, ranking().links, ranking().features
     return compiled.judged(
         paths,
         (linked.target, linked.source, linked.link, linked.about, linked.shared),
         (known.holds, known.direct, known.scores["keyword"], known.lengths, places.at),
         shares=cue.word_shares,
         places=places.table,
-        rules=(SURE_AS_CAN_BE, names.room, names.short),
+        rules=(SURE_AS_CAN_BE, names.room, names.short, links.most, links.least),
+        weights=[weights[name] for name in compiled.FEATURES],
     )
 
 
 def judged(known: Slate, over: Ways, linked: Linked, places: Placed, cue: Cue) -> dict[str, Numbers]:
-    """The features of linked facts, as far as the link counts; 0 for all others."""
+    """What the features of linked facts give them, as far as the link counts and within its bounds; 0 for all others."""
     if over.in_c is not None:
         return _judged_in_c(over.in_c, known, linked, places, cue)
     paths, shares = over.paths, cue.word_shares
@@ -191,7 +191,11 @@ def judged(known: Slate, over: Ways, linked: Linked, places: Placed, cue: Cue) -
         * walking.room_to_add(theirs @ shares, enough=ranking().names.room),
     }
     counts = how_far_counted(known, linked)
-    return {name: _over(len(known.ids), linked.target, counts * values) for name, values in found.items()}
+    given = {name: ranking().features[name] * counts * values for name, values in found.items()}
+    links, total = ranking().links, np.asarray(sum(given.values()))
+    worth = known.direct[linked.source], known.direct[linked.target]
+    share = walking.bounded(total, *worth, most=links.most, least=links.least)
+    return {name: _over(len(known.ids), linked.target, share * values) for name, values in given.items()}
 
 
 def how_far_counted(known: Slate, linked: Linked) -> Numbers:
