@@ -59,8 +59,8 @@ class NameWalk:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """The bounds of what a link over names gives a fact: at most a share of what the fact is worth that leads there, at least a share of
-    what the fact itself is."""
+    """The bounds of what a link over names gives a fact: at most a share of what the better of its two facts is worth, at least a share
+    of what the fact itself is."""
 
     most: float
     least: float

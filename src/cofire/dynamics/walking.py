@@ -91,14 +91,15 @@ def room_to_add(said: Floats, *, enough: float) -> Floats:
 
 
 def bounded(given: Floats, source: Floats, own: Floats, *, most: float, least: float) -> Floats:
-    """The share of what links would give that they give: no more than a share of what the fact is worth that each comes from, and no
-    less than a share of what the fact itself is: clip(given, least · max(0, own), most · max(0, source)) / given.
+    """The share of what links would give that they give: no more than a share of what the better of the two facts is worth, and no less
+    than a share of what the one it leads to is: clip(given, least · max(0, own), most · max(0, own, source)) / given.
 
     >>> given, worth = np.array([1.4, 0.5, -0.4]), np.array([1.0, 1.0, 1.0])
     >>> bounded(given, worth, worth, most=0.7, least=-0.1).tolist()
     [0.5, 1.0, 0.25]
     """
-    held = np.clip(given, least * np.maximum(0.0, own), most * np.maximum(0.0, source))
+    own = np.maximum(0.0, own)
+    held = np.clip(given, least * own, most * np.maximum(own, source))
     return np.divide(held, given, out=np.ones(len(given)), where=given != 0)
 
 

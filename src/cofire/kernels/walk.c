@@ -163,10 +163,10 @@ static double how_far(const linked *of, int64_t at, const slate *known, const ru
 
 INLINED double above_nothing(double number) { return number > 0 ? number : 0; }
 
-/* The share of what a link would give that it gives: no more than a share of what its source is worth, and no less than a share of
-   what the fact itself is. */
+/* The share of what a link would give that it gives: no more than a share of what the better of its two facts is worth, and no less
+   than a share of what the one it leads to is. */
 static double bounded(double given, double source, double own, const rules *by) {
-    double most = by->most * above_nothing(source), least = by->least * above_nothing(own);
+    double most = by->most * above_nothing(source > own ? source : own), least = by->least * above_nothing(own);
     return given > most ? most / given : given < least ? least / given : 1;
 }
 
