@@ -30,29 +30,38 @@ JOIN facts a ON a.key = e.source JOIN facts b ON b.key = e.target LEFT JOIN scop
 _NOW = "ended IS NULL"
 _THEN = "created <= {0} AND (ended IS NULL OR ended > {0})"
 _KEYS = "(SELECT f.key FROM carray(?1) c CROSS JOIN facts f ON f.id = c.value)"
+# A plus keeps from looking up edges fact by fact.
+_AT = f"({{0}}source IN {_KEYS} OR {{0}}target IN {_KEYS})"
+_LAST_EDGES = """
+SELECT coalesce((SELECT max(key) FROM graph_edges), 0) + coalesce((SELECT max(key) FROM association_edges), 0)
+"""
+# So many edges are gone over in the time in which those of one fact are looked up.
+LOOKED_UP = 20
 
 
 def edges(connection: apsw.Connection, wanted: EdgeFilter, limit: int, as_of: datetime | None = None) -> list[Edge]:
     """Stored edges that pass a filter, the strongest first; those of now, or with `as_of` those of then."""
     if wanted.ids is not None and not wanted.ids:
         return []
-    held, bound = _NOW if as_of is None else _THEN.format(stamp(as_of)), list[Any]()
-    if wanted.ids is not None:
-        held, bound = f"(source IN {_KEYS} OR target IN {_KEYS}) AND {held}", [apsw.carray(tuple(wanted.ids))]
-    sql = _EDGES.format(held)
-    clauses = ["1"]
-    if wanted.scopes is not None:
-        clauses.append("s.name IN (SELECT value FROM json_each(?))")
-        bound.append(json.dumps(wanted.scopes))
+    held = [_NOW if as_of is None else _THEN.format(stamp(as_of))]
     if wanted.kinds:
-        clauses.append("e.kind IN (SELECT value FROM json_each(?))")
-        bound.append(json.dumps(sorted(wanted.kinds)))
+        held.append("kind IN (SELECT value FROM json_each(?2))")
     if wanted.origin is not None:
-        clauses.append("e.origin = ?")
-        bound.append(wanted.origin)
-    order = "ORDER BY coalesce(e.weight, 0) DESC, a.id, b.id, e.kind LIMIT ?"
-    found = connection.execute(f"{sql} WHERE {' AND '.join(clauses)} {order}", (*bound, limit))
-    return [edge(row) for row in found]
+        held.append("origin = ?3")
+    if wanted.ids is not None:
+        held.append(_AT.format("+" if _are_most(connection, len(wanted.ids)) else ""))
+    within = "" if wanted.scopes is None else "WHERE s.name IN (SELECT value FROM json_each(?4))"
+    order = "ORDER BY coalesce(e.weight, 0) DESC, a.id, b.id, e.kind LIMIT ?5"
+    ids = None if wanted.ids is None else apsw.carray(tuple(wanted.ids))
+    kinds, scopes = json.dumps(sorted(wanted.kinds or ())), json.dumps(wanted.scopes)
+    sql = f"{_EDGES.format(' AND '.join(held))} {within} {order}"
+    return [edge(row) for row in connection.execute(sql, (ids, kinds, wanted.origin, scopes, limit))]
+
+
+def _are_most(connection: apsw.Connection, ids: int) -> bool:
+    """Whether so many facts are asked for that going over all edges is quicker than looking up those of each."""
+    edges = connection.execute(_LAST_EDGES).get
+    return bool(ids * LOOKED_UP >= edges)
 
 
 def edge(row: Sequence[Any]) -> Edge:
