@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any
 
 import apsw
@@ -14,8 +16,11 @@ from cofire.reading.descriptions import renewed
 from cofire.stores.index.moments import stamp
 from cofire.stores.index.terms import Held, described, unsaid
 from cofire.stores.linking import supposed
+from cofire.stores.sqlite.connecting import trusted
 
 LAST_SENTENCE = 31
+# From so many on it pays to trust what has been looked up.
+MANY = 1_000
 
 
 def write_names(connection: apsw.Connection, scope: int, written: Sequence[tuple[int, NewFact]]) -> None:
@@ -108,7 +113,8 @@ def write_descriptions(
         return
     known: dict[str, Any] = {row[0]: row[1:] for row in connection.execute(_SO_FAR, (apsw.carray(keys),))}
     told = [(one, *known[one.fact]) for one in descriptions if one.fact in known]
-    leading, replaced, new, cites = (list[tuple[Any, ...]]() for _ in range(4))
+    leading, replaced, new = (list[tuple[Any, ...]]() for _ in range(3))
+    cites: list[list[tuple[int, int, str]]] = []
     for made, key, said, last, text, *held_before in told:
         one = renewed(made, text or "", there)
         if one is None:
@@ -120,11 +126,13 @@ def write_descriptions(
         if text != one.text:
             replaced += [(stamp(now), last)] if last is not None else []
             new.append((one.text, stamp(now), key, held.terms, held.counts, version))
-        cites += [(key, there[id][0], gist) for id, gist in one.cites.items() if id != one.fact]
+        cites.append(sorted((key, there[id][0], gist) for id, gist in one.cites.items() if id != one.fact))
     # Each table in the order in which the file keeps it, so that its pages are filled one after the other.
-    for sql, rows in ((_LEADING, leading), (_REPLACED, replaced), (_DESCRIBE, new), (_CITE, sorted(cites))):
-        if rows:
-            connection.executemany(sql, rows)
+    cited = list(chain.from_iterable(sorted(cites)))
+    with trusted(connection) if len(cited) >= MANY else nullcontext():
+        for sql, rows in ((_LEADING, leading), (_REPLACED, replaced), (_DESCRIBE, new), (_CITE, cited)):
+            if rows:
+                connection.executemany(sql, rows)
 
 
 _SO_FAR = """
