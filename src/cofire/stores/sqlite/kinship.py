@@ -13,13 +13,15 @@ from cofire.dynamics.likeness import centred
 from cofire.dynamics.neighbours import Pairs, nearest_pairs
 from cofire.embedders.base import StoredModel, Vectors
 from cofire.stores.base import Kin
+from cofire.stores.sqlite.rows import keys_of_scope
 
 EXACT_UP_TO = 4_096
 BLOCK = 4_096
 RARE_TAG = 50
 
 _SCOPE = """
-SELECT f.key, f.id, v.vector FROM facts f JOIN vectors v ON v.fact = f.key WHERE f.scope = ? AND NOT f.archived ORDER BY f.id
+SELECT f.id, f.key, v.vector FROM carray(?) c CROSS JOIN facts f ON f.key = c.value CROSS JOIN vectors v ON v.fact = f.key
+WHERE NOT f.archived
 """
 # Which tags are rare is settled before anything is joined: a common one would bring in half the store.
 _SHARING = """
@@ -49,14 +51,14 @@ def kin(connection: apsw.Connection, model: StoredModel | None, ids: Sequence[st
 def _scope_kin(connection: apsw.Connection, model: StoredModel, asked: Any, k: int, sharing: int) -> Kin:
     """Kin within one scope; `asked` has its key and a fact's in every row."""
     scope, keys = int(asked[0, 0]), asked[:, 1]
-    rows: list[Any] = connection.execute(_SCOPE, (scope,)).fetchall()
-    held = np.array([row[0] for row in rows], np.int64)
+    rows: list[Any] = sorted(connection.execute(_SCOPE, (apsw.carray(keys_of_scope(connection, scope)),)))
+    held = np.array([row[1] for row in rows], np.int64)
     seen = _seen([row[2] for row in rows], model)
     wanted = np.flatnonzero(np.isin(held, keys))
     near = nearest_pairs(seen, wanted, k, exact_up_to=EXACT_UP_TO)
     shared = _alike(held, seen, _sharing(connection, scope, keys, sharing))
     return Kin(
-        tuple(row[1] for row in rows),
+        tuple(row[0] for row in rows),
         np.concatenate([near.left, shared.left]),
         np.concatenate([near.right, shared.right]),
         np.concatenate([near.cosines, shared.cosines]),

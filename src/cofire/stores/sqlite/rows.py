@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import apsw
@@ -60,6 +61,12 @@ def facts(connection: apsw.Connection, ids: Iterable[str]) -> dict[str, Fact]:
 def facts_at(connection: apsw.Connection, keys: NDArray[np.int64]) -> dict[str, Fact]:
     """The facts that have these keys, which are some, by id: a search less for each than by id."""
     return _facts(connection, _BY_KEY, keys)
+
+
+def keys_of_scope(connection: apsw.Connection, scope: int) -> NDArray[np.int64]:
+    """The keys of a scope in the order in which the file keeps its facts; the index by scope has them in that of their hashes."""
+    found: Any = connection.execute("SELECT key FROM facts WHERE scope = ?", (scope,))
+    return np.sort(np.fromiter(chain.from_iterable(found), np.int64))
 
 
 def tagged(connection: apsw.Connection, keys: NDArray[np.int64]) -> dict[int, tuple[tuple[str, ...], str]]:
