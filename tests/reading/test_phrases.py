@@ -2,11 +2,10 @@
 
 from cofire.reading.marking import TAGS, tags
 from cofire.reading.phrases import AT_MOST, LONGEST, phrases
-from cofire.reading.shapes import pieces
 
 
 def key(text: str) -> tuple[str, ...]:
-    return phrases([pieces(text)])
+    return phrases([text])
 
 
 def test_stop_words_and_marks_cut_phrases() -> None:

@@ -10,7 +10,6 @@ from functools import lru_cache
 from cofire.model import Description, Fact
 from cofire.reading.phrases import phrases
 from cofire.reading.sentences import sentences
-from cofire.reading.shapes import pieces
 from cofire.reading.words import counts
 
 LONGEST_DESCRIPTION = 400
@@ -23,10 +22,18 @@ def extended(before: str, newer: Sequence[str]) -> str:
     >>> extended("Goes with: transaction mode", ["PgBouncer"])
     'Goes with: transaction mode; PgBouncer'
     """
-    gists = list(dict.fromkeys([*_gists(before), *newer]))
-    while len(gists) > 1 and sum(map(len, gists)) > LONGEST_DESCRIPTION:
-        gists.pop(0)
-    return LEAD + BETWEEN.join(gists)
+    return LEAD + BETWEEN.join(_latest(list(dict.fromkeys([*_gists(before), *newer]))))
+
+
+def _latest(gists: Sequence[str]) -> list[str]:
+    """The last gists that are together short enough, and one at least."""
+    room, kept = LONGEST_DESCRIPTION, list[str]()
+    for one in reversed(gists):
+        room -= len(one)
+        if room < 0 and kept:
+            break
+        kept.append(one)
+    return kept[::-1]
 
 
 def renewed(one: Description, last: str, there: Container[str]) -> Description | None:
@@ -52,7 +59,7 @@ def gist(fact: Fact) -> str:
     """What a fact is about in a few words: its subject, else its key phrases."""
     if fact.subject:
         return fact.subject.replace(BETWEEN, ", ")
-    found = phrases([pieces(sentence) for sentence in sentences(fact.text)])
+    found = phrases(sentences(fact.text))
     said = ", ".join(found[:3]) if found else " ".join(fact.text.split()[:6])
     return said.replace(BETWEEN, ", ")
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import chain
 
-from cofire.reading.shapes import Line
+from cofire.reading.shapes import chunks, look
 from cofire.reading.vocabulary import SMALL, TIME_WORDS
 from cofire.reading.words import STOP_WORDS
 
@@ -23,39 +25,51 @@ _CUT = STOP_WORDS | SMALL | _VAGUE | TIME_WORDS
 _TELLING = frozenset(("word", "capital", "acronym", "camel", "code"))
 
 
-def phrases(lines: Iterable[Line]) -> tuple[str, ...]:
+def phrases(said: Iterable[str]) -> tuple[str, ...]:
     """Runs of words between stop words and marks, at most three words each, by the sum of their words' degree / frequency.
 
-    A run that is longer keeps its end, where English has its heads.
+    A run that is longer keeps its end, where English has its heads. `said` are sentences, beyond which no run goes.
 
-    >>> from cofire.reading.shapes import pieces
-    >>> phrases([pieces("The idle connections of the new staging database time out, connections and all.")])
+    >>> phrases(["The idle connections of the new staging database time out, connections and all."])
     ('staging database', 'idle connections', 'connections')
     """
-    runs = [run for line in lines for run in _runs(line)]
-    scores = _scores(runs)
-    best = sorted(dict.fromkeys(runs), key=lambda run: -sum([scores[word] for word in run]))
-    return tuple(" ".join(run) for run in best[:AT_MOST])
+    runs = [run for sentence in said for run in _runs(sentence)]
+    return tuple(" ".join(run) for run in _best_first(runs)[:AT_MOST])
 
 
-def _runs(line: Line) -> Iterator[tuple[str, ...]]:
-    run: list[str] = []
-    for piece in line:
-        telling = piece.low not in _CUT and piece.shape in _TELLING and _is_telling(piece.low)
-        if run and (piece.opened or not telling):
-            yield tuple(run[-LONGEST:])
+def _runs(sentence: str) -> list[tuple[str, ...]]:
+    runs, run = list[tuple[str, ...]](), list[str]()
+    for word, opened, closed in map(_told, chunks(sentence)):
+        if run and (opened or not word):
+            runs.append(tuple(run[-LONGEST:]))
             run = []
-        if telling:
-            run.append(piece.low)
-            if piece.closed:
-                yield tuple(run[-LONGEST:])
+        if word:
+            run.append(word)
+            if closed:
+                runs.append(tuple(run[-LONGEST:]))
                 run = []
-    if run:
-        yield tuple(run[-LONGEST:])
+    return [*runs, tuple(run[-LONGEST:])] if run else runs
+
+
+@lru_cache(maxsize=30_000)
+def _told(chunk: str) -> tuple[str, str, str]:
+    """The word of a chunk if it is a telling one, else nothing; with the punctuation before and after it."""
+    piece = look(chunk)
+    telling = piece.low not in _CUT and piece.shape in _TELLING and _is_telling(piece.low)
+    return piece.low if telling else "", piece.opened, piece.closed
 
 
 def _is_telling(low: str) -> bool:
     return len(low) > 2 and low[-2:] != "ly" and "'" not in low
+
+
+def _best_first(runs: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Each run once. Where no word comes twice, as in most texts, a run of n words scores n², so that the longest is the best."""
+    words = list(chain.from_iterable(runs))
+    if len(set(words)) == len(words):
+        return sorted(runs, key=len, reverse=True)
+    scores = _scores(runs)
+    return sorted(dict.fromkeys(runs), key=lambda run: -sum([scores[word] for word in run]))
 
 
 def _scores(runs: Sequence[tuple[str, ...]]) -> dict[str, float]:

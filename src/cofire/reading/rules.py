@@ -49,7 +49,7 @@ def read(fact: Fact, find_names: NameFinder, *, wanted: Wanted) -> Reading:
     lines = [pieces(sentence) for sentence in cut]
     named = find_names(cut, lines, known=set(terms(f"{fact.subject or ''} {fact.speaker or ''}")))
     spans = times(text, fact.time)
-    key = phrases(lines) if wanted == "all" else ()
+    key = phrases(cut) if wanted == "all" else ()
     return Reading(
         mentions=mentions(cut, named, about),
         subjects=about,

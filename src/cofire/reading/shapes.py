@@ -54,7 +54,8 @@ class Piece:
 Line = Sequence[Piece]
 
 # The bound keeps what is remembered of pieces small.
-_PIECE = re.compile(r"[^\s—–]{1,400}|[—–]{1,400}")
+_LONGEST = 400
+_PIECE = re.compile(rf"[^\s—–]{{1,{_LONGEST}}}|[—–]{{1,{_LONGEST}}}")
 _OPENING = "\"'“”‘’«([{<*`"
 _CLOSING = ".,;:!?)]}>\"'“”‘’»*`…([{"
 _ABBREVIATED = frozenset("st dr mr mrs ms prof rev gen col lt sgt capt sen rep gov ft mt hon fr no".split())
@@ -102,7 +103,14 @@ def pieces(sentence: str) -> list[Piece]:
     >>> [(piece.core, piece.shape) for piece in pieces("Ana's PgBouncer uses max_conn.")]
     [('Ana', 'capital'), ('PgBouncer', 'camel'), ('uses', 'word'), ('max_conn', 'code')]
     """
-    return [look(chunk) for chunk in _PIECE.findall(sentence)]
+    return [look(chunk) for chunk in chunks(sentence)]
+
+
+def chunks(sentence: str) -> list[str]:
+    """What stands between spaces and long dashes. Most sentences are short and without such dashes, and cut the sooner for it."""
+    if len(sentence) <= _LONGEST and "—" not in sentence and "–" not in sentence:
+        return sentence.split()
+    return _PIECE.findall(sentence)
 
 
 @lru_cache(maxsize=30_000)

@@ -32,7 +32,8 @@ _ORDINARY_COMPOUND = re.compile(r"[A-Za-z]?[a-z]+(?:-[A-Za-z]?[a-z]+)+")
 # Not within the plural of an acronym (APIs).
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])(?![A-Z]s(?![a-z]))")
 _ACRONYMS = re.compile(r"[A-Z]{2,}s")
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+# The comma comes first, as what a text is searched for.
+_THOUSANDS = re.compile(r",(?<=\d,)(?=\d{3}(?!\d))")
 _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f]+"
 )

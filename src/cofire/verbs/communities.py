@@ -13,7 +13,6 @@ from cofire.learned import Group
 from cofire.learning_asks import Groups
 from cofire.model import Fact
 from cofire.reading.phrases import phrases
-from cofire.reading.shapes import pieces
 from cofire.verbs import accepting
 from cofire.verbs.asking import Names
 
@@ -50,7 +49,7 @@ def communities(scope: Names, limit: int) -> Asking[list[Community]]:
 
 def said(fact: Fact) -> frozenset[str]:
     """The telling phrases of a fact, and what it is about."""
-    found = phrases([pieces(fact.text)])
+    found = phrases([fact.text])
     return frozenset([*found, fact.subject.casefold()] if fact.subject else found)
 
 

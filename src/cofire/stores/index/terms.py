@@ -110,7 +110,7 @@ def places_of(stored: Sequence[bytes | None], words: Terms) -> NDArray[np.int64]
     return table[:, column]
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=100_000)
 def hint(word: str) -> int:
     """A word of a fact's description as a number of its own, so that it can count for less than a word of its text."""
     return _number(_marked("described", word))
