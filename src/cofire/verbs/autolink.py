@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,9 +43,9 @@ class Links:
     descriptions: tuple[Description, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Linked:
-    """A new fact, the id of an old one and the tags of that, how alike they are, and the description that holds of the old one so far."""
+class Linked(NamedTuple):
+    """A new fact, the id of an old one and the tags of that, how alike they are, and the description that holds of the old one so far.
+    A tuple, since a dream makes hundreds of thousands."""
 
     new: Fact
     old: str
@@ -84,27 +85,28 @@ def auto_links(
 
 def link_edges(linked: Sequence[Linked]) -> tuple[NewEdge, ...]:
     """One edge a pair, from the smaller id to the larger, as its ends are alike."""
-    made: dict[tuple[str, str], Edge] = {}
-    for one in linked:
-        new, old = one.new, one.old
+    made: dict[tuple[str, str], NewEdge] = {}
+    for new, old, tags, cosine, _ in linked:
         ends = (old, new.id) if old < new.id else (new.id, old)
-        tags = tuple(sorted(set(new.tags).intersection(one.tags))) if new.tags and one.tags else ()
-        made[ends] = Edge(*ends, "auto_link", round(min(1.0, one.cosine), 6), 1.0, tags, "auto_link")
-    return tuple(NewEdge(edge, "skip", own=True) for edge in made.values())
+        shared = tuple(sorted(set(new.tags).intersection(tags))) if new.tags and tags else ()
+        edge = Edge(*ends, "auto_link", round(min(1.0, cosine), 6), 1.0, shared, "auto_link")
+        made[ends] = NewEdge(edge, "skip", own=True)
+    return tuple(made.values())
 
 
 def describe(linked: Sequence[Linked], settings: Settings) -> tuple[Description, ...]:
     """What each old fact is now known to belong with. The text of the fact stays as it is."""
     if not settings[EVOLUTION]:
         return ()
-    gists = {new.id: gist(new) for new in {one.new.id: one.new for one in linked}.values()}
-    newer: dict[str, dict[str, str]] = {}
-    for one in linked:
-        newer.setdefault(one.old, {})[one.new.id] = gists[one.new.id]
+    gists = {id: gist(new) for id, new in {one.new.id: one.new for one in linked}.items()}
+    newer, before = dict[str, dict[str, str]](), dict[str, str]()
+    for new, old, _, _, description in linked:
+        newer.setdefault(old, {})[new.id] = gists[new.id]
+        before[old] = description
     made = []
-    for id, one in {one.old: one for one in linked}.items():
-        text = extended(one.description, list(newer[id].values()))
-        made.append(Description(id, text, said_by(text), newer[id]))
+    for id, cites in newer.items():
+        text = extended(before[id], list(cites.values()))
+        made.append(Description(id, text, said_by(text), cites))
     return tuple(made)
 
 
