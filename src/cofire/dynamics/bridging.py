@@ -55,12 +55,10 @@ def bridges(
     """
     a, b = np.minimum(*pairs), np.maximum(*pairs)
     large = (np.bincount(community) >= smallest)[community] if len(community) else np.zeros(0, dtype=np.bool_)
-    gap = _gaps(community, a, b)
-    fit = (community[a] != community[b]) & large[a] & large[b] & (cosine >= floor)
-    fit &= ~np.isin(gap, _gaps(community, *standing))
-    closest_first = np.lexsort((b, a, -cosine))
-    closest_first = closest_first[fit[closest_first]]
-    _, first = np.unique(gap[closest_first], return_index=True)
+    fit = np.flatnonzero((community[a] != community[b]) & large[a] & large[b] & (cosine >= floor))
+    fit = fit[~np.isin(_gaps(community, a[fit], b[fit]), _gaps(community, *standing))]
+    closest_first = fit[np.lexsort((b[fit], a[fit], -cosine[fit]))]
+    _, first = np.unique(_gaps(community, a[closest_first], b[closest_first]), return_index=True)
     return tuple(
         Bridge(int(a[pair]), int(b[pair]), bridge_weight(float(cosine[pair]), share=share, ceiling=ceiling))
         for pair in closest_first[np.sort(first)[:most]]
