@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
@@ -313,7 +313,7 @@ class Change:
     sample: int = 0
     vectors: Mapping[str, bytes] = field(default_factory=dict)
     adopt_vectors: bool = False
-    edges: tuple[NewEdge, ...] = ()
+    edges: Sequence[NewEdge] = ()
     ended: tuple[Edge, ...] = ()
     reach: int = 0
     mentions: Mapping[str, tuple[Mentioned, ...]] = field(default_factory=dict)

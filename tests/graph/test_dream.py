@@ -13,7 +13,8 @@ from cofire import Memory
 from cofire.driving import run
 from cofire.errors import StoreFull
 from cofire.stores.base import Kin
-from cofire.verbs.dream import Dreamed, dream, late_pairs
+from cofire.verbs.dream import Dreamed, dream
+from cofire.verbs.late_linking import late_pairs
 from tests.conftest import HashedWords, Opening
 
 TEAM = [
@@ -260,4 +261,5 @@ def test_a_fact_that_is_tagged_during_a_dream_is_dreamed_of_with_its_tags(memory
 def test_who_is_kin_twice_takes_one_place_among_the_linked() -> None:
     near, again = 0.9, 0.9000001
     kin = Kin(("a", "b", "c", "d"), np.array([3, 3, 3]), np.array([0, 0, 1]), np.array([near, again, 0.8]))
-    assert [old for _, old, _ in late_pairs(kin, 0.7, 2)] == ["a", "b"]
+    pairs = late_pairs(kin, 0.7, 2)
+    assert [pairs.ids[row] for row in pairs.old.tolist()] == ["a", "b"]

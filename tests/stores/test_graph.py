@@ -9,6 +9,7 @@ import pytest
 
 from cofire.errors import InvalidInput, NotFound
 from cofire.model import About, Description, Edge, Importance, Mentioned, NewEdge, NewFact
+from cofire.sheaves import Sheaf, Sheaves, connected
 from cofire.stores.base import EdgeFilter, Store
 from tests.stores.making import NOW, Pen, cue, everywhere, vector
 
@@ -174,6 +175,58 @@ def test_in_a_crowd_of_new_edges_each_one_meets_what_is_there(store: Store, pen:
     assert held[a, c, "supports"] == (0.5, 0.6)
     assert held[a, d, "similar"] == (0.7, 0.8)
     assert held[b, c, "causes"] == pytest.approx((0.3, 0.45))
+
+
+def sheaf_of(ids: list[str], kind: str, mode: str = "update", *, weight: float = 0.3) -> Sheaf:
+    """Each with each later one."""
+    source, target = np.triu_indices(len(ids), 1)
+    weights = np.full(len(source), weight)
+    return Sheaf(ids, source, target, kind, weights, weights + 0.1, {0: ("pump", "tea")}, "similarity", mode)
+
+
+def test_a_sheaf_is_written_as_its_edges_would_be(store: Store, pen: Pen) -> None:
+    ids = [written.id for written in pen.write(*(pen.new(f"fact {number}") for number in range(48))).facts]
+    a, b, c, d, *_ = ids
+    there = [
+        Edge(a, b, "similar", 0.5, 0.6),
+        Edge(a, c, "similar", 0.3, 0.4, (), "similarity"),
+        Edge(c, d, "auto_link"),
+    ]
+    pen.write(edges=tuple(map(NewEdge, [*there, Edge(a, d, "similar", 0.5, 0.6)])))
+    pen.write(ended=(Edge(a, d, "similar"),))
+    bound = Sheaves(
+        [sheaf_of([*ids, "nobody"], "similar"), sheaf_of(ids[:4], "auto_link", "skip")],
+        [NewEdge(Edge(b, a, "causes", 0.9))],
+    )
+    written = pen.write(edges=bound)
+    many = len(ids) * (len(ids) - 1) // 2
+    assert (written.edges.new, written.edges.changed) == (many - 2 + 5 + 1, 1)
+    held = {(edge.source, edge.target, edge.kind): edge for edge in store.edges(EVERY, 2_000)}
+    assert len(held) == many + 6 + 1
+    assert held[a, b, "similar"] == Edge(a, b, "similar", 0.3, 0.4, ("pump", "tea"), "similarity")
+    assert held[a, d, "similar"] == Edge(a, d, "similar", 0.3, 0.4, (), "similarity")
+    assert held[c, d, "auto_link"].weight is None
+
+
+def test_few_edges_of_a_sheaf_are_written_too(store: Store, pen: Pen) -> None:
+    ids = [written.id for written in pen.write(*(pen.new(f"fact {number}") for number in range(3))).facts]
+    assert pen.write(edges=Sheaves([sheaf_of(ids, "similar")], [])).edges.new == 3
+    assert between(store, "similar") == [(ids[0], ids[1]), (ids[0], ids[2]), (ids[1], ids[2])]
+
+
+def test_a_sheaf_does_not_cross_scopes(store: Store, pen: Pen) -> None:
+    ids = [written.id for written in pen.write(*(pen.new(f"fact {number}") for number in range(46))).facts]
+    with pytest.raises(InvalidInput):
+        pen.write(edges=Sheaves([sheaf_of([*ids, pen.tell("two", scope="elsewhere")], "similar")], []))
+    assert store.edges(EVERY, 10) == []
+
+
+def test_sheaves_read_as_a_sequence_of_edges() -> None:
+    sheaf, single = sheaf_of(["a", "b", "c"], "similar"), NewEdge(Edge("c", "a", "causes"))
+    edges = Sheaves([sheaf], [single])
+    first = NewEdge(Edge("a", "b", "similar", 0.3, 0.4, ("pump", "tea"), "similarity"), "update", own=True)
+    assert (len(edges), edges[0], edges[-1], list(edges[1:])) == (4, first, single, list(edges)[1:])
+    assert connected(edges) == {"a", "b", "c"}
 
 
 def test_a_crowd_of_which_one_is_refused_is_refused(store: Store, pen: Pen) -> None:

@@ -48,9 +48,10 @@ def renewed(one: Description, last: str, there: Container[str]) -> Description |
     """
     if not one.cites:
         return one
-    cites = {id: gist for id, gist in one.cites.items() if id in there}
+    whole = all(map(there.__contains__, one.cites))
+    cites = one.cites if whole else {id: gist for id, gist in one.cites.items() if id in there}
     text = extended(last, list(cites.values()))
-    if text == one.text and len(cites) == len(one.cites):
+    if text == one.text and whole:
         return one
     return replace(one, text=text, counts=said_by(text), cites=cites) if cites else None
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from cofire.reading.descriptions import extended, gist, said_by
 from cofire.settings import Settings
 from cofire.stores.base import Near
 
+KIND, MODE = "auto_link", "skip"
 DEVIATIONS, HIGHEST = 5.0, 0.9
 # Facts near enough to be linked are near by their signs too, so that few need be looked at closely.
 CANDIDATES = 128
@@ -43,9 +43,9 @@ class Links:
     descriptions: tuple[Description, ...] = ()
 
 
-class Linked(NamedTuple):
-    """A new fact, the id of an old one and the tags of that, how alike they are, and the description that holds of the old one so far.
-    A tuple, since a dream makes hundreds of thousands."""
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """A new fact, the id of an old one and the tags of that, how alike they are, and the description that holds of the old one so far."""
 
     new: Fact
     old: str
@@ -80,34 +80,44 @@ def auto_links(
         for told, others in zip(new.values(), near, strict=True)
         for one in _linked(told, others, model, least=least, most=settings[AUTO_LINK_MOST])
     ]
-    return Links(link_edges(linked), describe(linked, settings))
+    return Links(link_edges(linked), _described(linked, settings))
 
 
 def link_edges(linked: Sequence[Linked]) -> tuple[NewEdge, ...]:
     """One edge a pair, from the smaller id to the larger, as its ends are alike."""
-    made: dict[tuple[str, str], NewEdge] = {}
-    for new, old, tags, cosine, _ in linked:
-        ends = (old, new.id) if old < new.id else (new.id, old)
-        shared = tuple(sorted(set(new.tags).intersection(tags))) if new.tags and tags else ()
-        edge = Edge(*ends, "auto_link", round(min(1.0, cosine), 6), 1.0, shared, "auto_link")
-        made[ends] = NewEdge(edge, "skip", own=True)
-    return tuple(made.values())
+    made: dict[tuple[str, str], Edge] = {}
+    for one in linked:
+        ends = (one.old, one.new.id) if one.old < one.new.id else (one.new.id, one.old)
+        made[ends] = Edge(*ends, KIND, link_weight(one.cosine), 1.0, shared_tags(one.new.tags, one.tags), KIND)
+    return tuple(NewEdge(edge, MODE, own=True) for edge in made.values())
 
 
-def describe(linked: Sequence[Linked], settings: Settings) -> tuple[Description, ...]:
-    """What each old fact is now known to belong with. The text of the fact stays as it is."""
+def link_weight(cosine: float) -> float:
+    return round(min(1.0, cosine), 6)
+
+
+def shared_tags(some: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
+    return tuple(sorted({tag for tag in some if tag in others})) if some and others else ()
+
+
+def describe(cites: Mapping[str, Mapping[str, str]], before: Mapping[str, str]) -> tuple[Description, ...]:
+    """What each old fact is now known to belong with: with what it cites, the gists of new facts by their ids. `before` are the
+    descriptions that hold so far. The text of the fact stays as it is."""
+    made = []
+    for id, gists in cites.items():
+        text = extended(before.get(id, ""), list(gists.values()))
+        made.append(Description(id, text, said_by(text), gists))
+    return tuple(made)
+
+
+def _described(linked: Sequence[Linked], settings: Settings) -> tuple[Description, ...]:
     if not settings[EVOLUTION]:
         return ()
     gists = {id: gist(new) for id, new in {one.new.id: one.new for one in linked}.items()}
-    newer, before = dict[str, dict[str, str]](), dict[str, str]()
-    for new, old, _, _, description in linked:
-        newer.setdefault(old, {})[new.id] = gists[new.id]
-        before[old] = description
-    made = []
-    for id, cites in newer.items():
-        text = extended(before[id], list(cites.values()))
-        made.append(Description(id, text, said_by(text), cites))
-    return tuple(made)
+    cites: dict[str, dict[str, str]] = {}
+    for one in linked:
+        cites.setdefault(one.old, {})[one.new.id] = gists[one.new.id]
+    return describe(cites, {one.old: one.description for one in linked})
 
 
 def _near(new: Sequence[Told], least: float, now: datetime, settings: Settings) -> Asking[list[list[Near]]]:

@@ -34,16 +34,19 @@ from cofire.graph_settings import (
 from cofire.kinds import KINDS
 from cofire.model import Change, Description, Edge, EdgeCounts, Fact, Importance, NewEdge, Record, Written
 from cofire.reading.base import Reading
+from cofire.reading.descriptions import gist
 from cofire.settings import SAMPLE, Settings
+from cofire.sheaves import Sheaf, Sheaves
 from cofire.stores.base import EdgeFilter, Kin, Network, Profile, StoreSize
 from cofire.verbs import accepting
 from cofire.verbs.asking import Names
-from cofire.verbs.autolink import Linked, describe, link_edges, threshold
+from cofire.verbs.autolink import describe, threshold
 from cofire.verbs.finding_causes import causal_edges
+from cofire.verbs.late_linking import late_cites, late_edges, late_pairs
 from cofire.verbs.model_of_store import stored_model
 from cofire.verbs.naming import later_mentions
 from cofire.verbs.remember import Progress
-from cofire.verbs.weaving import weave
+from cofire.verbs.weaving import Woven, weave
 
 RECORD = "dream"
 TRIES = 10
@@ -105,15 +108,15 @@ def _dream_batch(scopes: tuple[str, ...] | None, settings: Settings) -> Asking[t
     kin: Kin = yield FindKin(ids if settings[MULTI_GRAPH] else [], settings[DREAM_NEIGHBOURS], settings[DREAM_SHARING])
     if not batch:
         return [], EdgeCounts(), kin
-    edges, ended = yield from _similarity(batch, kin, settings)
+    woven = yield from _similarity(batch, kin, settings)
     linked, descriptions = yield from _late_links(batch, kin, settings)
     readings: Sequence[Reading] = yield Understand(batch, wanted="causes")
     causes = yield from causal_edges(batch, readings, now, settings)
     mentions = yield from later_mentions(_subjects(batch, readings), settings)
     change = Change(
         now=now,
-        edges=(*edges, *linked, *causes),
-        ended=ended,
+        edges=Sheaves((*woven.sheaves, *linked), (*woven.refreshed, *causes)),
+        ended=woven.ended,
         mentions=mentions,
         descriptions=descriptions,
         dreamed={fact.id: fact.drawn_from for fact in batch},
@@ -130,12 +133,11 @@ def _subjects(batch: Sequence[Fact], readings: Sequence[Reading]) -> list[tuple[
     return [(fact.scope, subject.name) for fact, reading in read for subject in reading.subjects]
 
 
-def _similarity(batch: Sequence[Fact], kin: Kin, settings: Settings) -> Asking[tuple[Any, Any]]:
+def _similarity(batch: Sequence[Fact], kin: Kin, settings: Settings) -> Asking[Woven]:
     """Edges by composite score and by nearness, under the degree cap."""
     touched = sorted({kin.ids[row] for row in kin.rows.tolist()})
     profiles = yield from _profiles(touched, batch)
-    woven = weave(kin, profiles, (yield from _counted(frozenset(touched))), settings)
-    return woven.edges, woven.ended
+    return weave(kin, profiles, (yield from _counted(frozenset(touched))), settings)
 
 
 def _counted(ids: frozenset[str]) -> Asking[list[Edge]]:
@@ -155,46 +157,27 @@ def _profiles(ids: Sequence[str], batch: Sequence[Fact]) -> Asking[dict[str, Pro
 
 def _late_links(
     batch: Sequence[Fact], kin: Kin, settings: Settings
-) -> Asking[tuple[tuple[NewEdge, ...], tuple[Description, ...]]]:
+) -> Asking[tuple[tuple[Sheaf, ...], tuple[Description, ...]]]:
     """Auto-links that remember had left for later, from each waiting fact to older ones."""
     model = yield from stored_model()
     if model is None or not settings[AUTO_LINK] or not len(kin.left):
         return (), ()
-    pairs = late_pairs(kin, threshold(model, settings), settings[AUTO_LINK_MOST])
     fresh = {fact.id: fact for fact in batch}
-    pairs = [pair for pair in pairs if pair[0] in fresh]
-    facts: list[Fact | None] = yield Read(sorted({old for _, old, _ in pairs if old not in fresh}))
+    pairs = late_pairs(kin, threshold(model, settings), settings[AUTO_LINK_MOST]).of_new(fresh)
+    facts: list[Fact | None] = yield Read([id for id in pairs.older() if id not in fresh])
     known = fresh | {fact.id: fact for fact in facts if fact is not None}
-    pairs = [pair for pair in pairs if pair[1] in known]
-    described = (yield from _described({old for _, old, _ in pairs})) if settings[EVOLUTION] else {}
-    linked = [Linked(known[new], old, known[old].tags, cosine, described.get(old, "")) for new, old, cosine in pairs]
-    return link_edges(linked), describe(linked, settings)
+    pairs = pairs.of_old(known)
+    edges = late_edges(pairs, {id: fact.tags for id, fact in known.items() if fact.tags})
+    if not settings[EVOLUTION]:
+        return (edges,), ()
+    before = yield from _described(pairs.older())
+    return (edges,), describe(late_cites(pairs, {id: gist(fresh[id]) for id in pairs.newer()}), before)
 
 
 def _described(ids: Collection[str]) -> Asking[dict[str, str]]:
     """The description that holds of each of these facts that has one."""
     told: list[list[str]] = yield from at_one_moment([Described(id) for id in ids])
     return {id: texts[-1] for id, texts in zip(ids, told, strict=True) if texts}
-
-
-def late_pairs(kin: Kin, least: float, most: int) -> list[tuple[str, str, float]]:
-    """The best older facts for each newer one, at most so many."""
-    order = sorted(range(len(kin.ids)), key=kin.ids.__getitem__)
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    near = np.flatnonzero(kin.cosines >= least)
-    one, other, cosines = rank[kin.left[near]], rank[kin.right[near]], kin.cosines[near]
-    new, old = np.maximum(one, other), np.minimum(one, other)
-    # Who is kin by nearness and by a tag stands there twice, and their cosines may differ in the last bit.
-    _, once = np.unique(new * len(order) + old, return_index=True)
-    _, came, which = np.unique(new, return_index=True, return_inverse=True)
-    turn = came[which][once]
-    best = np.lexsort((-old[once], -cosines[once], turn))
-    nth = np.arange(len(best)) - np.searchsorted(turn[best], turn[best])
-    kept = once[best[nth < most]]
-    ids = [kin.ids[row] for row in order]
-    pairs = zip(new[kept].tolist(), old[kept].tolist(), cosines[kept].tolist(), strict=True)
-    return [(ids[one], ids[other], cosine) for one, other, cosine in pairs]
 
 
 def _rate(scopes: tuple[str, ...] | None, near: Mapping[str, list[Kin]], settings: Settings) -> Asking[tuple[int, int]]:

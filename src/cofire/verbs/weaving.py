@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,11 +28,13 @@ from cofire.graph_settings import (
 )
 from cofire.model import Edge, NewEdge
 from cofire.settings import Settings
+from cofire.sheaves import Sheaf
 from cofire.stores.base import Kin, Profile
 
 # Which held edges count for the cap of a kind, and which of them give way to a better one, in this order.
 COUNTED = {"similar": ("similar", "co_occurs", "bridge"), "semantic": ("semantic",)}
 ORIGINS = {"similar": "similarity", "semantic": "neighbours"}
+MODE = "update"
 DECIMALS = 6
 
 Ints = NDArray[np.int64]
@@ -41,9 +43,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Woven:
-    """Edges to write and edges to take away."""
+    """Edges to write, those that are held already to be written with a new weight, and edges to take away."""
 
-    edges: tuple[NewEdge, ...]
+    sheaves: tuple[Sheaf, ...]
+    refreshed: tuple[NewEdge, ...]
     ended: tuple[Edge, ...]
 
 
@@ -79,7 +82,8 @@ def weave(kin: Kin, profiles: Mapping[str, Profile], held: Iterable[Edge], setti
     changes = [_placed(one, cloth, known, settings) for one in offers if one is not None]
     displaced = [tie for change in changes for tie in change.displaced]
     return Woven(
-        tuple(NewEdge(edge, "update", own=True) for change in changes for edge in _edges(change, cloth)),
+        tuple(_sheaf(change.written, cloth) for change in changes),
+        tuple(NewEdge(_edge(cloth, tie), MODE, own=True) for change in changes for tie in change.refreshed),
         tuple(Edge(cloth.ids[tie.pair[0]], cloth.ids[tie.pair[1]], tie.kind) for tie in displaced),
     )
 
@@ -153,17 +157,23 @@ def _weights(scores: Floats) -> Floats:
     return np.asarray(np.round(np.minimum(1.0, scores), DECIMALS), np.float64)
 
 
-def _edges(change: Capping, cloth: Cloth) -> Iterator[Edge]:
-    """What is written or takes a new weight."""
-    new = change.written
-    for one, other, weight in zip(new.one.tolist(), new.other.tolist(), new.weight.tolist(), strict=True):
-        yield _edge(cloth, one, other, new.kind, weight)
-    for tie in change.refreshed:
-        yield _edge(cloth, *tie.pair, tie.kind, tie.weight)
+def _sheaf(new: Offers, cloth: Cloth) -> Sheaf:
+    """What is written anew."""
+    tagged = np.array([bool(row and row.tags) for row in cloth.profiles], np.bool_)
+    both = np.flatnonzero(tagged[new.one] & tagged[new.other])
+    pairs = zip(both.tolist(), new.one[both].tolist(), new.other[both].tolist(), strict=True)
+    tags = {at: shared for at, one, other in pairs if (shared := _shared(cloth, one, other))}
+    confidence = np.maximum(0.0, new.weight) if new.kind == "semantic" else np.ones(len(new.weight))
+    return Sheaf(cloth.ids, new.one, new.other, new.kind, new.weight, confidence, tags, ORIGINS[new.kind], MODE)
 
 
-def _edge(cloth: Cloth, one: int, other: int, kind: str, weight: float) -> Edge:
+def _edge(cloth: Cloth, tie: Tie) -> Edge:
+    one, other = tie.pair
+    confidence = max(0.0, tie.weight) if tie.kind == "semantic" else 1.0
+    tags = _shared(cloth, one, other)
+    return Edge(cloth.ids[one], cloth.ids[other], tie.kind, tie.weight, confidence, tags, ORIGINS[tie.kind])
+
+
+def _shared(cloth: Cloth, one: int, other: int) -> tuple[str, ...]:
     first, second = cloth.profiles[one], cloth.profiles[other]
-    tags = tuple(sorted(first.tags & second.tags)) if first and second and first.tags and second.tags else ()
-    confidence = max(0.0, weight) if kind == "semantic" else 1.0
-    return Edge(cloth.ids[one], cloth.ids[other], kind, weight, confidence, tags, ORIGINS[kind])
+    return tuple(sorted(first.tags & second.tags)) if first and second else ()

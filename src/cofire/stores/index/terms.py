@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ Terms = NDArray[np.int64]
 Counts = NDArray[np.uint16]
 
 _MOST = 65_535
+# So many facts are described sooner one by one.
+FEW = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +132,48 @@ def described(stored: Held, counts: Mapping[str, int]) -> Held:
         if held.get(number, 0) < count:
             held[number] = min(count, _MOST)
     return _packed(held, ())
+
+
+def all_described(stored: Sequence[Held], counts: Sequence[Mapping[str, int]], own: Sequence[bytes]) -> list[Held]:
+    """The same of many facts at once, with the words that are not among their own terms.
+
+    >>> own = [packed({"tea": 1}, ()).terms, b""]
+    >>> all_described([Held(b"", b"")] * 2, [{"tea": 1, "pot": 2}, {}], own) == [
+    ...     described(Held(b"", b""), {"pot": 2}),
+    ...     Held(b"", b""),
+    ... ]
+    True
+    """
+    fresh = _hinted(counts, own) if len(counts) > FEW and any(counts) else [None] * len(counts)
+    return [
+        new if new is not None and not before.terms else described(before, unsaid(said, terms))
+        for new, before, said, terms in zip(fresh, stored, counts, own, strict=True)
+    ]
+
+
+def _hinted(counts: Sequence[Mapping[str, int]], own: Sequence[bytes]) -> list[Held]:
+    """What facts without a description hold by their first one. By numbers, since a word of many is looked up all over the memory."""
+    words = list(chain.from_iterable(counts))
+    number = {word: at for at, word in enumerate(dict.fromkeys(words))}
+    word = np.fromiter(map(number.__getitem__, words), np.int64, len(words))
+    row = np.repeat(np.arange(len(counts)), list(map(len, counts)))
+    often = np.fromiter(chain.from_iterable(said.values() for said in counts), np.int64, len(words))
+    unsaid_ones = ~np.isin(row * len(number) + word, _own_words(list(number), own))
+    ends = np.cumsum(np.bincount(row[unsaid_ones], minlength=len(counts))).tolist()
+    hints = np.array(list(map(hint, number)), np.int64)[word[unsaid_ones]].tobytes()
+    many = np.minimum(often[unsaid_ones], _MOST).astype(np.uint16).tobytes()
+    return [Held(hints[8 * a : 8 * b], many[2 * a : 2 * b]) for a, b in pairwise([0, *ends])]
+
+
+def _own_words(words: Sequence[str], own: Sequence[bytes]) -> NDArray[np.int64]:
+    """Which facts say which of these words themselves: the row of the fact times their number, and the place of the word."""
+    terms = np.array(list(map(term, words)), np.int64)
+    order = np.argsort(terms)
+    said = np.frombuffer(b"".join(own), np.int64)
+    row = np.repeat(np.arange(len(own)), [len(one) // 8 for one in own])
+    place = order[np.minimum(np.searchsorted(terms, said, sorter=order), len(terms) - 1)]
+    known = terms[place] == said
+    return np.asarray(row[known] * len(words) + place[known], np.int64)
 
 
 def redescribed(stored: Held, counts: Mapping[str, int]) -> tuple[Held, dict[str, int]]:

@@ -327,17 +327,6 @@ def _tune(connection: apsw.Connection, options: SqliteOptions) -> None:
         connection.pragma(name, value)
 
 
-@contextmanager
-def trusted(connection: apsw.Connection) -> Iterator[None]:
-    """Rows that are written inside point to facts that the very same transaction has looked up; SQLite would look for each of them
-    once more, all over the file. All statements are prepared anew afterwards, so that it pays for many rows only."""
-    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_FKEY, 0)
-    try:
-        yield
-    finally:
-        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_FKEY, 1)
-
-
 def patience(seconds: float) -> Callable[[int], bool]:
     """Wait for others a short while of chance length, again and again until the time is up.
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from array import array
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,17 +13,12 @@ import numpy as np
 from cofire.errors import InvalidInput, NotFound
 from cofire.kinds import kind_of
 from cofire.model import Edge, EdgeCounts, NewEdge
+from cofire.sheaves import Sheaves
 from cofire.stores.index.moments import stamp, stamp_or_none
-from cofire.stores.sqlite.connecting import trusted
+from cofire.stores.sqlite.in_bulk import MANY, trusted, values, write_rows
+from cofire.stores.sqlite.sheaf_writing import INSERT, SEEN, Ends, Place, Placed, known_places, told_tags, write_sheaves
 
 CONFIDENCE_STEP = 0.05
-# From so many edges on it pays to ask first which of them are there already.
-MANY = 1_000
-
-Place = tuple[int, int, str]
-Placed = tuple[Place, NewEdge]
-# Facts by id: their keys and scopes.
-Ends = Mapping[str, tuple[int, int]]
 
 
 def write_follows(connection: apsw.Connection, keys: Sequence[int], reach: int, version: int, now: datetime) -> int:
@@ -58,10 +52,12 @@ def write_edges(
     if not edges and not ended:
         return EdgeCounts()
     gone = sum(_end_edge(connection, edge, version, now) for edge in ended)
-    placed = [(place, new) for new in edges if (place := _place(new, ends)) is not None]
+    bound, single = (edges.sheaves, edges.single) if isinstance(edges, Sheaves) and len(edges) >= MANY else ((), edges)
+    sown, known = write_sheaves(connection, bound, version, now, ends=ends)
+    placed = [(place, new) for new in single if (place := _place(new, ends)) is not None]
     met = placed if len(placed) < MANY else _met(connection, placed, version, now)
-    outcomes = [_write_edge(connection, new, place, version, now) for place, new in met]
-    return EdgeCounts(len(placed) - len(met) + outcomes.count("new"), outcomes.count("changed"), gone)
+    outcomes = [_write_edge(connection, new, place, version, now) for place, new in (*known, *met)]
+    return EdgeCounts(sown + len(placed) - len(met) + outcomes.count("new"), outcomes.count("changed"), gone)
 
 
 def _met(connection: apsw.Connection, placed: Sequence[Placed], version: int, now: datetime) -> list[Placed]:
@@ -70,7 +66,8 @@ def _met(connection: apsw.Connection, placed: Sequence[Placed], version: int, no
     kinds = {place[2] for place, _ in placed}
     for table in {kind_of(kind).table for kind in kinds}:
         some = _in_order(placed, sorted(kind for kind in kinds if kind_of(kind).table == table))
-        known, rows, last = _known(connection, table, some), list[tuple[Any, ...]](), None
+        sources, rows, last = {place[0] for place, _ in some}, list[tuple[Any, ...]](), None
+        known = known_places(connection, table, sources, kinds)
         for one in some:
             place, new = one
             if place == last or place in known:
@@ -79,7 +76,7 @@ def _met(connection: apsw.Connection, placed: Sequence[Placed], version: int, no
                 last = place
                 rows.append(_row(new, place, version, made))
         with trusted(connection):
-            connection.executemany(_INSERT[table], rows)
+            write_rows(connection, INSERT[table], rows)
     return left
 
 
@@ -91,14 +88,6 @@ def _in_order(placed: Sequence[Placed], kinds: Sequence[str]) -> list[Placed]:
     source, target = (np.array([one[0][end] for one in some], np.int64) for end in (0, 1))
     kind = np.array([number[one[0][2]] for one in some], np.int64)
     return [some[at] for at in np.lexsort((kind, target, source)).tolist()]
-
-
-def _known(connection: apsw.Connection, table: str, placed: Sequence[Placed]) -> set[Place]:
-    """The places of edges that are there already, of facts and kinds of these."""
-    sources, kinds = {place[0] for place, _ in placed}, {place[2] for place, _ in placed}
-    bound = (apsw.carray(array("q", sorted(sources))), apsw.carray(tuple(kinds)))
-    found: Any = connection.execute(_PLACES.format(table), bound)
-    return set(found)
 
 
 def _place(new: NewEdge, ends: Ends) -> Place | None:
@@ -130,11 +119,11 @@ def ends_of(connection: apsw.Connection, ids: Collection[str]) -> dict[str, tupl
 
 
 def _write_edge(connection: apsw.Connection, new: NewEdge, place: Place, version: int, now: datetime) -> str:
-    table = kind_of(new.edge.kind).table
-    connection.execute(_INSERT[table], _row(new, place, version, stamp(now)))
+    table, row = kind_of(new.edge.kind).table, _row(new, place, version, stamp(now))
+    connection.execute(INSERT[table].format(values(len(row), 1)), row)
     if connection.changes():
         return "new"
-    known = connection.execute(_KNOWN.format(table, _SEEN[table]), place).get
+    known = connection.execute(_KNOWN.format(table, SEEN[table]), place).get
     if known[0] is not None:
         _update(connection, new, known[1], _values(new.edge), version=version, now=now)
         return "new"
@@ -168,28 +157,16 @@ def _update(connection: apsw.Connection, new: NewEdge, key: int, values: Any, *,
     table = kind_of(new.edge.kind).table
     seen = stamp(new.edge.strengthened or now)
     bound = (*values, new.edge.co_access_count, seen, version, key)
-    connection.execute(_UPDATE.format(table, _SEEN[table]), bound)
+    connection.execute(_UPDATE.format(table, SEEN[table]), bound)
 
 
 def _values(edge: Edge) -> tuple[float | None, float | None, str | None, str]:
-    return edge.weight, edge.confidence, json.dumps(sorted(edge.tags)) if edge.tags else None, edge.origin
+    return edge.weight, edge.confidence, told_tags(edge.tags), edge.origin
 
 
 _KNOWN = """
 SELECT ended, key, weight, confidence, tags, origin, co_access_count, {1} FROM {0} WHERE source = ? AND target = ? AND kind = ?
 """
-_PLACES = """
-SELECT source, target, kind FROM {} WHERE source IN (SELECT value FROM carray(?)) AND kind IN (SELECT value FROM carray(?))
-"""
-_SEEN = {"graph_edges": "observed", "association_edges": "strengthened"}
-_INSERT = {
-    table: f"""
-INSERT INTO {table}(source, target, kind, weight, confidence, tags, origin, co_access_count, {seen}, created, version)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT(source, target, kind) DO NOTHING
-"""
-    for table, seen in _SEEN.items()
-}
 _UPDATE = """
 UPDATE {} SET weight = ?, confidence = ?, tags = ?, origin = ?, co_access_count = max(co_access_count, ?), {} = ?, version = ?,
   ended = NULL WHERE key = ?

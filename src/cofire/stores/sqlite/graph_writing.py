@@ -14,13 +14,11 @@ import apsw
 from cofire.model import Description, Importance, Mentioned, NewFact
 from cofire.reading.descriptions import renewed
 from cofire.stores.index.moments import stamp
-from cofire.stores.index.terms import Held, described, unsaid
+from cofire.stores.index.terms import Held, all_described
 from cofire.stores.linking import supposed
-from cofire.stores.sqlite.connecting import trusted
+from cofire.stores.sqlite.in_bulk import MANY, trusted, write_rows
 
 LAST_SENTENCE = 31
-# From so many on it pays to trust what has been looked up.
-MANY = 1_000
 
 
 def write_names(connection: apsw.Connection, scope: int, written: Sequence[tuple[int, NewFact]]) -> None:
@@ -112,16 +110,17 @@ def write_descriptions(
     if not keys:
         return
     known: dict[str, Any] = {row[0]: row[1:] for row in connection.execute(_SO_FAR, (apsw.carray(keys),))}
-    told = [(one, *known[one.fact]) for one in descriptions if one.fact in known]
+    told = [
+        (one, *known[one.fact])
+        for made in descriptions
+        if made.fact in known and (one := renewed(made, known[made.fact][3] or "", there)) is not None
+    ]
+    before = [Held(*row[5:]) for row in told]
+    after = all_described(before, [row[0].counts for row in told], [row[2] for row in told])
     leading, replaced, new = (list[tuple[Any, ...]]() for _ in range(3))
     cites: list[list[tuple[int, int, str]]] = []
-    for made, key, said, last, text, *held_before in told:
-        one = renewed(made, text or "", there)
-        if one is None:
-            continue
-        before = Held(*held_before)
-        held = described(before, unsaid(one.counts, said))
-        if text == one.text and held != before:
+    for (one, key, _, last, text, *_), held_before, held in zip(told, before, after, strict=True):
+        if text == one.text and held != held_before:
             leading.append((held.terms, held.counts, version, last))
         if text != one.text:
             replaced += [(stamp(now), last)] if last is not None else []
@@ -130,9 +129,11 @@ def write_descriptions(
     # Each table in the order in which the file keeps it, so that its pages are filled one after the other.
     cited = list(chain.from_iterable(sorted(cites)))
     with trusted(connection) if len(cited) >= MANY else nullcontext():
-        for sql, rows in ((_LEADING, leading), (_REPLACED, replaced), (_DESCRIBE, new), (_CITE, cited)):
+        for sql, rows in ((_LEADING, leading), (_REPLACED, replaced)):
             if rows:
                 connection.executemany(sql, rows)
+        write_rows(connection, _DESCRIBE, new)
+        write_rows(connection, _CITE, cited)
 
 
 _SO_FAR = """
@@ -142,12 +143,17 @@ LEFT JOIN descriptions d ON d.key = (SELECT max(key) FROM descriptions WHERE fac
 """
 _REPLACED = "UPDATE descriptions SET ended = ?, terms = x'', counts = x'' WHERE key = ?"
 _LEADING = "UPDATE descriptions SET terms = ?, counts = ?, version = ? WHERE key = ?"
-_CITE = "INSERT OR IGNORE INTO citations(fact, cited, gist) VALUES (?, ?, ?)"
-_DESCRIBE = "INSERT INTO descriptions(text, made, fact, terms, counts, version) VALUES (?, ?, ?, ?, ?, ?)"
+_CITE = "INSERT OR IGNORE INTO citations(fact, cited, gist) VALUES {}"
+_DESCRIBE = "INSERT INTO descriptions(text, made, fact, terms, counts, version) VALUES {}"
 
 
 def mark_dreamed(connection: apsw.Connection, ids: Iterable[str]) -> None:
-    connection.executemany("UPDATE facts SET inbox = 0 WHERE id = ?", [(id,) for id in ids])
+    connection.execute(_DREAMED, (apsw.carray(tuple(ids)),))
+
+
+_DREAMED = """
+UPDATE facts SET inbox = 0 WHERE key IN (SELECT f.key FROM carray(?) c CROSS JOIN facts f ON f.id = c.value)
+"""
 
 
 def write_importance(connection: apsw.Connection, rated: Sequence[Importance]) -> None:

@@ -14,7 +14,8 @@ from cofire.learned import BY_USE, HEBBIAN, Group, Lesson, Use
 from cofire.model import Change, EdgeCounts
 from cofire.stores.index.moments import stamp
 from cofire.stores.sqlite import occasions
-from cofire.stores.sqlite.edge_writing import Ends, ends_of
+from cofire.stores.sqlite.edge_writing import ends_of
+from cofire.stores.sqlite.sheaf_writing import Ends
 
 
 def teach(connection: apsw.Connection, lessons: Sequence[Lesson], version: int, now: datetime) -> EdgeCounts:

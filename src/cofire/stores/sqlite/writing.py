@@ -16,6 +16,7 @@ from cofire.embedders.base import Model, StoredModel
 from cofire.errors import Conflict
 from cofire.model import Change, Drawn, EdgeCounts, NewFact, Record, ScopeSize, Stored, Written
 from cofire.revising import PutBack
+from cofire.sheaves import connected
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD
 from cofire.stores.index.moments import stamp_or_none
 from cofire.stores.index.terms import Held, joined, marks
@@ -117,7 +118,7 @@ def _write_graph(connection: apsw.Connection, change: Change, version: int) -> E
 
 def _connected(change: Change) -> set[str]:
     """The facts that new edges and descriptions connect."""
-    ids = {id for new in change.edges for id in (new.edge.source, new.edge.target)}
+    ids = connected(change.edges)
     for one in change.descriptions:
         ids.add(one.fact)
         ids.update(one.cites)

@@ -1,0 +1,75 @@
+"""Sheaves: very many new edges as columns of numbers. Looked at one by one they are edges like any other. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofire.model import Edge, NewEdge
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Sheaf:
+    """New edges of one kind that memory makes for itself, each pair of facts once. Their ends are rows of `ids`; `tags` are by the row
+    of an edge, of those that have any. A dream binds half a million, each of which would be two objects and go through many hands."""
+
+    ids: Sequence[str]
+    source: Ints
+    target: Ints
+    kind: str
+    weight: Floats
+    confidence: Floats
+    tags: Mapping[int, tuple[str, ...]]
+    origin: str
+    mode: str
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def __iter__(self) -> Iterator[NewEdge]:
+        return map(self.edge, range(len(self)))
+
+    def edge(self, at: int) -> NewEdge:
+        ends = self.ids[self.source[at]], self.ids[self.target[at]]
+        weight, confidence = float(self.weight[at]), float(self.confidence[at])
+        edge = Edge(*ends, self.kind, weight, confidence, self.tags.get(at, ()), self.origin)
+        return NewEdge(edge, self.mode, own=True)
+
+    def connected(self) -> set[str]:
+        """The facts at the ends."""
+        return {self.ids[row] for row in np.unique(np.concatenate([self.source, self.target])).tolist()}
+
+
+class Sheaves(Sequence[NewEdge]):
+    """New edges, most of them in sheaves. A store that can writes these as they are."""
+
+    def __init__(self, sheaves: Sequence[Sheaf], single: Sequence[NewEdge]) -> None:
+        self.sheaves, self.single = tuple(sheaves), tuple(single)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.sheaves)) + len(self.single)
+
+    def __iter__(self) -> Iterator[NewEdge]:
+        return chain(*self.sheaves, self.single)
+
+    @overload
+    def __getitem__(self, at: int) -> NewEdge: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[NewEdge]: ...
+    def __getitem__(self, at: Any) -> Any:
+        return tuple(self)[at]
+
+
+def connected(edges: Sequence[NewEdge]) -> set[str]:
+    """The facts that new edges connect."""
+    if isinstance(edges, Sheaves):
+        return connected(edges.single).union(*(sheaf.connected() for sheaf in edges.sheaves))
+    return {id for new in edges for id in (new.edge.source, new.edge.target)}

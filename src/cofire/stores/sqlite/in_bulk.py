@@ -1,0 +1,46 @@
+"""In bulk: how very many rows are written at once, inside somebody else's transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain, islice
+from typing import Any
+
+import apsw
+
+# From so many rows on they are written in bulk, and it pays to ask first which of them are there already.
+MANY = 1_000
+# Rows that are written by one statement, and those that are held ready for it.
+TOGETHER, READY = 32, 2_048
+
+
+@contextmanager
+def trusted(connection: apsw.Connection) -> Iterator[None]:
+    """Rows that are written inside point to facts that the very same transaction has looked up; SQLite would look for each of them
+    once more, all over the file. All statements are prepared anew afterwards, so that it pays for many rows only."""
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_FKEY, 0)
+    try:
+        yield
+    finally:
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_FKEY, 1)
+
+
+def write_rows(connection: apsw.Connection, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+    """Write rows by a statement that has {} for their values. It is begun once for some dozens, as that takes long beside a row."""
+    rest = iter(rows)
+    while ready := list(islice(rest, READY)):
+        whole = len(ready) // TOGETHER * TOGETHER
+        together = [tuple(chain.from_iterable(ready[at : at + TOGETHER])) for at in range(0, whole, TOGETHER)]
+        for some, many in ((together, TOGETHER), (ready[whole:], 1)):
+            if some:
+                connection.executemany(sql.format(values(len(ready[0]), many)), some)
+
+
+def values(columns: int, rows: int) -> str:
+    """Places for the values of so many rows.
+
+    >>> values(2, 3)
+    '(?, ?), (?, ?), (?, ?)'
+    """
+    return ", ".join([f"({', '.join('?' * columns)})"] * rows)

@@ -1,0 +1,86 @@
+"""Late linking: the auto-links that remember left for a dream, those of all waiting facts at once and so as columns. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofire.sheaves import Ints, Sheaf
+from cofire.stores.base import Kin
+from cofire.verbs.autolink import KIND, MODE, link_weight, shared_tags
+
+
+@dataclass(frozen=True, slots=True)
+class LatePairs:
+    """New facts with the older ones that they are linked with, and how alike they are. Both are rows of `ids`, which are in order."""
+
+    ids: Sequence[str]
+    new: Ints
+    old: Ints
+    cosines: NDArray[np.float32]
+
+    def at(self, which: Any) -> LatePairs:
+        return LatePairs(self.ids, self.new[which], self.old[which], self.cosines[which])
+
+    def newer(self) -> list[str]:
+        return [self.ids[row] for row in np.unique(self.new).tolist()]
+
+    def older(self) -> list[str]:
+        return [self.ids[row] for row in np.unique(self.old).tolist()]
+
+    def of_new(self, some: Container[str]) -> LatePairs:
+        return self.at(self._are(some)[self.new])
+
+    def of_old(self, some: Container[str]) -> LatePairs:
+        return self.at(self._are(some)[self.old])
+
+    def _are(self, some: Container[str]) -> NDArray[np.bool_]:
+        return np.array([id in some for id in self.ids], np.bool_)
+
+
+def late_pairs(kin: Kin, least: float, most: int) -> LatePairs:
+    """The best older facts for each newer one, at most so many."""
+    order = sorted(range(len(kin.ids)), key=kin.ids.__getitem__)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    near = np.flatnonzero(kin.cosines >= least)
+    one, other, cosines = rank[kin.left[near]], rank[kin.right[near]], kin.cosines[near]
+    new, old = np.maximum(one, other), np.minimum(one, other)
+    # Who is kin by nearness and by a tag stands there twice, and their cosines may differ in the last bit.
+    _, once = np.unique(new * len(order) + old, return_index=True)
+    _, came, which = np.unique(new, return_index=True, return_inverse=True)
+    turn = came[which][once]
+    best = np.lexsort((-old[once], -cosines[once], turn))
+    nth = np.arange(len(best)) - np.searchsorted(turn[best], turn[best])
+    kept = once[best[nth < most]]
+    return LatePairs([kin.ids[row] for row in order], new[kept], old[kept], cosines[kept])
+
+
+def late_edges(pairs: LatePairs, tags: Mapping[str, tuple[str, ...]]) -> Sheaf:
+    """The links, each from the older fact, which has the smaller id. `tags` are those of facts that have any."""
+    weight = np.array(list(map(link_weight, pairs.cosines.tolist())), np.float64)
+    tagged = np.array([id in tags for id in pairs.ids], np.bool_)
+    both = np.flatnonzero(tagged[pairs.new] & tagged[pairs.old])
+    held = [tags.get(id, ()) for id in pairs.ids]
+    ends = zip(both.tolist(), pairs.new[both].tolist(), pairs.old[both].tolist(), strict=True)
+    shared = {at: found for at, new, old in ends if (found := shared_tags(held[new], held[old]))}
+    return Sheaf(pairs.ids, pairs.old, pairs.new, KIND, weight, np.ones(len(weight)), shared, KIND, MODE)
+
+
+def late_cites(pairs: LatePairs, gists: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """For each old fact the gists of the new ones by their ids, in the order in which they came.
+
+    >>> pairs = LatePairs(["a", "b", "c"], np.array([2, 1, 2]), np.array([1, 0, 0]), np.zeros(3, np.float32))
+    >>> late_cites(pairs, {"b": "tea", "c": "pot"})
+    {'b': {'c': 'pot'}, 'a': {'b': 'tea', 'c': 'pot'}}
+    """
+    by_old = np.argsort(pairs.old, kind="stable")
+    olds, begins, many = np.unique(pairs.old[by_old], return_index=True, return_counts=True)
+    new, came = pairs.new[by_old].tolist(), np.argsort(by_old[begins])
+    told = [gists.get(id, "") for id in pairs.ids]
+    runs = zip(olds[came].tolist(), begins[came].tolist(), (begins + many)[came].tolist(), strict=True)
+    return {pairs.ids[old]: {pairs.ids[row]: told[row] for row in new[begin:end]} for old, begin, end in runs}

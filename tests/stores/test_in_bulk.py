@@ -1,0 +1,53 @@
+"""What is written or described in bulk is the same as one by one."""
+
+from __future__ import annotations
+
+from random import Random
+
+import apsw
+import pytest
+
+from cofire.stores.index.terms import FEW, Held, all_described, described, packed, unsaid
+from cofire.stores.sqlite.in_bulk import READY, TOGETHER, trusted, write_rows
+
+WORDS = [f"word{number}" for number in range(200)]
+
+
+def said(chance: Random, most: int) -> dict[str, int]:
+    return {word: chance.choice([1, 2, 70_000]) for word in chance.sample(WORDS, chance.randrange(most))}
+
+
+@pytest.mark.parametrize("facts", [1, FEW + 1, 300])
+def test_many_facts_are_described_as_each_would_be(facts: int) -> None:
+    chance = Random(facts)
+    own = [packed(said(chance, 30), [7]).terms for _ in range(facts)]
+    before = [described(Held(b"", b""), said(chance, 4)) for _ in range(facts)]
+    counts = [said(chance, 20) for _ in range(facts)]
+    each = zip(before, counts, own, strict=True)
+    assert all_described(before, counts, own) == [described(held, unsaid(new, terms)) for held, new, terms in each]
+
+
+def test_many_facts_may_have_nothing_to_be_described_by() -> None:
+    nothing = Held(b"", b"")
+    own = [packed({"tea": 1}, ()).terms] * (FEW + 1)
+    assert all_described([nothing] * len(own), [{}] * len(own), own) == [nothing] * len(own)
+
+
+@pytest.mark.parametrize("many", [0, 1, TOGETHER, TOGETHER + 1, READY + 5])
+def test_rows_are_written_in_their_order(many: int) -> None:
+    connection = apsw.Connection(":memory:")
+    connection.execute("CREATE TABLE held (key INTEGER PRIMARY KEY, one INTEGER, other TEXT)")
+    rows = [(number * 7 % 1_000, f"row {number}") for number in range(many)]
+    write_rows(connection, "INSERT INTO held(one, other) VALUES {}", iter(rows))
+    assert list(connection.execute("SELECT one, other FROM held ORDER BY key")) == rows
+
+
+def test_trust_ends_with_what_was_looked_up() -> None:
+    connection = apsw.Connection(":memory:")
+    connection.pragma("foreign_keys", True)
+    connection.execute("CREATE TABLE facts (key INTEGER PRIMARY KEY); CREATE TABLE held (fact REFERENCES facts(key))")
+    with connection:
+        with trusted(connection):
+            connection.execute("INSERT INTO held VALUES (7)")
+        with pytest.raises(apsw.ConstraintError):
+            connection.execute("INSERT INTO held VALUES (8)")
