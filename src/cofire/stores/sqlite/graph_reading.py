@@ -131,23 +131,24 @@ def profiles(connection: apsw.Connection, ids: Sequence[str]) -> list[Profile]:
     FROM carray(?) c CROSS JOIN facts f ON f.id = c.value JOIN scopes s ON s.key = f.scope
     """
     return [
-        Profile(str(id), str(scope), frozenset(json.loads(tags)), category, float(hours))
+        Profile(str(id), str(scope), frozenset(rows.listed(str(tags))), category, float(hours))
         for id, scope, category, hours, tags in connection.execute(sql, (apsw.carray(tuple(ids)),))
     ]
 
 
 def network(connection: apsw.Connection, scope: str) -> Network:
     """The graph of a scope: stored edges that conduct, and who mentions whom."""
-    facts = connection.execute(
-        "SELECT f.key, f.id FROM facts f JOIN scopes s ON s.key = f.scope WHERE s.name = ? AND NOT f.archived ORDER BY f.id",
-        (scope,),
-    ).fetchall()
+    keys = rows.keys_of_scope(connection, connection.execute("SELECT key FROM scopes WHERE name = ?", (scope,)).get)
+    facts: list[Any] = sorted(connection.execute(_STANDING, (apsw.carray(keys),))) if len(keys) else []
     stored = _numbers(connection, _CONDUCTING, (scope,))
     named = _numbers(connection, _ABOUT, (scope, MOST_NAMED))
     back = named[:, [1, 0, 2, 3]] * np.array([1, 1, 0.5, 1])
     pairs = np.concatenate([stored, stored[stored[:, 3] == 0][:, [1, 0, 2, 3]], named, back])
-    source, target, weight = _over_rows(np.array([key for key, _ in facts], np.int64), pairs)
-    return Network(tuple(str(id) for _, id in facts), source, target, weight)
+    source, target, weight = _over_rows(np.array([key for _, key in facts], np.int64), pairs)
+    return Network(tuple(id for id, _ in facts), source, target, weight)
+
+
+_STANDING = "SELECT f.id, f.key FROM carray(?) c CROSS JOIN facts f ON f.key = c.value WHERE NOT f.archived"
 
 
 def _numbers(connection: apsw.Connection, sql: str, bound: tuple[Any, ...]) -> NDArray[np.float64]:

@@ -165,10 +165,9 @@ def write_importance(connection: apsw.Connection, rated: Sequence[Importance]) -
         "(SELECT scope FROM facts WHERE id IN (SELECT value FROM carray(?))))",
         (apsw.carray(tuple(one.fact for one in rated)),),
     )
-    connection.executemany(
-        "INSERT INTO fact_importance(fact, pagerank, community) SELECT key, ?, ? FROM facts WHERE id = ?",
-        [(one.pagerank, one.community, one.fact) for one in rated],
-    )
+    keys = fact_keys(connection, [one.fact for one in rated])
+    known = ((keys[one.fact], one.pagerank, one.community) for one in rated if one.fact in keys)
+    write_rows(connection, "INSERT INTO fact_importance(fact, pagerank, community) VALUES {}", known)
 
 
 def run_clock(connection: apsw.Connection, now: datetime, idle_minutes: float) -> float:

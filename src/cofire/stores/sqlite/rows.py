@@ -63,7 +63,7 @@ def facts_at(connection: apsw.Connection, keys: NDArray[np.int64]) -> dict[str, 
     return _facts(connection, _BY_KEY, keys)
 
 
-def keys_of_scope(connection: apsw.Connection, scope: int) -> NDArray[np.int64]:
+def keys_of_scope(connection: apsw.Connection, scope: int | None) -> NDArray[np.int64]:
     """The keys of a scope in the order in which the file keeps its facts; the index by scope has them in that of their hashes."""
     found: Any = connection.execute("SELECT key FROM facts WHERE scope = ?", (scope,))
     return np.sort(np.fromiter(chain.from_iterable(found), np.int64))

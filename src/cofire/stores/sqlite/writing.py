@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -80,7 +79,7 @@ def _checked(connection: apsw.Connection, change: Change, expects: Mapping[str, 
 
 def _drawn_from(connection: apsw.Connection, ids: Iterable[str]) -> dict[str, Drawn]:
     found: Any = connection.execute(_DRAWN_FROM, (apsw.carray(tuple(ids)),))
-    return {id: (hash, category, frozenset(json.loads(tags))) for id, hash, category, tags in found}
+    return {id: (hash, category, frozenset(rows.listed(tags))) for id, hash, category, tags in found}
 
 
 _DRAWN_FROM = """
