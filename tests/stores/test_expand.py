@@ -208,3 +208,20 @@ def test_a_fact_asked_for_twice_is_expanded_once(store: Store, pen: Pen, facts: 
     connect(pen, (a, b), "supports")
     found = store.expand([a, a], conducting())
     assert (found.ids, found.degree.tolist(), found.source.tolist(), found.target.tolist()) == ((a, b), [1], [0], [1])
+
+
+def test_facts_are_known_again_by_the_ids_they_were_told_with(store: Store, pen: Pen, facts: list[str]) -> None:
+    """Whatever was written in between, and by whomever their ids are spelled."""
+    a, b, c, d, _ = facts
+    connect(pen, (a, b), "supports", 0.5)
+    connect(pen, (b, c), "supports", 0.5)
+    found = store.expand([a], conducting())
+    asked = found.ids[1:]
+    assert led(store.expand(asked, conducting())) == led(store.expand([b], conducting()))
+    connect(pen, (b, d), "supports", 0.25)
+    assert led(store.expand(asked, conducting())) == led(store.expand([b], conducting()))
+    pen.write(archive={b: True})
+    assert led(store.expand(asked, conducting())) == led(store.expand([b], conducting()))
+    pen.write(removals=(b,))
+    assert led(store.expand(asked, conducting())) == []
+    assert list(found.ids) == [a, b]

@@ -225,17 +225,17 @@ class Expansion:
     `ids` are the facts asked for, in their order, then those they lead to. A link conducts from `source` to `target`, both rows
     of `ids`; its weight or confidence is NaN where none was ever said. `degree` counts for each fact asked for its distinct
     neighbours by links of the wanted kinds, whatever filter, confidence and limit leave of them. `via` is the name that a link
-    goes through.
+    goes through. A store may tell words late (late.py), and knows facts again whose late ids it is asked for.
     """
 
-    ids: tuple[str, ...]
+    ids: Sequence[str]
     source: NDArray[np.int64]
     target: NDArray[np.int64]
-    kind: tuple[str, ...]
+    kind: Sequence[str]
     weight: NDArray[np.float64]
     confidence: NDArray[np.float64]
-    tags: tuple[frozenset[str], ...]
-    via: tuple[str | None, ...]
+    tags: Sequence[frozenset[str]]
+    via: Sequence[str | None]
     degree: NDArray[np.int64]
 
 

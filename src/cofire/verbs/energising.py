@@ -41,7 +41,7 @@ def _walked(seeds: Mapping[str, float], conducting: Conducting, rule: Rule, wiri
         frontier = walked.reached[-1].frontier
         if not len(frontier.fact):
             break
-        terrain = yield from further(walked.terrain, frontier.fact.tolist(), conducting)
+        terrain = yield from further(walked.terrain, _distinct(frontier.fact, len(walked.terrain.roster)), conducting)
         walked = walked.on(terrain, rule)
     return walked
 
@@ -74,7 +74,7 @@ class _Walked:
     def on(self, terrain: Terrain, rule: Rule) -> _Walked:
         """A depth further."""
         *before, last = self.reached
-        visited = widened(self.visited, len(terrain.ids))
+        visited = widened(self.visited, len(terrain.roster))
         depth = branched(last.frontier, visited, terrain.wires, rule, terrain.ids)
         frontier = Frontier(last.frontier.seed[depth.parent], depth.child, depth.energy)
         visited[frontier.seed, frontier.fact] = True
@@ -94,24 +94,24 @@ class _Walked:
         """What each fact got in all, seed by seed; the most first, of equals the smaller id."""
         columns = [(depth.frontier.seed, depth.frontier.fact, depth.frontier.energy) for depth in self.reached]
         seed, fact, energy = (np.concatenate(column) for column in zip(*columns, strict=True))
-        order, ids = np.argsort(seed, kind="stable"), self.terrain.ids
-        total = np.asarray(np.bincount(fact[order], weights=energy[order], minlength=len(ids)), np.float64)
-        got = np.flatnonzero(np.bincount(fact, minlength=len(ids)))
-        rows, values = got.tolist(), total[got].tolist()
-        return {ids[rows[at]]: values[at] for at in falling(total[got], lambda at: ids[rows[at]])}
+        order = np.argsort(seed, kind="stable")
+        total = np.asarray(np.bincount(fact[order], weights=energy[order]), np.float64)
+        got = np.flatnonzero(np.bincount(fact))
+        ids, values = self.terrain.roster.spelled(got), total[got].tolist()
+        return {ids[at]: values[at] for at in falling(total[got], ids.__getitem__)}
 
     def best_hops(self) -> LateHops:
-        """The link that brought most of one seed's energy to each fact that is no seed itself."""
-        led: dict[int, tuple[int, float]] = {}
-        for depth in self.reached[1:]:
-            columns = zip(
-                depth.frontier.fact.tolist(), depth.link.tolist(), depth.frontier.energy.tolist(), strict=True
-            )
-            for fact, link, energy in columns:
-                if fact not in led or led[fact][1] < energy:
-                    led[fact] = link, energy
-        ids, seeds = self.terrain.ids, len(self.seeds)
-        return LateHops(self.terrain, {ids[fact]: best for fact, best in led.items() if fact >= seeds})
+        """The link that brought most of one seed's energy to each fact that is no seed itself, in the order in which facts were met."""
+        columns = [(depth.frontier.fact, depth.link, depth.frontier.energy) for depth in self.reached]
+        fact, link, energy = (np.concatenate(column)[len(self.seeds) :] for column in zip(*columns, strict=True))
+        (led,) = (fact >= len(self.seeds)).nonzero()
+        # Of what is written to one place the last stays: for the first who met a fact the earliest, for the best the strongest.
+        first, best = np.zeros((2, int(fact.max(initial=0)) + 1), np.int64)
+        first[fact[led[::-1]]] = led[::-1]
+        strongest = led[np.argsort(-energy[led], kind="stable")[::-1]]
+        best[fact[strongest]] = strongest
+        met = fact[led[first[fact[led]] == led]]
+        return LateHops(self.terrain, met, link[best[met]], energy[best[met]])
 
     def hops(self) -> Iterator[tuple[int, Hop]]:
         """All links that led anywhere, each with the place of its seed."""
@@ -158,6 +158,13 @@ class _Walked:
         """Seeds are the first rows, in their order."""
         alone = len(path.ids) == 1 and end != _LAST and not np.any(self.terrain.wires.source == seed)
         return Path(path.ids, path.energies, "seed_alone" if alone else end)
+
+
+def _distinct(rows: Ints, many: int) -> Ints:
+    """Each of these rows once, in growing order; there are so many rows."""
+    there = np.zeros(many, np.bool_)
+    there[rows] = True
+    return there.nonzero()[0]
 
 
 def _named(ids: Sequence[str], frontier: Frontier) -> Iterator[tuple[int, str, float]]:

@@ -58,8 +58,7 @@ class _Way:
     def hops(self, terrain: Terrain) -> LateHops:
         _, link, carried = self.led
         (rows,) = (link != NO_LINK).nonzero()
-        columns = zip(rows.tolist(), link[rows].tolist(), carried[rows].tolist(), strict=True)
-        return LateHops(terrain, {terrain.ids[row]: (one, energy) for row, one, energy in columns})
+        return LateHops(terrain, rows, link[rows], carried[rows])
 
 
 def synapse(
@@ -69,7 +68,7 @@ def synapse(
     ids, active = _started(seeds)
     way, terrain = _Way.begun(ids, active, tau=tau), Terrain.of(ids, _by_fan)
     for _ in range(rounds):
-        terrain = yield from further(terrain, _above_nothing(way.active), conducting)
+        terrain = yield from further(terrain, way.active.nonzero()[0], conducting)
         done = synapses.step(widened(way.active, len(terrain.ids)), terrain.wires, rule, terrain.ids)
         way = way.on(terrain, done.passed, done.activation, done.inhibited, tau=tau)
     return Spread(_by_strength(terrain.named(way.active)), way.rounds, way.hops(terrain))
@@ -81,14 +80,14 @@ def diffuse(seeds: Mapping[str, float], conducting: Conducting, rule: diffusion.
     way, terrain = _Way.begun(ids, active, tau=0.0), Terrain.of(ids, _by_trust)
     trails = frontier = np.diag(active)
     for _ in range(rule.hops):
-        terrain = yield from further(terrain, _above_nothing(way.active), conducting)
+        terrain = yield from further(terrain, way.active.nonzero()[0], conducting)
         front = diffusion.hopped(frontier, trails, terrain.wires, rule, terrain.ids)
         frontier, trails = front.frontier, front.trails
         way = way.on(terrain, front.passed, front.reached, front.kept_out, tau=0.0)
     total, started = trails.sum(axis=0), np.arange(trails.shape[1]) < len(ids)
     kept = diffusion.chosen(total, started, terrain.ids, most=rule.expanded)
     if rule.iterations:
-        terrain = yield from further(terrain, _above_nothing(kept), conducting)
+        terrain = yield from further(terrain, kept.nonzero()[0], conducting)
     rows = len(terrain.ids)
     return _settled(
         way, terrain, diffusion.settled(widened(total, rows), widened(kept, rows), terrain.wires, rule), rule
@@ -123,12 +122,6 @@ def _started(seeds: Mapping[str, float]) -> tuple[tuple[str, ...], Floats]:
     """Seeds with any activation, in the order of their ids."""
     active = {id: float(a) for id, a in sorted(seeds.items()) if a > 0}
     return tuple(active), np.array(list(active.values()), np.float64)
-
-
-def _above_nothing(values: Floats | Mask) -> list[int]:
-    """The rows that have anything."""
-    rows: list[int] = values.nonzero()[0].tolist()
-    return rows
 
 
 def _by_fan(links: Links) -> Wires:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cofire.asks import Asking
 from cofire.dynamics.conductance import NO_WIRES, Floats, Ints, Wires
+from cofire.dynamics.runs import widened
 from cofire.graph_asks import Expand
 from cofire.spreads import Hop, Round, Step
 from cofire.stores.base import Conducting, Expansion
-
-# Comes after every id, so that nobody is ahead of no fact.
-NOBODY = "\U0010ffff"
+from cofire.verbs.roster import ById, Roster
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Links:
     target: Ints
     weight: Floats
     confidence: Floats
-    tags: tuple[frozenset[str], ...]
+    tags: Sequence[frozenset[str]]
     degree: Ints
 
 
@@ -38,15 +39,10 @@ Wiring = Callable[[Links], Wires]
 
 @dataclass(frozen=True, slots=True)
 class Terrain:
-    """Facts by row, which of them were expanded, what was read then, with the number of its first link, and how many links there are.
+    """Facts by row, which of them were expanded, what was read then, with the number of its first link, and how many links there are."""
 
-    A row that was given is never given to another, so that a terrain shares its ids with those that grow out of it. Some rows are
-    nobody's.
-    """
-
-    ids: list[str]
-    row: dict[str, int]
-    expanded: frozenset[str]
+    roster: Roster
+    expanded: NDArray[np.bool_]
     read: tuple[tuple[int, Expansion, Links], ...]
     links: int
     wires: Wires
@@ -55,18 +51,24 @@ class Terrain:
     @classmethod
     def of(cls, ids: Iterable[str], wiring: Wiring) -> Terrain:
         """Nothing but these facts."""
-        met = list(ids)
-        return cls(met, dict(zip(met, range(len(met)), strict=True)), frozenset(), (), 0, NO_WIRES, wiring)
+        met = ById(ids)
+        return cls(met, np.zeros(len(met), np.bool_), (), 0, NO_WIRES, wiring)
 
-    def grown(self, found: Expansion) -> Terrain:
-        """With the links of facts that were not expanded before."""
-        links = _placed(found, _number(self.ids, self.row, found.ids), len(self.ids))
+    @property
+    def ids(self) -> Sequence[str]:
+        """The id of each row."""
+        return self.roster.ids
+
+    def grown(self, found: Expansion, rows: Ints) -> Terrain:
+        """With the links of these rows, which were not expanded before."""
+        roster, places = self.roster.met(found.ids, rows)
+        links, expanded = _placed(found, places, len(roster)), widened(self.expanded, len(roster))
+        expanded[rows] = True
         return Terrain(
-            self.ids,
-            self.row,
-            self.expanded.union(found.ids[: len(found.degree)]),
+            roster,
+            expanded,
             (*self.read, (self.links, found, links)),
-            self.links + len(found.kind),
+            self.links + len(found.source),
             self.wires.and_those(self.wiring(links), self.links),
             self.wiring,
         )
@@ -74,7 +76,7 @@ class Terrain:
     def named(self, values: Floats) -> dict[str, float]:
         """An array over rows as values by id, those above 0."""
         (rows,) = (values > 0).nonzero()
-        return {self.ids[row]: value for row, value in zip(rows.tolist(), values[rows].tolist(), strict=True)}
+        return dict(zip(self.roster.spelled(rows), values[rows].tolist(), strict=True))
 
     def link(self, number: int) -> Link:
         """From whom a link leads to whom, its kind, weight and confidence, and what it goes through."""
@@ -85,11 +87,17 @@ class Terrain:
 
 
 class LateHops(Mapping[str, Hop]):
-    """The number of the best link to each fact that one led to, and what it carried. A hop is made when somebody looks at it: few ever
-    are. Copies have them all."""
+    """The number of the best link to each of some rows, and what it carried. A hop is made when somebody looks at it: few ever are.
+    Copies have them all."""
 
-    def __init__(self, terrain: Terrain, led: Mapping[str, tuple[int, float]]) -> None:
-        self._terrain, self._led = terrain, led
+    def __init__(self, terrain: Terrain, rows: Ints, link: Ints, carried: Floats) -> None:
+        self._terrain, self._columns = terrain, (rows, link, carried)
+
+    @cached_property
+    def _led(self) -> dict[str, tuple[int, float]]:
+        rows, link, carried = self._columns
+        best = zip(link.tolist(), carried.tolist(), strict=True)
+        return dict(zip(self._terrain.roster.spelled(rows), best, strict=True))
 
     def __getitem__(self, id: str) -> Hop:
         link, energy = self._led[id]
@@ -102,7 +110,7 @@ class LateHops(Mapping[str, Hop]):
         return iter(self._led)
 
     def __len__(self) -> int:
-        return len(self._led)
+        return len(self._columns[0])
 
     def __reduce__(self) -> tuple[type[dict[str, Hop]], tuple[dict[str, Hop]]]:
         return dict, (dict(self),)
@@ -132,23 +140,14 @@ class LateRound(Round):
         return Round, (self.number, self.steps)
 
 
-def further(terrain: Terrain, rows: Iterable[int], conducting: Conducting) -> Asking[Terrain]:
+def further(terrain: Terrain, rows: Ints, conducting: Conducting) -> Asking[Terrain]:
     """Read the links of these facts in one ask, but for those that were read before."""
-    unread = sorted({terrain.ids[row] for row in rows} - terrain.expanded)
-    if not unread:
+    unread = rows[~terrain.expanded[rows]]
+    if not len(unread):
         return terrain
-    found: Expansion = yield Expand(unread, conducting)
-    return terrain.grown(found)
-
-
-def _number(met: list[str], row: dict[str, int], ids: Sequence[str]) -> Ints:
-    """The rows of these ids. Each is offered the next one; that of an id which was met before has its row, so that nobody takes it."""
-    offered = range(len(met), len(met) + len(ids))
-    rows = np.fromiter(map(row.setdefault, ids, offered), np.int64, len(ids))
-    met += ids
-    for declined in (rows != np.arange(offered.start, offered.stop)).nonzero()[0].tolist():
-        met[offered[declined]] = NOBODY
-    return rows
+    asked = terrain.roster.in_order(unread)
+    found: Expansion = yield Expand(terrain.roster.at(asked), conducting)
+    return terrain.grown(found, asked)
 
 
 def _placed(found: Expansion, rows: Ints, size: int) -> Links:

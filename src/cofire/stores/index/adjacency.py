@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from cofire.dynamics.runs import stretched
 from cofire.kernels.links import StoredLinks
 from cofire.kinds import kind_of
+from cofire.late import Late, Told
 from cofire.stores.base import Conducting
 from cofire.stores.index.base_links import Base, Sieve
 from cofire.stores.index.columns import Columns, Mask
@@ -184,19 +185,17 @@ class Adjacency:
         newer = [other for other, code in late if kinds is None or kinds[code >> 1]]
         return np.concatenate([found, np.array(newer, np.int32)]) if newer else found
 
-    def tags_at(self, at: Places) -> tuple[frozenset[str], ...]:
+    def tags_at(self, at: Places) -> Sequence[frozenset[str]]:
         """The tags of links by where they stand in the base; newer ones tell the number of theirs, as -1 - number."""
         if len(self.tag_texts.words) == 1:
             return (NO_TAGS,) * len(at)
         return self.tags(np.where(at < 0, -1 - at, self._base.tags_at(at)))
 
-    def tags(self, numbers: NDArray[np.integer]) -> tuple[frozenset[str], ...]:
+    def tags(self, numbers: NDArray[np.integer]) -> Sequence[frozenset[str]]:
         """Tags by their numbers."""
         if len(self.tag_texts.words) == 1 or not numbers.any():
             return (NO_TAGS,) * len(numbers)
-        given = numbers.tolist()
-        known = {number: self._tag_set(number) for number in set(given)}
-        return tuple(map(known.__getitem__, given))
+        return Told(TagSets(self.tag_texts.words), numbers)
 
     def numbers_of(self, conducting: Conducting) -> Mask | None:
         """A mask over the numbers of the kinds that may be followed; None for all."""
@@ -351,8 +350,20 @@ class Adjacency:
                 del row[where]
         np.subtract.at(self._degree, np.array([owner for owner, _ in pairs], np.int64), 1)
 
-    def _tag_set(self, number: int) -> frozenset[str]:
-        return frozenset(json.loads(self.tag_texts.words[number])) if number else NO_TAGS
+
+class TagSets(Late[frozenset[str]]):
+    """Tags by number, read out of their texts when somebody looks at them; each once."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts, self._read = texts, {0: NO_TAGS}
+
+    def __getitem__(self, number: Any) -> Any:
+        if number not in self._read:
+            self._read[number] = frozenset(json.loads(self._texts[number]))
+        return self._read[number]
+
+    def __len__(self) -> int:
+        return len(self._texts)
 
 
 def is_whole(arrays: Mapping[str, NDArray[Any]]) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.late import Ground, spelled
 from cofire.stores.index.moments import FAR, LONG_AGO
 
 Mask = NDArray[np.bool_]
@@ -50,6 +52,9 @@ class Columns:
         # Ids that were told, by position, and back.
         self._told: NDArray[Any] = np.empty(0, np.object_)
         self._at: dict[str, int] = {}
+        # Ids are told to those who look later, too, when others may change what is here.
+        self._telling = Lock()
+        self._ground: Ground | None = None
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self._room[name][: self.size]
@@ -87,19 +92,30 @@ class Columns:
             mask[dying] = False
         self.dead += len(dying)
         places[known] = -1
-        for id in self._told[dying[dying < len(self._told)]].tolist():
-            self._at.pop(id, None)
+        self._ground = None
+        with self._telling:
+            for id in self._told[dying[dying < len(self._told)]].tolist():
+                self._at.pop(id, None)
         return dying
+
+    @property
+    def ground(self) -> Ground:
+        """Where facts stand now; another one as soon as any of them has moved."""
+        if self._ground is None:
+            self._ground = Ground(self, self._room["id"])
+        return self._ground
 
     def ids(self, positions: NDArray[np.integer]) -> list[str]:
         """The ids at these positions. An id that was told before is the same string again, which knows its hash."""
-        if len(self._told) < self.size:
-            self._told = np.concatenate([self._told, np.empty(len(self._room["key"]) - len(self._told), np.object_)])
-        found: list[str] = self._told[positions].tolist()
-        if None in found:
-            found = _spelled(self._room["id"][positions])
-            self._tell(found, positions)
-        return found
+        with self._telling:
+            if len(self._told) < self.size:
+                more = np.empty(len(self._room["key"]) - len(self._told), np.object_)
+                self._told = np.concatenate([self._told, more])
+            found: list[str] = self._told[positions].tolist()
+            if None in found:
+                found = spelled(self._room["id"][positions])
+                self._tell(found, positions)
+            return found
 
     def _tell(self, ids: list[str], positions: NDArray[np.integer]) -> None:
         if len(self._at) > MOST_TOLD:
@@ -152,15 +168,9 @@ class Columns:
         if wanted <= len(self._room["key"]):
             return
         self._standing.clear()
+        self._ground = None
         capacity = max(wanted, 1_024, 2 * len(self._room["key"]))
         for name, kind in KINDS.items():
             grown = np.zeros(capacity, dtype=kind)
             grown[: self.size] = self[name]
             self._room[name] = grown
-
-
-def _spelled(ids: NDArray[np.bytes_]) -> list[str]:
-    """Ids as text. Cutting one text is faster than decoding many; an id that is shorter than others is filled up."""
-    text, width = ids.tobytes().decode("ascii"), ids.itemsize
-    found = [text[at : at + width] for at in range(0, len(text), width)]
-    return [id.rstrip("\0") for id in found] if "\0" in text else found

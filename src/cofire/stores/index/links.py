@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from cofire.kernels.library import LIBRARY
 from cofire.kernels.links import Late
+from cofire.late import LateIds, Told
 from cofire.stores.base import Conducting, Expansion
 from cofire.stores.index.adjacency import KINDS_THROUGH_NAMES, Adjacency
 from cofire.stores.index.base_links import Sieve
@@ -51,12 +52,17 @@ class Links:
 class Asked:
     """Facts to expand: their ids, each once, and the positions of those that are there, with their rows among the ids."""
 
-    ids: tuple[str, ...]
+    ids: Sequence[str]
     rows: Places
     positions: Places
 
     @classmethod
-    def among(cls, ids: tuple[str, ...], places: Sequence[int | None]) -> Asked:
+    def standing(cls, ids: LateIds) -> Asked:
+        """Those that stand where an index told of them."""
+        return cls(ids, np.arange(len(ids)), ids.places)
+
+    @classmethod
+    def among(cls, ids: Sequence[str], places: Sequence[int | None]) -> Asked:
         """Of places, those of unknown ids are None."""
         rows = [row for row, place in enumerate(places) if place is not None]
         return cls(ids, np.array(rows, np.int64), np.array([places[row] for row in rows], np.int64))
@@ -98,10 +104,10 @@ class Expander:
         places = keys, asked.positions, asked.rows
         links = self._adjacency.compiled().expand(places, sieve, late, ids=len(asked.ids))
         return Expansion(
-            ids=(*asked.ids, *self._index.columns.ids(links.others)),
+            ids=self._ids(asked, links.others),
             source=links.source,
             target=links.target,
-            kind=_told(self._adjacency.kinds.words, links.code >> 1),
+            kind=Told(self._adjacency.kinds.words, links.code >> 1),
             weight=links.weight,
             confidence=links.confidence,
             tags=self._adjacency.tags_at(links.at),
@@ -148,16 +154,23 @@ class Expander:
         degrees = np.zeros(len(asked.ids), np.int64)
         degrees[asked.rows] = degree
         return Expansion(
-            ids=(*asked.ids, *self._index.columns.ids(others)),
+            ids=self._ids(asked, others),
             source=asked.rows[links.row],
             target=target,
-            kind=_told(self._adjacency.kinds.words, links.code >> 1),
+            kind=Told(self._adjacency.kinds.words, links.code >> 1),
             weight=links.weight,
             confidence=links.confidence,
             tags=self._adjacency.tags(links.tags),
-            via=_told([*names, None], links.via),
+            via=Told([*names, None], links.via),
             degree=degrees,
         )
+
+    def _ids(self, asked: Asked, others: Places) -> Sequence[str]:
+        """Those asked for, and after them others. Unless one is unknown, all of them are spelled later, if at all."""
+        columns = self._index.columns
+        if len(asked.rows) < len(asked.ids):
+            return (*asked.ids, *columns.ids(others))
+        return LateIds(columns.ground, np.concatenate([asked.positions, others]))
 
     def _numbered(self, asked: Asked, targets: NDArray[np.integer]) -> tuple[Places, Places]:
         """Positions that links lead to as rows, and those that were not asked for: they get the next rows as they are met."""
@@ -195,12 +208,3 @@ def _joined(stored: Links, found: NameLinks) -> Links:
     nothing = np.zeros(len(found.row), np.int32)
     named = Links(found.row, found.target, found.kind << 1, found.weight, found.confidence, nothing, found.via)
     return Links(*(np.concatenate(column) for column in zip(stored.columns, named.columns, strict=True)))
-
-
-def _told(words: Sequence[Any], numbers: NDArray[Any]) -> tuple[Any, ...]:
-    """Words by their numbers; the last one has -1, too.
-
-    >>> _told(["pool", None], np.array([0, -1]))
-    ('pool', None)
-    """
-    return tuple(np.array(words, np.object_)[numbers].tolist())

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from cofire.dynamics.likeness import centred, centred_cosines
 from cofire.embedders.base import StoredModel, Vectors
 from cofire.errors import StoreClosed, StoreNotOpened
+from cofire.late import LateIds
 from cofire.model import Change, Edge, Fact, Importance, Link, Past, Record, Where, Written
 from cofire.revising import Taken
 from cofire.stores.base import (
@@ -266,13 +267,18 @@ class SqliteStore(Carrying, Learning, Curating):
         with self._reading() as connection, self._live.at(connection) as index:
             if conducting.where.as_of is not None:
                 return past_links.expand(connection, self._live, index, ids, conducting)
-            wanted = tuple(dict.fromkeys(ids))
-            asked = Asked.among(wanted, self._live.places(connection, wanted))
+            asked = self._asked(connection, index, ids)
             edges, admitted = self._live.adjacency(connection), self._live.admitted(connection, conducting.where)
             expander = Expander(
                 index, edges, admitted, lambda keys: name_reading.spelled(connection, keys, index.spelled)
             )
             return expander.expand(asked, conducting)
+
+    def _asked(self, connection: apsw.Connection, index: Index, ids: Sequence[str]) -> Asked:
+        if isinstance(ids, LateIds) and ids.ground is index.columns.ground:
+            return Asked.standing(ids)
+        wanted = tuple(dict.fromkeys(ids))
+        return Asked.among(wanted, self._live.places(connection, wanted))
 
     def network(self, scope: str) -> Network:
         with self._reading() as connection:

@@ -1,0 +1,107 @@
+"""Late words: ids, kinds and tags that are spelled when somebody looks at them. A walk meets thousands of facts and tells of few."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol, TypeVar
+from weakref import ref
+
+import numpy as np
+from numpy.typing import NDArray
+
+T = TypeVar("T")
+
+Places = NDArray[np.int64]
+
+
+class Late(Sequence[T]):
+    """A sequence that is equal to any other with the same members."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+
+class Told(Late[T]):
+    """Words by their numbers; the last word has -1, too.
+
+    >>> tuple(Told(["pool", None], np.array([0, -1])))
+    ('pool', None)
+    """
+
+    __slots__ = ("_numbers", "_words")
+
+    def __init__(self, words: Sequence[T], numbers: NDArray[np.integer]) -> None:
+        self._words, self._numbers = words, numbers
+
+    def __getitem__(self, at: Any) -> Any:
+        return Told(self._words, self._numbers[at]) if isinstance(at, slice) else self._words[self._numbers.item(at)]
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __iter__(self) -> Iterator[T]:
+        return map(self._words.__getitem__, self._numbers.tolist())
+
+
+class Home(Protocol):
+    """Where ids are kept as text, by place."""
+
+    def ids(self, places: NDArray[np.integer]) -> list[str]: ...
+
+
+class Ground:
+    """Where facts stand, as long as none of them moves: a place is one fact, and a fact has one place. `table` has their ids as bytes.
+
+    It does not keep their home, which is a whole index, from going away.
+    """
+
+    __slots__ = ("_home", "table")
+
+    def __init__(self, home: Home, table: NDArray[np.bytes_]) -> None:
+        self._home, self.table = ref(home), table
+
+    def ids(self, places: Places) -> list[str]:
+        """The ids at these places."""
+        home = self._home()
+        return spelled(self.table[places]) if home is None else home.ids(places)
+
+
+class LateIds(Late[str]):
+    """The ids of facts that are known by their places."""
+
+    __slots__ = ("ground", "places")
+
+    def __init__(self, ground: Ground, places: Places) -> None:
+        self.ground, self.places = ground, places
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            return LateIds(self.ground, self.places[at])
+        return self.ground.table[self.places[at]].decode("ascii")
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.ground.ids(self.places))
+
+    @property
+    def table(self) -> NDArray[np.bytes_]:
+        """The ids of all, as bytes by place."""
+        return self.ground.table
+
+
+def spelled(ids: NDArray[np.bytes_]) -> list[str]:
+    """Ids as text. Cutting one text is faster than decoding many; an id that is shorter than others is filled up.
+
+    >>> spelled(np.array([b"a", b"bc"]))
+    ['a', 'bc']
+    """
+    text, width = ids.tobytes().decode("ascii"), ids.itemsize
+    found = [text[at : at + width] for at in range(0, len(text), width)]
+    return [id.rstrip("\0") for id in found] if "\0" in text else found

@@ -1,0 +1,129 @@
+"""Roster: the facts that activation has met, a row each in that order; by their ids, or by where they stand in a store's index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cofire.dynamics.conductance import Ints
+from cofire.kernels.library import LIBRARY
+from cofire.kernels.roster import MetInC
+from cofire.late import Ground, LateIds
+
+# Comes after every id, so that nobody is ahead of no fact.
+NOBODY = "\U0010ffff"
+
+
+class Roster(Protocol):
+    """A row that was given is never given to another, so that all who hold a roster may go on from it. Some rows are nobody's."""
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """The id of each row."""
+
+    def __len__(self) -> int: ...
+
+    def at(self, rows: Ints) -> Sequence[str]:
+        """The ids of some rows, to ask for them."""
+
+    def in_order(self, rows: Ints) -> Ints:
+        """Some rows in the order of their ids."""
+
+    def spelled(self, rows: Ints) -> list[str]:
+        """The ids of some rows as text."""
+
+    def met(self, ids: Sequence[str], rows: Ints) -> tuple[Roster, Ints]:
+        """With these facts, of which the first have these rows; and the rows of all of them."""
+
+
+class ById:
+    """Facts by their ids."""
+
+    def __init__(self, ids: Iterable[str]) -> None:
+        self.ids: list[str] = list(ids)
+        self._row = dict(zip(self.ids, range(len(self.ids)), strict=True))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def at(self, rows: Ints) -> list[str]:
+        return self.spelled(rows)
+
+    def in_order(self, rows: Ints) -> Ints:
+        return np.array(sorted(rows.tolist(), key=self.ids.__getitem__), np.int64)
+
+    def spelled(self, rows: Ints) -> list[str]:
+        return [self.ids[row] for row in rows.tolist()]
+
+    def met(self, ids: Sequence[str], rows: Ints) -> tuple[Roster, Ints]:
+        """As soon as a store tells where all of them stand, their ids are needed no more."""
+        if isinstance(ids, LateIds) and len(rows) == len(self.ids):
+            return _by_place(ids, rows)
+        return self, np.concatenate([rows, self._numbered(ids[len(rows) :])])
+
+    def _numbered(self, ids: Sequence[str]) -> Ints:
+        """Each is offered the next row; that of an id which was met before has its row, so that nobody takes it."""
+        offered = range(len(self.ids), len(self.ids) + len(ids))
+        rows = np.fromiter(map(self._row.setdefault, ids, offered), np.int64, len(ids))
+        self.ids += ids
+        for declined in (rows != np.arange(offered.start, offered.stop)).nonzero()[0].tolist():
+            self.ids[offered[declined]] = NOBODY
+        return rows
+
+
+class ByPlace:
+    """Facts by where they stand. Where they do so no more, they are known by their ids again."""
+
+    def __init__(self, ground: Ground, places: Ints) -> None:
+        self._ground = ground
+        self._met: MetInC | MetInPython = MetInPython() if LIBRARY is None else MetInC()
+        self._met.meet(places)
+
+    @property
+    def ids(self) -> LateIds:
+        return LateIds(self._ground, self._met.places)
+
+    def __len__(self) -> int:
+        return len(self._met)
+
+    def at(self, rows: Ints) -> LateIds:
+        return LateIds(self._ground, self._met.places[rows])
+
+    def in_order(self, rows: Ints) -> Ints:
+        return rows[np.argsort(self._ground.table[self._met.places[rows]])]
+
+    def spelled(self, rows: Ints) -> list[str]:
+        return self._ground.ids(self._met.places[rows])
+
+    def met(self, ids: Sequence[str], rows: Ints) -> tuple[Roster, Ints]:
+        if not isinstance(ids, LateIds) or ids.ground is not self._ground:
+            return ById(self.ids).met(ids, rows)
+        return self, self._met.meet(ids.places)
+
+
+class MetInPython:
+    """Places that were met, a row each in that order, where there is no compiled code."""
+
+    def __init__(self) -> None:
+        self._row: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._row)
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        return np.fromiter(self._row, np.int64, len(self._row))
+
+    def meet(self, places: NDArray[np.int64]) -> Ints:
+        return np.array([self._row.setdefault(place, len(self._row)) for place in places.tolist()], np.int64)
+
+
+def _by_place(ids: LateIds, rows: Ints) -> tuple[ByPlace, Ints]:
+    """The facts of these rows, which are all there are, by their places; and the rows of all."""
+    places = np.empty(len(rows), np.int64)
+    places[rows] = ids.places[: len(rows)]
+    roster = ByPlace(ids.ground, places)
+    return roster.met(ids, rows)  # type: ignore[return-value]
