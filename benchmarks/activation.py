@@ -182,7 +182,7 @@ def driven(verb: Asking[Spread], store: SqliteStore) -> Spread:
     try:
         ask: Any = next(verb)
         while True:
-            ask = verb.send(store.expand(ask.ids, ask.conducting))
+            ask = verb.send(store.expand(ask.ids, ask.conducting, ask.least))
     except StopIteration as done:
         found: Spread = done.value
         return found

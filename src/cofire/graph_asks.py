@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from cofire.asks import World
 from cofire.model import Where
 from cofire.stores.base import Conducting, EdgeFilter
@@ -36,13 +39,14 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class Expand:
-    """Where do these facts lead?"""
+    """Where do these facts lead, along links that conduct enough to be of use?"""
 
     ids: Sequence[str]
     conducting: Conducting
+    least: NDArray[np.float64] | None = None
 
     def put(self, world: World) -> Any:
-        return world.store.expand(self.ids, self.conducting)
+        return world.store.expand(self.ids, self.conducting, self.least)
 
 
 @dataclass(frozen=True, slots=True)

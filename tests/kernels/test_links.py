@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.random import Generator
@@ -14,6 +16,7 @@ from numpy.typing import NDArray
 from cofire.dynamics import diffusion, energy, synapse
 from cofire.dynamics.conductance import Wires, diffusion_wires, energy_wires, synapse_wires
 from cofire.kernels.spreading import spelled
+from cofire.late import Ground, LateIds
 from cofire.model import Change, Edge, NewEdge
 from cofire.stores.base import Conducting, Expansion
 from cofire.stores.sqlite.connecting import IN_MEMORY
@@ -42,9 +45,22 @@ def values(chance: Generator, many: int, *, few: bool) -> NDArray[np.float64]:
     return np.where(chance.random(many) < 0.2, 0.0, drawn)
 
 
-def names(chance: Generator, rows: int) -> list[str]:
-    """Ids of several lengths, in no order."""
-    return [f"{number:x}" for number in chance.permutation(16 * rows)[:rows].tolist()]
+def names(chance: Generator, rows: int) -> Sequence[str]:
+    """Ids of several lengths, in no order; some are told late."""
+    ids = [f"{number:x}" for number in chance.permutation(16 * rows)[:rows].tolist()]
+    if chance.random() < 0.5:
+        return ids
+    places = chance.permutation(2 * rows)[:rows]
+    table = np.zeros(2 * rows, "S26")
+    table[places] = ids
+    return LateIds(Ground(Nobody(), table), places)
+
+
+class Nobody:
+    """A home that is gone."""
+
+    def ids(self, places: object) -> list[str]:
+        raise AssertionError("It is gone.")
 
 
 def loose(chance: Generator, rows: int, *, few: bool) -> tuple[NDArray[np.int64], ...]:
@@ -188,21 +204,28 @@ conductings = st.builds(
 
 
 @settings(max_examples=40)
-@given(seed=seeds, few=tied, conducting=conductings)
-def test_facts_lead_to_the_same(seed: int, few: bool, conducting: Conducting) -> None:
+@given(seed=seeds, few=tied, conducting=conductings, all_of_use=st.booleans())
+def test_facts_lead_to_the_same(seed: int, few: bool, conducting: Conducting, all_of_use: bool) -> None:
     chance = np.random.default_rng(seed)
     store, ids = written(chance, 30, few=few)
     kernel = "number_links" if conducting.names and conducting.wants("about") else "expand_links"
-    asked = [*chance.choice(ids, 5, replace=False).tolist(), "unheard of", ids[0]]
-    compiled, numpy = both(kernel, lambda: store.expand(asked, conducting))
+    some = dict.fromkeys([*chance.choice(ids, 5, replace=False).tolist(), "unheard of", ids[0]])
+    # What a link needs to be of use, by fact.
+    needs = dict(zip(some, values(chance, len(some), few=few) / 4, strict=True))
+
+    def expanded(asked: list[str]) -> Expansion:
+        least = None if all_of_use else np.array([needs[id] for id in asked])
+        return store.expand(asked, conducting, least)
+
+    compiled, numpy = both(kernel, lambda: expanded(list(some)))
     assert told(compiled) == told(numpy)
     # Newer links are not in order yet; those of removed facts are gone.
     store.write(Change(now=NOW, edges=edges(chance, ids, 20, few=few)), {})
-    compiled, numpy = both(kernel, lambda: store.expand(asked, conducting))
+    compiled, numpy = both(kernel, lambda: expanded(list(some)))
     assert told(compiled) == told(numpy)
     store.write(Change(now=NOW, removals=tuple(ids[1:4])), {})
-    left = [id for id in asked if id not in ids[1:4]]
-    compiled, numpy = both(kernel, lambda: store.expand(left, conducting))
+    left = [id for id in some if id not in ids[1:4]]
+    compiled, numpy = both(kernel, lambda: expanded(left))
     assert told(compiled) == told(numpy)
     store.close()
 
@@ -214,3 +237,10 @@ def test_words_are_spelled_in_their_order(words: list[str]) -> None:
 
 def test_numbers_are_spelled_in_their_order() -> None:
     assert sorted(written := spelled(range(0, 2_000, 37)).split(b"\0")[:-1]) == written
+
+
+def test_what_is_of_use_must_be_told_for_every_fact() -> None:
+    store, ids = written(np.random.default_rng(7), 10, few=True)
+    with pytest.raises(ValueError, match="do not fit"):
+        store.expand(ids[:3], Conducting(everywhere(), None, 0.0, 5, names=False), np.zeros(2))
+    store.close()

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cofire.kernels import roster as compiled
+from cofire.kernels import terrain as compiled
 from cofire.late import Ground
 from cofire.verbs.roster import ByPlace
 from tests.kernels.twins import NEEDS_LIBRARY, both
@@ -22,7 +22,7 @@ class Home:
 
 
 def rows(read: list[list[int]]) -> list[list[int]]:
-    met = ByPlace(Ground(Home(), np.zeros(0, "S26")), np.zeros(0, np.int64))._met
+    met = ByPlace(Ground(Home(), np.zeros(0, "S26")), np.zeros(0, np.int64)).known
     return [met.meet(np.array(places, np.int64)).tolist() for places in read] + [met.places.tolist(), [len(met)]]
 
 

@@ -35,8 +35,8 @@ def told(ground: Ground, places: Sequence[int]) -> LateIds:
 
 def met(roster: Roster, ids: Sequence[str], many: int) -> tuple[Roster, list[int]]:
     """With facts of which so many have the first rows."""
-    grown, rows = roster.met(ids, np.arange(many))
-    return grown, rows.tolist()
+    fitting = roster.with_places(ids, np.arange(many))
+    return fitting, fitting.met(ids, np.arange(many)).tolist()
 
 
 @given(asked, readings)
@@ -51,7 +51,7 @@ def test_a_row_is_one_fact_and_a_fact_has_one_row(first: list[int], read: list[t
         assert rows[: len(first)] == list(range(len(first)))
         assert [roster.ids[row] for row in rows] == names
         assert roster.spelled(np.array(rows)) == list(roster.at(np.array(rows))) == names
-        assert roster.spelled(roster.in_order(np.array(rows))) == sorted(names)
+        assert roster.spelled(np.array(rows)[roster.in_order(np.array(rows))]) == sorted(names)
         somebody = [id for id in roster.ids if id != NOBODY]
         assert len(somebody) == len(set(somebody))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,10 +14,12 @@ from cofire.dynamics import diffusion, energy
 from cofire.dynamics.synapse import Rule, spread_plainly
 from cofire.graph_asks import Expand
 from cofire.spreads import RECORDED, Spread
+from cofire.stores.base import Expansion
 from cofire.verbs.energising import energise, follow
 from cofire.verbs.spreading import diffuse, synapse
 from tests.dynamics.wiring import CHAIN, HALVES, Graph, seeded
-from tests.verbs.wandering import EVERYWHERE, knowing, path_to, shared, spread_json
+from tests.verbs.answering import answers_from
+from tests.verbs.wandering import EVERYWHERE, expansion, knowing, path_to, shared, spread_json
 
 DOCUMENTED = Rule(retention=0.5, spread=0.8, threshold=0.5, slope=1.0, top_m=7, inhibition=None)
 PAPER = replace(DOCUMENTED, slope=5.0, inhibition=0.15)
@@ -88,7 +91,7 @@ def test_every_path_leads_from_a_seed_without_a_circle(given_: tuple[Graph, dict
 def test_the_frontier_is_asked_for_together_and_once(way) -> None:
     answers = knowing({"S": {"A": 1.0, "B": 1.0}, "R": {"B": 0.5}, "A": {"C": 1.0}, "B": {"C": 1.0}})
     answers.run(way({"S": 1.0, "R": 0.5}))
-    asked = [list(ask.ids) for ask in answers.of(Expand)]
+    asked = [sorted(ask.ids) for ask in answers.of(Expand)]
     assert asked[:3] == [["R", "S"], ["A", "B"], ["C"]]
     assert len(asked) == 3
 
@@ -174,3 +177,44 @@ def test_without_seeds_nothing_is_asked(way) -> None:
     found: Spread = answers.run(way({}))
     assert found.activation == {}
     assert answers.of(Expand) == []
+
+
+def of_use(graph: Graph, ask: Expand) -> Expansion:
+    """The links that leave the facts asked for, but for those that a store may leave out."""
+    found = expansion(graph, ask)
+    if ask.least is None:
+        return found
+    conducts = found.weight / np.sqrt(np.maximum(1, found.degree))[found.source]
+    (kept,) = np.nonzero(conducts >= ask.least[found.source])
+    used = [*range(len(ask.ids)), *sorted({row for row in found.target[kept].tolist() if row >= len(ask.ids)})]
+    return Expansion(
+        ids=tuple(found.ids[row] for row in used),
+        source=found.source[kept],
+        target=np.array([used.index(row) for row in found.target[kept].tolist()], np.int64),
+        kind=tuple(found.kind[link] for link in kept),
+        weight=found.weight[kept],
+        confidence=found.confidence[kept],
+        tags=tuple(found.tags[link] for link in kept),
+        via=tuple(found.via[link] for link in kept),
+        degree=found.degree,
+    )
+
+
+@given(seeded(HALVES), st.integers(1, 3), st.sampled_from([0.005, 0.1, 0.3]))
+def test_energy_needs_no_link_that_a_store_may_leave_out(
+    drawn: tuple[Graph, dict[str, float]], branches: int, threshold: float
+) -> None:
+    graph, seeds = drawn
+    rule = replace(MEMORIA, branches=branches, threshold=threshold)
+    sparing = answers_from({Expand: lambda ask: of_use(graph, ask)})
+    found, everything = (
+        spread_json(answers.run(energise(seeds, EVERYWHERE, rule, **UNTAGGED))) for answers in (sparing, knowing(graph))
+    )
+    assert found == everything
+    assert list(found["activation"]) == list(everything["activation"])
+
+
+def test_who_wants_to_know_why_paths_end_is_told_of_all_links() -> None:
+    answers = knowing(CHAIN)
+    answers.run(follow({"A": 1.0}, EVERYWHERE, MEMORIA, **UNTAGGED))
+    assert {ask.least for ask in answers.of(Expand)} == {None}

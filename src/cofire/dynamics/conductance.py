@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.kernels import links as compiled
+from cofire.kernels import terrain as compiled
 from cofire.kernels.library import LIBRARY
-from cofire.kernels.spreading import WiresInC
+from cofire.kernels.terrain import WiresInC
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -43,6 +43,13 @@ class Wires:
     def in_c(self) -> WiresInC:
         """As compiled code reads them."""
         return WiresInC(self.source, self.target, self.conductance, self.strongest)
+
+    @classmethod
+    def read_by_c(cls, columns: tuple[Ints, Ints, Floats, Ints], in_c: WiresInC) -> Wires:
+        """Those that compiled code has made, and reads as they are."""
+        made = cls(*columns)
+        made.__dict__["in_c"] = in_c
+        return made
 
     def at(self, rows: Ints) -> Wires:
         """Some of the wires."""
@@ -109,15 +116,19 @@ def diffusion_wires(source: Ints, target: Ints, *, weight: Floats, confidence: F
     return merged(source, target, _weights(weight) * _confidences(confidence))
 
 
-def energy_wires(source: Ints, target: Ints, *, weight: Floats, similarity: Floats, degree: Ints) -> Wires:
-    """w/√d·s with the similarity s of tags (003 §4). Links are not merged: energy takes one of them, the best.
+def energy_wires(source: Ints, target: Ints, *, weight: Floats, similarity: Floats | None, degree: Ints) -> Wires:
+    """w/√d·s with the similarity s of tags (003 §4), which is 1 where none is given. Links are not merged: energy takes one of them,
+    the best.
 
     >>> zero, one = np.array([0]), np.array([1])
     >>> energy_wires(zero, one, weight=np.array([0.8]), similarity=np.array([0.5]), degree=np.array([4])).conductance
     array([0.2])
     """
-    alone = Wires(source, target, _weights(weight) * similarity, np.arange(len(source)))
-    return _fanned(alone, degree, power=0.5)
+    links = np.arange(len(source))
+    if LIBRARY is not None:
+        return Wires(source, target, compiled.fanned(source, weight, similarity, degree), links)
+    lets = _weights(weight) if similarity is None else _weights(weight) * similarity
+    return _fanned(Wires(source, target, lets, links), degree, power=0.5)
 
 
 def merged(source: Ints, target: Ints, conductance: Floats) -> Wires:

@@ -40,13 +40,18 @@ class Frontier:
 @dataclass(frozen=True, slots=True)
 class Depth:
     """What one depth did: children with their parents, which are rows of the frontier, energies and wires, the most energy first;
-    and why other rows of the frontier ended."""
+    and for each row of the frontier what became of it: a place among `_ENDS`, or beyond them if it has children."""
 
     parent: Ints
     child: Ints
     energy: Floats
     wire: Ints
-    ended: Mapping[int, End]
+    reason: NDArray[Any]
+
+    @property
+    def ended(self) -> dict[int, End]:
+        """Why rows of the frontier ended, those that did."""
+        return {row: _ENDS[why] for row, why in enumerate(self.reason.tolist()) if why < len(_ENDS)}
 
 
 def branched(frontier: Frontier, visited: Mask, wires: Wires, rule: Rule, ties: Sequence[str] | Sequence[int]) -> Depth:
@@ -69,7 +74,7 @@ def branched(frontier: Frontier, visited: Mask, wires: Wires, rule: Rule, ties: 
     parent, wire, energy, reason = compiled.branched(
         wires.in_c, rows, visited, ties, threshold=rule.threshold, branches=rule.branches
     )
-    return Depth(parent, wires.target[wire], energy, wire, _named_ends(reason))
+    return Depth(parent, wires.target[wire], energy, wire, reason)
 
 
 def branched_in_numpy(
@@ -86,8 +91,8 @@ def branched_in_numpy(
     offered = _Offers(giver[offers], wires.target[wire[offers]], passed[offers], wire[offers])
     claims = _claims(frontier, offered, _order(frontier, offered, ties), rule.branches)
     parent = offered.parent[claims]
-    ended = _ends(len(frontier.fact), fresh=giver[fresh], wanted=offered.parent, parent=parent)
-    return Depth(parent, offered.child[claims], offered.energy[claims], offered.wire[claims], ended)
+    reason = _reasons(len(frontier.fact), fresh=giver[fresh], wanted=offered.parent, parent=parent)
+    return Depth(parent, offered.child[claims], offered.energy[claims], offered.wire[claims], reason)
 
 
 def explore(wires: Wires, nodes: int, seed: int, energy: float, rule: Rule) -> list[tuple[tuple[int, ...], End]]:
@@ -206,15 +211,11 @@ def _claims(frontier: Frontier, offered: _Offers, order: Sequence[int], branches
     return chosen
 
 
-def _ends(size: int, *, fresh: Ints, wanted: Ints, parent: Ints) -> dict[int, End]:
+def _reasons(size: int, *, fresh: Ints, wanted: Ints, parent: Ints) -> Ints:
     """Why rows of the frontier pass nothing on: they have nobody new, nobody they give enough, or others gave more."""
     reason = np.zeros(size, np.int64)
     reason[fresh], reason[wanted], reason[parent] = 1, 2, 3
-    return _named_ends(reason)
-
-
-def _named_ends(reason: NDArray[Any]) -> dict[int, End]:
-    return {row: _ENDS[why] for row, why in enumerate(reason.tolist()) if why < len(_ENDS)}
+    return reason
 
 
 _ENDS: tuple[End, ...] = ("dead_end", "below_threshold", "claimed")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,11 +46,25 @@ def falling(values: Floats, tie: Callable[[int], Any]) -> list[int]:
     """
     order = np.argsort(-values, kind="stable")
     places: list[int] = order.tolist()
+    ordered = values[order]
+    (alike,) = (ordered[1:] == ordered[:-1]).nonzero()
     # Runs of equals, as far as there are any, are put in order by themselves.
-    alike = np.diff(values[order], prepend=np.nan, append=np.nan) == 0
-    for first, last in np.flatnonzero(alike[1:] != alike[:-1]).reshape(-1, 2).tolist():
-        places[first : last + 1] = sorted(places[first : last + 1], key=tie)
+    for first, last in _runs(alike.tolist()):
+        places[first : last + 2] = sorted(places[first : last + 2], key=tie)
     return places
+
+
+def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """The first and the last of each run of growing numbers that follow one another.
+
+    >>> list(_runs([3, 4, 5, 8]))
+    [(3, 5), (8, 8)]
+    """
+    first = 0
+    for at, number in enumerate(numbers, 1):
+        if at == len(numbers) or numbers[at] != number + 1:
+            yield numbers[first], number
+            first = at
 
 
 def strongest(values: Floats, ties: Sequence[str] | Sequence[int], most: int) -> Ints:

@@ -1,15 +1,12 @@
-/* Links: which of them leave facts, and how well they conduct. The twin of `strongest` and `degrees` in stores/index/adjacency.py and
-   of dynamics/conductance.py. */
+/* Links: which of them leave facts. The twin of `strongest` and `degrees` in stores/index/adjacency.py. */
 
 #include "kernels.h"
 #include "wires.h"
 
-/* As in stores/index/halves.py and dynamics/conductance.py. */
+/* As in stores/index/halves.py. */
 #define MILLION 1e6
-#define MISSING_WEIGHT 0.01
-#define MISSING_CONFIDENCE 1.0
-/* So few are put in order by moving each to its place. */
-#define FEW 16
+/* As in stores/index/links.py. */
+#define NEARLY (1 - 1e-9)
 /* What is looked at so many facts from now is fetched already. */
 #define AHEAD 4
 #define LINE 16
@@ -33,16 +30,18 @@ typedef struct {
     int64_t floor, most;
 } sieve;
 
-/* Facts to expand: key, position and row of each that is there. `ids` is how many rows there are with those that are not. */
+/* Facts to expand: key, position and row of each that is there. `ids` is how many rows there are with those that are not. `least` is
+   by row how much a link must conduct to be of use, null where all are. */
 typedef struct {
     const int64_t *keys, *positions, *rows;
+    const double *least;
     int64_t many, ids;
 } asked;
 
 /* Where links are written: the rows they lead from and to, twice their kind, where they stand. `others` are the positions of facts
-   that were not asked for; `degree` is by row. `row_of` by position and `marks` by key are zero between calls. */
+   that were not asked for, `around` how many neighbours those have; `degree` is by row. `row_of` by position and `marks` by key are zero between calls. */
 typedef struct {
-    int64_t *source, *target, *code, *at, *others;
+    int64_t *source, *target, *code, *at, *others, *around;
     double *weight, *confidence;
     int64_t *degree;
     int32_t *row_of;
@@ -62,7 +61,7 @@ typedef struct {
 /* A link with what decides its place among those of a fact. */
 typedef struct {
     int64_t weak, kind, content, parallel;
-    int64_t target, code, at;
+    int64_t target, around, code, at;
     double weight, confidence;
 } ranked;
 
@@ -75,22 +74,32 @@ INLINED int passes(const sieve *by, half of) {
 
 INLINED double share(int32_t millionths) { return millionths < 0 ? NAN : millionths / MILLION; }
 
-INLINED void add(const sieve *by, half of, int64_t source, int64_t at, expansion *to) {
+INLINED void add(const adjacency *in, const sieve *by, half of, int64_t source, int64_t at, expansion *to) {
     int64_t link = to->links++;
     to->source[link] = source;
     to->target[link] = by->places[of.neighbour];
+    to->around[link] = in->degree[of.neighbour];
     to->code[link] = of.code;
     to->at[link] = at;
     to->weight[link] = share(of.weight);
     to->confidence[link] = share(of.confidence);
 }
 
-static void follow(const adjacency *in, const sieve *by, const asked *of, int64_t one, expansion *to) {
+/* The least weight that is of use to a fact with so many neighbours; as `_least_weights` in stores/index/links.py. */
+INLINED double least_weight(const asked *of, int64_t one, int64_t degree) {
+    double least = of->least ? of->least[of->rows[one]] * sqrt(degree > 1 ? (double)degree : 1.0) * NEARLY : 0;
+    return least > MISSING_WEIGHT ? least : 0;
+}
+
+INLINED int is_of_use(double least, half of) { return least == 0 || (of.weight >= 0 && share(of.weight) >= least); }
+
+static void follow(const adjacency *in, const sieve *by, const asked *of, int64_t one, double least, expansion *to) {
     int64_t key = of->keys[one], left = by->most;
     for (int64_t at = in->starts[key]; at < in->starts[key + 1] && left > 0; at++) {
         half here = {0, in->neighbour[at], in->code[at], in->weight[at], in->confidence[at], 0};
+        if (!is_of_use(least, here)) return;
         if (!in->alive[at] || !passes(by, here)) continue;
-        add(by, here, of->rows[one], at, to);
+        add(in, by, here, of->rows[one], at, to);
         left--;
     }
 }
@@ -112,13 +121,14 @@ static void arrange(const sieve *by, const newer *late, int64_t first, ranked *r
         double weight = to->weight[link], sure = to->confidence[link];
         ranked moved = {-millionths(weight), late->ranks[code >> 1], late->contents[target],
                         (code & 1) - 2 * (sure > 0 ? (int64_t)rint(sure * MILLION) : 0),
-                        target, code, to->at[link], weight, sure};
+                        target, to->around[link], code, to->at[link], weight, sure};
         for (; at > 0 && is_weaker(room + at - 1, &moved); at--) room[at] = room[at - 1];
         room[at] = moved;
     }
     if (many > by->most) many = by->most;
     for (int64_t at = 0; at < many; at++) {
         to->target[first + at] = room[at].target;
+        to->around[first + at] = room[at].around;
         to->code[first + at] = room[at].code;
         to->at[first + at] = room[at].at;
         to->weight[first + at] = room[at].weight;
@@ -127,13 +137,11 @@ static void arrange(const sieve *by, const newer *late, int64_t first, ranked *r
     to->links = first + many;
 }
 
-/* Adds the newer links of one fact to those of the base; how many of all newer ones were looked at by then. */
-static int64_t follow_newer(const sieve *by, const asked *of, int64_t one, const newer *late, int64_t next, expansion *to) {
-    for (; next < late->many && late->halves[next].owner == one; next++) {
-        half here = late->halves[next];
-        if (passes(by, here)) add(by, here, of->rows[one], -1 - here.tags, to);
-    }
-    return next;
+/* Adds the newer links of one fact to those of the base. */
+static void follow_newer(const adjacency *in, const sieve *by, int64_t source, const half *late, int64_t newer, double least,
+                         expansion *to) {
+    for (int64_t at = 0; at < newer; at++)
+        if (is_of_use(least, late[at]) && passes(by, late[at])) add(in, by, late[at], source, -1 - late[at].tags, to);
 }
 
 /* How many neighbours a fact has by links of these kinds. */
@@ -164,6 +172,7 @@ static int64_t number(const asked *of, expansion *to) {
     for (int64_t link = 0; link < to->links; link++) {
         int64_t position = to->target[link];
         if (!to->row_of[position]) {
+            if (to->around) to->around[others] = to->around[link];
             to->others[others++] = position;
             to->row_of[position] = (int32_t)(of->ids + others);
         }
@@ -210,92 +219,16 @@ EXPORTED int64_t expand_links(const adjacency *in, const sieve *by, const asked 
     to->links = 0;
     memset(to->degree, 0, (size_t)of->ids * sizeof *to->degree);
     for (int64_t one = 0, next = 0; one < of->many; one++) {
-        int64_t first = to->links, before = next;
+        int64_t first = to->links, before = next, *degree = to->degree + of->rows[one];
         fetch(in, of, one);
-        follow(in, by, of, one, to);
-        next = follow_newer(by, of, one, late, next, to);
-        if (room) arrange(by, late, first, room, to);
+        while (next < late->many && late->halves[next].owner == one) next++;
         const half *mine = late->halves + before;
-        to->degree[of->rows[one]] = neighbours(in, by->kinds, of->keys[one], mine, next - before, to->marks);
+        *degree = neighbours(in, by->kinds, of->keys[one], mine, next - before, to->marks);
+        double least = least_weight(of, one, *degree);
+        follow(in, by, of, one, least, to);
+        follow_newer(in, by, of->rows[one], mine, next - before, least, to);
+        if (room) arrange(by, late, first, room, to);
     }
     free(room);
     return number(of, to);
-}
-
-/* Links as they are read: `other` is confidence or likeness of tags, `degree` by row; either is null where it does not count. */
-typedef struct {
-    const int64_t *source, *target;
-    const double *weight, *other;
-    const int64_t *degree;
-    int64_t many;
-} loose;
-
-typedef struct {
-    int64_t source, target, link;
-    double conductance;
-} strand;
-
-INLINED double clipped(double value) { return value < 0 ? 0 : value > 1 ? 1 : value; }
-
-INLINED double said(double value, double otherwise) { return clipped(isnan(value) ? otherwise : value); }
-
-INLINED int comes_after(const strand *one, const strand *other) {
-    if (one->source != other->source) return one->source > other->source;
-    if (one->target != other->target) return one->target > other->target;
-    return one->conductance < other->conductance;
-}
-
-static void place_few(strand *some, int64_t many) {
-    for (int64_t next = 1; next < many; next++) {
-        strand moved = some[next];
-        int64_t at = next;
-        for (; at > 0 && comes_after(some + at - 1, &moved); at--) some[at] = some[at - 1];
-        some[at] = moved;
-    }
-}
-
-/* By source, target and conductance, equals in the order in which they came (merge sort). */
-static void put_in_order(strand *some, int64_t many, strand *room) {
-    if (many <= FEW) {
-        place_few(some, many);
-        return;
-    }
-    int64_t half = many / 2;
-    put_in_order(some, half, room);
-    put_in_order(some + half, many - half, room);
-    if (!comes_after(some + half - 1, some + half)) return;
-    memcpy(room, some, (size_t)half * sizeof *some);
-    for (int64_t left = 0, right = half, at = 0; left < half; at++) {
-        if (right < many && comes_after(room + left, some + right)) some[at] = some[right++];
-        else some[at] = room[left++];
-    }
-}
-
-/* Parallel links as one wire each: 1 − Π(1 − c); then shared among neighbours where that counts. How many wires there are. */
-EXPORTED int64_t merge_wires(const loose *in, const wires *to) {
-    strand *some = malloc((size_t)(in->many + in->many / 2 + 1) * sizeof *some);
-    if (!some) return NO_ROOM;
-    for (int64_t link = 0; link < in->many; link++) {
-        double lets = said(in->weight[link], MISSING_WEIGHT);
-        if (in->other) lets *= said(in->other[link], MISSING_CONFIDENCE);
-        some[link] = (strand){in->source[link], in->target[link], link, lets};
-    }
-    put_in_order(some, in->many, some + in->many);
-    int64_t found = 0;
-    for (int64_t first = 0, next; first < in->many; first = next) {
-        const strand *best = some + first;
-        double blocks = 1 - best->conductance;
-        for (next = first + 1; next < in->many; next++) {
-            if (some[next].source != best->source || some[next].target != best->target) break;
-            blocks *= 1 - some[next].conductance;
-        }
-        double together = next == first + 1 ? best->conductance : 1 - blocks;
-        int64_t degree = in->degree ? in->degree[best->source] : 1;
-        to->source[found] = best->source;
-        to->target[found] = best->target;
-        to->strongest[found] = best->link;
-        to->conductance[found++] = together / (degree > 1 ? (double)degree : 1.0);
-    }
-    free(some);
-    return found;
 }

@@ -1,4 +1,4 @@
-"""Links in C: which of the stored ones leave facts, and how well they conduct together."""
+"""Links in C: which of the stored ones leave facts."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.kernels.library import counted, function, start, whole
+from cofire.kernels.library import counted, fitting, function, start, whole
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Masks = NDArray[np.bool_]
 
-COLUMNS = ("source", "target", "code", "at", "others", "weight", "confidence")
+COLUMNS = ("source", "target", "code", "at", "others", "around", "weight", "confidence")
 WIDTH = 8
 # There is room for so many links without counting them first.
-FEW = 4_096
+FEW = 1_024
 
 
 class Stored(Structure):
@@ -44,7 +44,11 @@ class Newer(Structure):
 class Asked(Structure):
     """Facts to expand: `asked` in links.c."""
 
-    _fields_ = (*((name, c_void_p) for name in ("keys", "positions", "rows")), ("many", c_int64), ("ids", c_int64))
+    _fields_ = (
+        *((name, c_void_p) for name in ("keys", "positions", "rows", "least")),
+        ("many", c_int64),
+        ("ids", c_int64),
+    )
 
 
 class Expansion(Structure):
@@ -53,28 +57,12 @@ class Expansion(Structure):
     _fields_ = (*((name, c_void_p) for name in (*COLUMNS, "degree", "row_of", "marks")), ("links", c_int64))
 
 
-class Loose(Structure):
-    """Links as they are read: `loose` in links.c."""
-
-    _fields_ = (*((name, c_void_p) for name in ("source", "target", "weight", "other", "degree")), ("many", c_int64))
-
-
-class Wires(Structure):
-    """What conducts from row to row: `wires` in wires.h."""
-
-    _fields_ = (
-        *((name, c_void_p) for name in ("source", "target", "strongest", "conductance")),
-        ("many", c_int64),
-    )
-
-
 _links_at_most = function("links_at_most", POINTER(Stored), c_void_p, c_int64, c_int64)
 _expand_links = function(
     "expand_links",
     *(POINTER(Stored), POINTER(Sieve), POINTER(Asked), POINTER(Newer), c_int64, POINTER(Expansion)),
 )
 _number_links = function("number_links", POINTER(Asked), POINTER(Expansion))
-_merge_wires = function("merge_wires", POINTER(Loose), POINTER(Wires))
 
 
 class Wanted(Protocol):
@@ -105,14 +93,15 @@ class Late:
 @dataclass(frozen=True, slots=True)
 class Expanded:
     """Links that leave facts, a row each: the rows they lead from and to, twice their kind, and where they stand in the base, or for
-    newer ones the number of their tags, as -1 - number. `others` are positions of those led to that were not asked for; `degree` is
-    by row of those that were."""
+    newer ones the number of their tags, as -1 - number. `others` are positions of those led to that were not asked for, and `around`
+    is how many neighbours each of them has, by links of all kinds; `degree` is by row of those that were asked for."""
 
     source: Numbers
     target: Numbers
     code: Numbers
     at: Numbers
     others: Numbers
+    around: Numbers
     weight: Floats
     confidence: Floats
     degree: Numbers
@@ -132,9 +121,16 @@ class StoredLinks:
         self._room = (0, 0)
 
     def expand(
-        self, asked: tuple[Numbers, Numbers, Numbers], wanted: Wanted, late: Late | None, *, ids: int
+        self,
+        asked: tuple[Numbers, Numbers, Numbers],
+        wanted: Wanted,
+        late: Late | None,
+        *,
+        ids: int,
+        least: Floats | None,
     ) -> Expanded:
-        """The strongest links of facts by key, position and row, which is one of so many ids."""
+        """The strongest links of facts by key, position and row, which is one of so many ids; `least` is by row, how much one must
+        conduct to be of use."""
         if len(self._row_of) < len(wanted.admitted):
             self._make_room(len(wanted.admitted))
         many, (keys, positions, rows) = len(asked[0]), map(start, asked)
@@ -148,14 +144,18 @@ class StoredLinks:
         first = start(block)
         # The degrees stand after the last column.
         found = Expansion(*range(first, first + WIDTH * (size + 1), WIDTH * room), *self._room)
-        of = Asked(keys, positions, rows, many, ids)
+        if least is not None:
+            fitting((len(least), ids))
+            least = whole(least, np.float64)
+        of = Asked(keys, positions, rows, None if least is None else start(least), many, ids)
         others = counted(
             _expand_links(byref(self._in_c), byref(_sieve(wanted)), byref(of), byref(newer), room, byref(found))
         )
         table = block[:size].reshape(-1, room)
         source, target, code, place = table[:4, : found.links]
-        weight, confidence = table[5:, : found.links].view(np.float64)
-        return Expanded(source, target, code, place, table[4, :others], weight, confidence, block[size:])
+        led, around = table[4:6, :others]
+        weight, confidence = table[6:, : found.links].view(np.float64)
+        return Expanded(source, target, code, place, led, around, weight, confidence, block[size:])
 
     def numbered(
         self, positions: Numbers, rows: Numbers, targets: NDArray[Any], *, facts: int, ids: int
@@ -167,7 +167,7 @@ class StoredLinks:
         block = np.empty((2, many), np.int64)
         block[0] = targets
         first = start(block)
-        asked = Asked(None, start(positions), start(rows), len(positions), ids)
+        asked = Asked(None, start(positions), start(rows), None, len(positions), ids)
         found = Expansion(target=first, others=first + WIDTH * many, row_of=self._room[0], links=many)
         others = _number_links(byref(asked), byref(found))
         return block[0], block[1, :others]
@@ -184,21 +184,3 @@ def _sieve(wanted: Wanted) -> Sieve:
 
 def _newer(late: Late) -> Newer:
     return Newer(start(late.halves), len(late.halves), start(late.ranks), start(late.contents))
-
-
-def merged(
-    source: Numbers, target: Numbers, weight: Floats, confidence: Floats | None, degree: Numbers | None
-) -> tuple[Numbers, Numbers, Floats, Numbers]:
-    """Parallel links as one wire each, by source and target: its ends, how well it conducts, and its strongest link. What is None
-    counts nothing."""
-    many, ends = len(source), np.empty((4, len(source)), np.int64)
-    kept = [whole(source, np.int64), whole(target, np.int64), whole(weight, np.float64)]
-    other = None if confidence is None else whole(confidence, np.float64)
-    loose = Loose(
-        *map(start, kept), None if other is None else start(other), None if degree is None else start(degree), many
-    )
-    first = start(ends)
-    wires = Wires(*(first + column * many * WIDTH for column in range(4)), many)
-    found = counted(_merge_wires(byref(loose), byref(wires)))
-    begun, ended, strongest, strengths = ends[:, :found]
-    return begun, ended, strengths.view(np.float64), strongest

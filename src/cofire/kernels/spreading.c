@@ -11,19 +11,35 @@
 /* As in dynamics/runs.py: sums of the same numbers in another order are equals. */
 #define ROUNDING 1e12
 
-/* Ids one after the other, each ended by a zero; null where nobody has asked for them yet. */
+/* Ids as they are told: one after the other, each ended by a zero; or, where they have a `width`, in a table by place and filled up
+   with zeros. */
 typedef struct {
     const char *text;
+    int64_t width;
+    const int64_t *places;
+} words;
+
+/* Ids by row, null where nobody has asked for them yet. */
+typedef struct {
+    const words *told;
     const char **starts;
 } spelling;
 
-static int64_t spell(spelling *ids, const char *text, int64_t rows) {
-    *ids = (spelling){text, 0};
-    if (!text) return 0;
+static int64_t spell(spelling *ids, const words *told, int64_t rows) {
+    *ids = (spelling){told, 0};
+    if (!told || told->width) return 0;
+    const char *text = told->text;
     ids->starts = malloc((size_t)(rows + 1) * sizeof *ids->starts);
     if (!ids->starts) return NO_ROOM;
     for (int64_t row = 0; row < rows; row++, text += strlen(text) + 1) ids->starts[row] = text;
     return 0;
+}
+
+/* Which of two rows has the smaller id; below 0 if it is `one`. */
+INLINED int compare(const spelling *ids, int64_t one, int64_t other) {
+    const words *in = ids->told;
+    if (!in->width) return strcmp(ids->starts[one], ids->starts[other]);
+    return memcmp(in->text + in->places[one] * in->width, in->text + in->places[other] * in->width, (size_t)in->width);
 }
 
 /* Of those at the cut the smaller ids stay, as many as there is room for. */
@@ -32,7 +48,7 @@ static void keep_equals(const double *rounded, int64_t rows, double cut, int64_t
         int64_t least = -1;
         for (int64_t row = 0; row < rows; row++) {
             if (rounded[row] != cut || kept[row]) continue;
-            if (least < 0 || strcmp(ids->starts[row], ids->starts[least]) < 0) least = row;
+            if (least < 0 || compare(ids, row, least) < 0) least = row;
         }
         kept[least] = 1;
     }
@@ -53,7 +69,7 @@ static int64_t keep_highest(const double *values, int64_t rows, int64_t most, co
         equals += rounded[row] == cut;
         positive += rounded[row] == cut && values[row] > 0;
     }
-    if (positive && equals > room && !ids->text) done = TIED;
+    if (positive && equals > room && !ids->told) done = TIED;
     else if (positive && equals > room) keep_equals(rounded, rows, cut, room, ids, kept);
     else if (positive) for (int64_t row = 0; row < rows; row++) kept[row] |= rounded[row] == cut;
     free(rounded);
@@ -61,9 +77,9 @@ static int64_t keep_highest(const double *values, int64_t rows, int64_t most, co
 }
 
 /* Marks the highest of values that are not below 0 and have any; 0, or TIED. */
-EXPORTED int64_t keep_best(const double *values, int64_t rows, int64_t most, const char *text, uint8_t *kept) {
+EXPORTED int64_t keep_best(const double *values, int64_t rows, int64_t most, const words *told, uint8_t *kept) {
     spelling ids;
-    if (spell(&ids, text, rows)) return NO_ROOM;
+    if (spell(&ids, told, rows)) return NO_ROOM;
     int64_t done = keep_highest(values, rows, most, &ids, kept);
     for (int64_t row = 0; row < rows; row++) kept[row] &= values[row] > 0;
     free(ids.starts);
@@ -96,12 +112,12 @@ INLINED double held_back(const double *arriving, const int64_t *top, int64_t top
 }
 
 /* One round; 0, TIED, or that there is no room. */
-EXPORTED int64_t synapse_round(const wires *in, const double *active, int64_t rows, const synapse_rule *by, const char *text,
+EXPORTED int64_t synapse_round(const wires *in, const double *active, int64_t rows, const synapse_rule *by, const words *told,
                                double *arriving, double *following, double *passed, uint8_t *inhibited) {
     arrive(in, active, rows, by, arriving, passed);
     spelling ids;
     uint8_t *kept = malloc((size_t)rows * (1 + sizeof(int64_t)) + sizeof(int64_t));
-    if (!kept || spell(&ids, text, rows)) {
+    if (!kept || spell(&ids, told, rows)) {
         free(kept);
         return NO_ROOM;
     }
@@ -128,11 +144,11 @@ typedef struct {
 
 /* A round later, in which so much passed along each wire: a link counts from a fact that was active earlier than its target. 0, or
    TIED. */
-EXPORTED int64_t lead_on(const wires *in, const double *passed, const double *reached, int64_t round, const char *text,
+EXPORTED int64_t lead_on(const wires *in, const double *passed, const double *reached, int64_t round, const words *told,
                          const way *known, const way *to) {
     spelling ids;
     int64_t rows = to->rows, done = 0, *best = malloc((size_t)(rows + 1) * sizeof *best);
-    if (!best || spell(&ids, text, rows)) {
+    if (!best || spell(&ids, told, rows)) {
         free(best);
         return NO_ROOM;
     }
@@ -145,8 +161,8 @@ EXPORTED int64_t lead_on(const wires *in, const double *passed, const double *re
         int64_t source = in->source[wire], target = in->target[wire], rival = best[target];
         if (!(passed[wire] > 0 && reached[target] > 0 && to->since[source] < to->since[target])) continue;
         if (rival >= 0 && passed[wire] == passed[rival]) {
-            if (!text) done = TIED;
-            else if (strcmp(ids.starts[source], ids.starts[in->source[rival]]) < 0) best[target] = wire;
+            if (!told) done = TIED;
+            else if (compare(&ids, source, in->source[rival]) < 0) best[target] = wire;
         } else if (rival < 0 || passed[wire] > passed[rival]) best[target] = wire;
     }
     for (int64_t row = 0; row < rows; row++) {
@@ -183,12 +199,12 @@ static void pass_on(const wires *in, const flow *of, double *arrived, double *pa
 }
 
 /* One hop: what arrived and is kept of it, by seed; what has been come by with it, in all; and whom others kept out. 0, or TIED. */
-EXPORTED int64_t diffuse_hop(const wires *in, const flow *of, const char *text, double *arrived, double *trails, double *passed,
+EXPORTED int64_t diffuse_hop(const wires *in, const flow *of, const words *told, double *arrived, double *trails, double *passed,
                              double *reached, uint8_t *kept_out) {
     spelling ids;
     int64_t rows = of->rows;
     uint8_t *kept = malloc((size_t)rows + 1);
-    if (!kept || spell(&ids, text, rows)) {
+    if (!kept || spell(&ids, told, rows)) {
         free(kept);
         return NO_ROOM;
     }
@@ -265,7 +281,7 @@ typedef struct {
 /* Who comes first of two equals, by id; below 0 if it is `one`. */
 INLINED int by_id(depth *of, int64_t one, int64_t other) {
     if (one == other) return 0;
-    if (of->ids->text) return strcmp(of->ids->starts[one], of->ids->starts[other]);
+    if (of->ids->told) return compare(of->ids, one, other);
     of->tied = 1;
     return 0;
 }
@@ -358,12 +374,12 @@ static int64_t claim(depth *of, offer *offers, int64_t *heap, uint8_t *reason, i
 
 /* One depth for all seeds side by side. `visited` is left as it was. How many claims, or TIED. */
 EXPORTED int64_t branch(const wires *in, const frontier *from, uint8_t *visited, int64_t rows, double threshold, int64_t branches,
-                        const char *text, int64_t *parent, int64_t *wire, double *passed, uint8_t *reason) {
+                        const words *told, int64_t *parent, int64_t *wire, double *passed, uint8_t *reason) {
     spelling ids;
     offer *offers = malloc((size_t)(from->many + 1) * sizeof *offers);
     int64_t *ends = calloc((size_t)(rows + 1 + in->many + from->many), sizeof *ends);
     int64_t *order = ends + rows + 1, *heap = order + in->many;
-    if (!offers || !ends || spell(&ids, text, rows)) {
+    if (!offers || !ends || spell(&ids, told, rows)) {
         free(ends);
         free(offers);
         return NO_ROOM;

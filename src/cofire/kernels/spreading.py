@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.kernels.library import counted, function, start, whole
-from cofire.kernels.links import WIDTH, Wires
+from cofire.kernels.terrain import WIDTH, Wires, WiresInC
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -19,6 +19,12 @@ Ties = Sequence[str] | Sequence[int]
 
 # What a function tells when equals were met whose ids decide, and it was given none: to spell them all takes longer than the rest.
 TIED = -2
+
+
+class Words(Structure):
+    """Ids as they are told: `words` in spreading.c."""
+
+    _fields_ = (("text", c_char_p), ("width", c_int64), ("places", c_void_p))
 
 
 class Synapse(Structure):
@@ -52,30 +58,18 @@ class Frontier(Structure):
     _fields_ = (*((name, c_void_p) for name in ("seed", "fact", "energy")), ("many", c_int64))
 
 
-_keep_best = function("keep_best", c_void_p, c_int64, c_int64, c_char_p, c_void_p)
+_keep_best = function("keep_best", c_void_p, c_int64, c_int64, POINTER(Words), c_void_p)
 _synapse_round = function(
-    "synapse_round", POINTER(Wires), c_void_p, c_int64, POINTER(Synapse), c_char_p, *[c_void_p] * 4
+    "synapse_round", POINTER(Wires), c_void_p, c_int64, POINTER(Synapse), POINTER(Words), *[c_void_p] * 4
 )
-_lead_on = function("lead_on", POINTER(Wires), c_void_p, c_void_p, c_int64, c_char_p, POINTER(Way), POINTER(Way))
-_diffuse_hop = function("diffuse_hop", POINTER(Wires), POINTER(Flow), c_char_p, *[c_void_p] * 5)
+_lead_on = function("lead_on", POINTER(Wires), c_void_p, c_void_p, c_int64, POINTER(Words), POINTER(Way), POINTER(Way))
+_diffuse_hop = function("diffuse_hop", POINTER(Wires), POINTER(Flow), POINTER(Words), *[c_void_p] * 5)
 _refine = function("refine", POINTER(Wires), c_void_p, c_void_p, c_int64, c_double, c_int64, c_void_p)
 _branch = function(
     "branch",
-    *(POINTER(Wires), POINTER(Frontier), c_void_p, c_int64, c_double, c_int64, c_char_p),
+    *(POINTER(Wires), POINTER(Frontier), c_void_p, c_int64, c_double, c_int64, POINTER(Words)),
     *[c_void_p] * 4,
 )
-
-
-class WiresInC:
-    """Wires as C reads them. Holds on to their arrays."""
-
-    __slots__ = ("_kept", "in_c", "many")
-
-    def __init__(self, source: Numbers, target: Numbers, conductance: Floats, strongest: Numbers) -> None:
-        self.many = len(source)
-        numbers = (whole(one, np.int64) for one in (source, target, strongest))
-        self._kept = (*numbers, whole(conductance, np.float64))
-        self.in_c = Wires(*map(start, self._kept), self.many)
 
 
 def best(values: Floats, ties: Ties, *, most: int) -> Masks:
@@ -95,7 +89,7 @@ def synapse_round(
     first, by = start(block), Synapse(*rule)
     arriving, following, passed = first, first + rows * WIDTH, first + 2 * rows * WIDTH
 
-    def call(ids: bytes | None) -> int:
+    def call(ids: Any) -> int:
         return int(
             _synapse_round(
                 *(byref(wires.in_c), start(active), rows, byref(by), ids),
@@ -192,10 +186,17 @@ def branched(
 _FRONTIER: tuple[Any, ...] = (np.int64, np.int64, np.float64)
 
 
-def _untied(call: Callable[[bytes | None], int], ties: Ties) -> int:
-    """What a function counts; of equals the smaller of `ties` come first, which are spelled only if it meets any."""
+def _untied(call: Callable[[Any], int], ties: Any) -> int:
+    """What a function counts; of equals the smaller of `ties` come first. Late ids, which have places in a table of all, are compared
+    there; others are spelled only if it meets any."""
+    places = getattr(ties, "places", None)
+    if places is not None:
+        return counted(call(byref(Words(start(ties.table), ties.table.itemsize, start(places)))))
     found = call(None)
-    return counted(call(spelled(ties)) if found == TIED else found)
+    if found == TIED:
+        text = spelled(ties)
+        found = call(byref(Words(text, 0, None)))
+    return counted(found)
 
 
 def spelled(ties: Ties) -> bytes:

@@ -1,9 +1,12 @@
-/* Wires: what conducts from row to row, shared by links.c, which makes them, and spreading.c, which goes along them. */
+/* Wires: what conducts from row to row, shared by terrain.c, which makes them of links, and spreading.c, which goes along them. */
 
 #ifndef COFIRE_WIRES_H
 #define COFIRE_WIRES_H
 
 #include <stdint.h>
+
+/* What a link without a weight counts, as in dynamics/conductance.py. */
+#define MISSING_WEIGHT 0.01
 
 /* `strongest` is the link that carries most of a wire. */
 typedef struct {

@@ -225,7 +225,8 @@ class Expansion:
     `ids` are the facts asked for, in their order, then those they lead to. A link conducts from `source` to `target`, both rows
     of `ids`; its weight or confidence is NaN where none was ever said. `degree` counts for each fact asked for its distinct
     neighbours by links of the wanted kinds, whatever filter, confidence and limit leave of them. `via` is the name that a link
-    goes through. A store may tell words late (late.py), and knows facts again whose late ids it is asked for.
+    goes through. `around` is for each fact that was not asked for how many such neighbours it has at least, None where a store does
+    not tell. A store may tell words late (late.py), and knows facts again whose late ids it is asked for.
     """
 
     ids: Sequence[str]
@@ -237,6 +238,7 @@ class Expansion:
     tags: Sequence[frozenset[str]]
     via: Sequence[str | None]
     degree: NDArray[np.int64]
+    around: NDArray[np.int64] | None = None
 
 
 class Store(Curable, Learnable, Protocol):
@@ -324,8 +326,11 @@ class Store(Curable, Learnable, Protocol):
     def profiles(self, ids: Sequence[str]) -> list[Profile]:
         """What the edge score looks at in these facts; unknown ids are left out."""
 
-    def expand(self, ids: Sequence[str], conducting: Conducting) -> Expansion:
-        """The links that leave these facts, the strongest first; of equals by kind, then by content. Unknown ids have none."""
+    def expand(self, ids: Sequence[str], conducting: Conducting, least: NDArray[np.float64] | None = None) -> Expansion:
+        """The links that leave these facts, the strongest first; of equals by kind, then by content. Unknown ids have none.
+
+        `least` tells for each of them, none of which is there twice, how much a link must conduct to be of use, w/√d with d
+        neighbours; a store may leave out links that conduct less."""
 
     def network(self, scope: str) -> Network:
         """The graph of a scope, for ranking and grouping."""

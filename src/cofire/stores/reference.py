@@ -209,7 +209,7 @@ class ReferenceStore(caring.Curating, Lessons):
         shelf = self._open()
         return graph.profiles(shelf.web, shelf.facts, ids)
 
-    def expand(self, ids: Sequence[str], conducting: Conducting) -> Expansion:
+    def expand(self, ids: Sequence[str], conducting: Conducting, least: NDArray[np.float64] | None = None) -> Expansion:
         shelf, as_of = self._open(), conducting.where.as_of
         links = {id: graph.links(shelf.web, shelf.facts, id, EVERY_LINK, as_of) for id in ids if id in shelf.facts}
         admitted = {fact.id: content_order(fact.hash) for fact in shelf.seen(conducting.where)}

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import islice, zip_longest
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cofire.asks import Asking
-from cofire.dynamics.conductance import Ints, Wires, energy_wires, tag_similarities
-from cofire.dynamics.energy import Frontier, Rule, branched, summed
+from cofire.dynamics.conductance import Floats, Ints, Wires, energy_wires, tag_similarities
+from cofire.dynamics.energy import Depth, Frontier, Rule, branched, summed
 from cofire.dynamics.runs import falling, widened
+from cofire.kernels.terrain import ALONE
 from cofire.spreads import RECORDED, End, Hop, Path, Round, Spread, Step, Trail
-from cofire.stores.base import Conducting
-from cofire.verbs.terrain import LateHops, LateRound, Links, Terrain, Wiring, further
+from cofire.stores.base import Conducting, Expansion
+from cofire.verbs.terrain import LateHops, LateRound, Links, Terrain, Wiring, further, further_of_use
+
+# A little less than all, however it is rounded.
+NEARLY = 1 - 1e-9
 
 
 def energise(
     seeds: Mapping[str, float], conducting: Conducting, rule: Rule, *, tags: frozenset[str], tag_floor: float
 ) -> Asking[Spread]:
     """Energy paths from these seeds, their energies summed."""
-    walked = yield from _walked(seeds, conducting, rule, _by_tags(tags, tag_floor))
+    walked = yield from _walked(seeds, conducting, rule, _by_tags(tags, tag_floor), sparing=True)
     return Spread(walked.together(), walked.rounds(), walked.best_hops())
 
 
@@ -31,56 +36,76 @@ def follow(
     seeds: Mapping[str, float], conducting: Conducting, rule: Rule, *, tags: frozenset[str], tag_floor: float
 ) -> Asking[list[Trail]]:
     """The energy paths of each seed; the links of all their frontiers are asked for together, depth by depth."""
-    walked = yield from _walked(seeds, conducting, rule, _by_tags(tags, tag_floor))
+    walked = yield from _walked(seeds, conducting, rule, _by_tags(tags, tag_floor), sparing=False)
     return walked.trails()
 
 
-def _walked(seeds: Mapping[str, float], conducting: Conducting, rule: Rule, wiring: Wiring) -> Asking[_Walked]:
+def _walked(
+    seeds: Mapping[str, float], conducting: Conducting, rule: Rule, wiring: Wiring, *, sparing: bool
+) -> Asking[_Walked]:
+    """One who is `sparing` asks for no link that passes nothing on. Why paths end is then unknown: that takes to see where else they
+    might have led."""
     walked = _Walked.begun(seeds, wiring)
     for _ in range(rule.max_depth):
-        frontier = walked.reached[-1].frontier
-        if not len(frontier.fact):
+        frontier, terrain = walked.reached[-1].frontier, walked.terrain
+        if sparing:
+            rows, needs = _hopeful(frontier, terrain.around, rule.threshold)
+        else:
+            rows = np.unique(frontier.fact)
+        if not len(rows):
             break
-        terrain = yield from further(walked.terrain, _distinct(frontier.fact, len(walked.terrain.roster)), conducting)
-        walked = walked.on(terrain, rule)
+        reading = further_of_use(terrain, rows, needs, conducting) if sparing else further(terrain, rows, conducting)
+        walked = walked.on((yield from reading), rule)
     return walked
+
+
+def _hopeful(frontier: Frontier, around: Ints, threshold: float) -> tuple[Ints, Floats]:
+    """Who may have energy enough to pass on, given how many neighbours there are at least around each fact; and what a link must
+    conduct at least, if that is to come through above the threshold."""
+    fact, energy = frontier.fact, frontier.energy
+    (able,) = (energy > NEARLY * threshold * np.sqrt(np.maximum(around[fact], 1))).nonzero()
+    most = np.zeros(len(around))
+    # Of what is written to one place the last stays. The most energy comes first, and seeds are of different facts.
+    most[fact[able[::-1]]] = energy[able[::-1]]
+    (rows,) = most.nonzero()
+    return rows, threshold / most[rows]
 
 
 @dataclass(frozen=True)
 class _Reached:
-    """The facts of one depth; `parent` is for each a row of the depth before, `link` what led there; and why rows ended here."""
+    """The facts of one depth; `parent` is for each a row of the depth before, `link` what led there."""
 
     frontier: Frontier
     parent: Ints
     link: Ints
-    ended: Mapping[int, End]
 
 
 @dataclass(frozen=True)
 class _Walked:
-    """The energy of all seeds on its way, depth by depth; `visited` has a row a seed."""
+    """The energy of all seeds on its way, depth by depth; `visited` has a row a seed. What was `done` with a depth is known as soon
+    as the next one is."""
 
     terrain: Terrain
     seeds: tuple[str, ...]
     reached: tuple[_Reached, ...]
+    done: tuple[Depth, ...]
     visited: NDArray[np.bool_]
 
     @classmethod
     def begun(cls, seeds: Mapping[str, float], wiring: Wiring) -> _Walked:
         terrain, places = Terrain.of(seeds, wiring), np.arange(len(seeds))
         frontier = Frontier(places, places, np.array(list(seeds.values()), np.float64))
-        return cls(terrain, tuple(seeds), (_Reached(frontier, places, places, {}),), np.eye(len(seeds), dtype=np.bool_))
+        return cls(terrain, tuple(seeds), (_Reached(frontier, places, places),), (), np.eye(len(seeds), dtype=np.bool_))
 
     def on(self, terrain: Terrain, rule: Rule) -> _Walked:
         """A depth further."""
-        *before, last = self.reached
+        last = self.reached[-1].frontier
         visited = widened(self.visited, len(terrain.roster))
-        depth = branched(last.frontier, visited, terrain.wires, rule, terrain.ids)
-        frontier = Frontier(last.frontier.seed[depth.parent], depth.child, depth.energy)
+        depth = branched(last, visited, terrain.wires, rule, terrain.ids)
+        frontier = Frontier(last.seed[depth.parent], depth.child, depth.energy)
         visited[frontier.seed, frontier.fact] = True
-        done = _Reached(last.frontier, last.parent, last.link, depth.ended)
-        children = _Reached(frontier, depth.parent, terrain.wires.strongest[depth.wire], {})
-        return _Walked(terrain, self.seeds, (*before, done, children), visited)
+        children = _Reached(frontier, depth.parent, terrain.wires.strongest[depth.wire])
+        return _Walked(terrain, self.seeds, (*self.reached, children), (*self.done, depth), visited)
 
     def energies(self) -> list[dict[str, float]]:
         """What each fact got, by seed."""
@@ -92,26 +117,17 @@ class _Walked:
 
     def together(self) -> dict[str, float]:
         """What each fact got in all, seed by seed; the most first, of equals the smaller id."""
-        columns = [(depth.frontier.seed, depth.frontier.fact, depth.frontier.energy) for depth in self.reached]
-        seed, fact, energy = (np.concatenate(column) for column in zip(*columns, strict=True))
+        columns = ((depth.frontier.seed, depth.frontier.fact, depth.frontier.energy) for depth in self.reached)
+        seed, fact, energy = _joined(columns)
         order = np.argsort(seed, kind="stable")
         total = np.asarray(np.bincount(fact[order], weights=energy[order]), np.float64)
-        got = np.flatnonzero(np.bincount(fact))
-        ids, values = self.terrain.roster.spelled(got), total[got].tolist()
-        return {ids[at]: values[at] for at in falling(total[got], ids.__getitem__)}
+        got, ids = np.bincount(fact).nonzero()[0], self.terrain.ids
+        rows = got[falling(total[got], lambda at: ids[got[at]])]
+        return dict(zip(self.terrain.roster.spelled(rows), total[rows].tolist(), strict=True))
 
     def best_hops(self) -> LateHops:
         """The link that brought most of one seed's energy to each fact that is no seed itself, in the order in which facts were met."""
-        columns = [(depth.frontier.fact, depth.link, depth.frontier.energy) for depth in self.reached]
-        fact, link, energy = (np.concatenate(column)[len(self.seeds) :] for column in zip(*columns, strict=True))
-        (led,) = (fact >= len(self.seeds)).nonzero()
-        # Of what is written to one place the last stays: for the first who met a fact the earliest, for the best the strongest.
-        first, best = np.zeros((2, int(fact.max(initial=0)) + 1), np.int64)
-        first[fact[led[::-1]]] = led[::-1]
-        strongest = led[np.argsort(-energy[led], kind="stable")[::-1]]
-        best[fact[strongest]] = strongest
-        met = fact[led[first[fact[led]] == led]]
-        return LateHops(self.terrain, met, link[best[met]], energy[best[met]])
+        return LateHops(self.terrain, partial(_best_hops, self.reached, len(self.seeds)))
 
     def hops(self) -> Iterator[tuple[int, Hop]]:
         """All links that led anywhere, each with the place of its seed."""
@@ -145,12 +161,12 @@ class _Walked:
     def _paths(self) -> Iterator[tuple[int, Path]]:
         """The way to each row that ended, and to each of the last depth, with the place of its seed."""
         paths: list[Path] = []
-        for depth in self.reached:
+        for depth, done in zip_longest(self.reached, self.done):
             paths = [
                 _longer(paths[parent] if paths else _NOWHERE, id, energy)
                 for parent, (_, id, energy) in zip(depth.parent.tolist(), self._facts(depth), strict=True)
             ]
-            ended = depth.ended if depth is not self.reached[-1] else dict.fromkeys(range(len(paths)), _LAST)
+            ended = done.ended if done else dict.fromkeys(range(len(paths)), _LAST)
             seeds = depth.frontier.seed.tolist()
             yield from ((seeds[row], self._ended(seeds[row], paths[row], end)) for row, end in ended.items())
 
@@ -160,11 +176,21 @@ class _Walked:
         return Path(path.ids, path.energies, "seed_alone" if alone else end)
 
 
-def _distinct(rows: Ints, many: int) -> Ints:
-    """Each of these rows once, in growing order; there are so many rows."""
-    there = np.zeros(many, np.bool_)
-    there[rows] = True
-    return there.nonzero()[0]
+def _best_hops(reached: Sequence[_Reached], seeds: int) -> tuple[Ints, Ints, Floats]:
+    """The fact, the link and what it brought. The first rows are those of the seeds."""
+    fact, link, energy = _joined((depth.frontier.fact, depth.link, depth.frontier.energy) for depth in reached)
+    (led,) = (fact >= seeds).nonzero()
+    # Of what is written to one place the last stays: of those who met a fact the first, of what they brought the most.
+    first, best = np.zeros((2, int(fact.max(initial=0)) + 1), np.int64)
+    first[fact[led[::-1]]] = led[::-1]
+    strongest = led[np.argsort(-energy[led], kind="stable")[::-1]]
+    best[fact[strongest]] = strongest
+    met = fact[led[first[fact[led]] == led]]
+    return met, link[best[met]], energy[best[met]]
+
+
+def _joined(columns: Iterable[tuple[NDArray[Any], ...]]) -> Iterator[NDArray[Any]]:
+    return map(np.concatenate, zip(*columns, strict=True))
 
 
 def _named(ids: Sequence[str], frontier: Frontier) -> Iterator[tuple[int, str, float]]:
@@ -192,8 +218,11 @@ def _by_energy(paths: Sequence[Path]) -> tuple[Path, ...]:
 
 
 def _by_tags(tags: frozenset[str], floor: float) -> Wiring:
-    def wired(links: Links) -> Wires:
-        likeness = tag_similarities(links.tags, tags, floor=floor)
-        return energy_wires(links.source, links.target, weight=links.weight, similarity=likeness, degree=links.degree)
+    def likeness(read: Links | Expansion) -> Floats | None:
+        return tag_similarities(read.tags, tags, floor=floor) if tags else None
 
-    return wired
+    def wired(links: Links) -> Wires:
+        alike = likeness(links)
+        return energy_wires(links.source, links.target, weight=links.weight, similarity=alike, degree=links.degree)
+
+    return Wiring(wired, ALONE, likeness)

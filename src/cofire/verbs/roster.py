@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cofire.dynamics.conductance import Ints
 from cofire.kernels.library import LIBRARY
-from cofire.kernels.roster import MetInC
+from cofire.kernels.terrain import MetInC
 from cofire.late import Ground, LateIds
 
 # Comes after every id, so that nobody is ahead of no fact.
@@ -30,13 +30,17 @@ class Roster(Protocol):
         """The ids of some rows, to ask for them."""
 
     def in_order(self, rows: Ints) -> Ints:
-        """Some rows in the order of their ids."""
+        """The order in which the ids of some rows stand."""
 
     def spelled(self, rows: Ints) -> list[str]:
         """The ids of some rows as text."""
 
-    def met(self, ids: Sequence[str], rows: Ints) -> tuple[Roster, Ints]:
-        """With these facts, of which the first have these rows; and the rows of all of them."""
+    def with_places(self, ids: Sequence[str], rows: Ints) -> Roster:
+        """The same rows as a roster that may meet these facts, of which the first have these rows: by where they stand if the store told
+        that of all that were met, else by their ids."""
+
+    def met(self, ids: Sequence[str], rows: Ints) -> Ints:
+        """The rows of these facts, of which the first have these; of a roster `with_places` of them."""
 
 
 class ById:
@@ -53,16 +57,20 @@ class ById:
         return self.spelled(rows)
 
     def in_order(self, rows: Ints) -> Ints:
-        return np.array(sorted(rows.tolist(), key=self.ids.__getitem__), np.int64)
+        return np.array(sorted(range(len(rows)), key=self.spelled(rows).__getitem__), np.int64)
 
     def spelled(self, rows: Ints) -> list[str]:
         return [self.ids[row] for row in rows.tolist()]
 
-    def met(self, ids: Sequence[str], rows: Ints) -> tuple[Roster, Ints]:
-        """As soon as a store tells where all of them stand, their ids are needed no more."""
-        if isinstance(ids, LateIds) and len(rows) == len(self.ids):
-            return _by_place(ids, rows)
-        return self, np.concatenate([rows, self._numbered(ids[len(rows) :])])
+    def with_places(self, ids: Sequence[str], rows: Ints) -> Roster:
+        if not isinstance(ids, LateIds) or len(rows) < len(self.ids):
+            return self
+        places = np.empty(len(rows), np.int64)
+        places[rows] = ids.places[: len(rows)]
+        return ByPlace(ids.ground, places)
+
+    def met(self, ids: Sequence[str], rows: Ints) -> Ints:
+        return np.concatenate([rows, self._numbered(ids[len(rows) :])])
 
     def _numbered(self, ids: Sequence[str]) -> Ints:
         """Each is offered the next row; that of an id which was met before has its row, so that nobody takes it."""
@@ -78,30 +86,32 @@ class ByPlace:
     """Facts by where they stand. Where they do so no more, they are known by their ids again."""
 
     def __init__(self, ground: Ground, places: Ints) -> None:
-        self._ground = ground
-        self._met: MetInC | MetInPython = MetInPython() if LIBRARY is None else MetInC()
-        self._met.meet(places)
+        self.ground = ground
+        self.known: MetInC | MetInPython = MetInPython() if LIBRARY is None else MetInC()
+        self.known.meet(places)
 
     @property
     def ids(self) -> LateIds:
-        return LateIds(self._ground, self._met.places)
+        return LateIds(self.ground, self.known.places)
 
     def __len__(self) -> int:
-        return len(self._met)
+        return len(self.known)
 
     def at(self, rows: Ints) -> LateIds:
-        return LateIds(self._ground, self._met.places[rows])
+        return LateIds(self.ground, self.known.places[rows])
 
     def in_order(self, rows: Ints) -> Ints:
-        return rows[np.argsort(self._ground.table[self._met.places[rows]])]
+        return np.argsort(self.ground.table[self.known.places[rows]])
 
     def spelled(self, rows: Ints) -> list[str]:
-        return self._ground.ids(self._met.places[rows])
+        return self.ground.ids(self.known.places[rows])
 
-    def met(self, ids: Sequence[str], rows: Ints) -> tuple[Roster, Ints]:
-        if not isinstance(ids, LateIds) or ids.ground is not self._ground:
-            return ById(self.ids).met(ids, rows)
-        return self, self._met.meet(ids.places)
+    def with_places(self, ids: Sequence[str], rows: Ints) -> Roster:
+        stands = isinstance(ids, LateIds) and ids.ground is self.ground
+        return self if stands else ById(self.ids).with_places(ids, rows)
+
+    def met(self, ids: Sequence[str], rows: Ints) -> Ints:
+        return self.known.meet(cast(LateIds, ids).places)
 
 
 class MetInPython:
@@ -119,11 +129,3 @@ class MetInPython:
 
     def meet(self, places: NDArray[np.int64]) -> Ints:
         return np.array([self._row.setdefault(place, len(self._row)) for place in places.tolist()], np.int64)
-
-
-def _by_place(ids: LateIds, rows: Ints) -> tuple[ByPlace, Ints]:
-    """The facts of these rows, which are all there are, by their places; and the rows of all."""
-    places = np.empty(len(rows), np.int64)
-    places[rows] = ids.places[: len(rows)]
-    roster = ByPlace(ids.ground, places)
-    return roster.met(ids, rows)  # type: ignore[return-value]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +23,10 @@ from cofire.dynamics.conductance import (
 from cofire.dynamics.runs import falling, widened
 from cofire.kernels import spreading as compiled
 from cofire.kernels.library import LIBRARY
+from cofire.kernels.terrain import SHARED, TRUSTED
 from cofire.spreads import RECORDED, Round, Spread, Step
 from cofire.stores.base import Conducting
-from cofire.verbs.terrain import LateHops, LateRound, Links, Terrain, further
+from cofire.verbs.terrain import LateHops, LateRound, Links, Terrain, Wiring, further
 
 Mask = NDArray[np.bool_]
 # By row since when it is active, the best link to it, and what that carried.
@@ -56,9 +58,7 @@ class _Way:
         return _Way(reached, led, (*self.rounds, LateRound(number, steps)))
 
     def hops(self, terrain: Terrain) -> LateHops:
-        _, link, carried = self.led
-        (rows,) = (link != NO_LINK).nonzero()
-        return LateHops(terrain, rows, link[rows], carried[rows])
+        return LateHops(terrain, partial(_best_hops, self.led))
 
 
 def synapse(
@@ -66,7 +66,7 @@ def synapse(
 ) -> Asking[Spread]:
     """SYNAPSE (000) from these seeds. What stays below `tau` is marked as gated; nothing is taken away by it."""
     ids, active = _started(seeds)
-    way, terrain = _Way.begun(ids, active, tau=tau), Terrain.of(ids, _by_fan)
+    way, terrain = _Way.begun(ids, active, tau=tau), Terrain.of(ids, FAN)
     for _ in range(rounds):
         terrain = yield from further(terrain, way.active.nonzero()[0], conducting)
         done = synapses.step(widened(way.active, len(terrain.ids)), terrain.wires, rule, terrain.ids)
@@ -77,7 +77,7 @@ def synapse(
 def diffuse(seeds: Mapping[str, float], conducting: Conducting, rule: diffusion.Rule) -> Asking[Spread]:
     """Confidence-aware diffusion (001) from these seeds; links below the floor of `conducting` are never followed."""
     ids, active = _started(seeds)
-    way, terrain = _Way.begun(ids, active, tau=0.0), Terrain.of(ids, _by_trust)
+    way, terrain = _Way.begun(ids, active, tau=0.0), Terrain.of(ids, TRUST)
     trails = frontier = np.diag(active)
     for _ in range(rule.hops):
         terrain = yield from further(terrain, way.active.nonzero()[0], conducting)
@@ -118,6 +118,12 @@ def led_on_in_numpy(
     return since, np.where(carried > before, link, widened(known[1], rows, NO_LINK)), np.maximum(carried, before)
 
 
+def _best_hops(led: Led) -> tuple[Ints, Ints, Floats]:
+    _, link, carried = led
+    (rows,) = (link != NO_LINK).nonzero()
+    return rows, link[rows], carried[rows]
+
+
 def _started(seeds: Mapping[str, float]) -> tuple[tuple[str, ...], Floats]:
     """Seeds with any activation, in the order of their ids."""
     active = {id: float(a) for id, a in sorted(seeds.items()) if a > 0}
@@ -130,6 +136,10 @@ def _by_fan(links: Links) -> Wires:
 
 def _by_trust(links: Links) -> Wires:
     return diffusion_wires(links.source, links.target, weight=links.weight, confidence=links.confidence)
+
+
+FAN = Wiring(_by_fan, SHARED, lambda _: None)
+TRUST = Wiring(_by_trust, TRUSTED, attrgetter("confidence"))
 
 
 def _settled(way: _Way, terrain: Terrain, final: Floats, rule: diffusion.Rule) -> Spread:

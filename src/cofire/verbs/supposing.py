@@ -64,4 +64,5 @@ def with_link(known: Expansion, asked: Sequence[str], source: str, target: str) 
         tags=(*known.tags, frozenset()),
         via=(*known.via, None),
         degree=degree,
+        around=None,
     )

@@ -6,17 +6,21 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cofire.asks import Asking
 from cofire.dynamics.conductance import NO_WIRES, Floats, Ints, Wires
 from cofire.dynamics.runs import widened
 from cofire.graph_asks import Expand
+from cofire.kernels.terrain import MetInC
+from cofire.late import LateIds
 from cofire.spreads import Hop, Round, Step
 from cofire.stores.base import Conducting, Expansion
-from cofire.verbs.roster import ById, Roster
+from cofire.verbs.roster import ById, ByPlace, Roster
+
+UNREAD = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +37,28 @@ class Links:
 
 # A link in words: source, target, kind, weight, confidence, and what it goes through.
 Link = tuple[str, str, str, float | None, float | None, str | None]
-# How well links conduct. All that leave a fact come together, so that each wire is made of links of one reading.
-Wiring = Callable[[Links], Wires]
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """How well links conduct. All that leave a fact come together, so that each wire is made of links of one reading. Compiled code does
+    it in its own `way`, given what counts besides weight and degree."""
+
+    wires: Callable[[Links], Wires]
+    way: int
+    other: Callable[[Expansion], Floats | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Terrain:
-    """Facts by row, which of them were expanded, what was read then, with the number of its first link, and how many links there are."""
+    """Facts by row; for each how many neighbours it is known to have, and how much a link had to conduct when its links were read, more
+    than any does where they were not; what was read, with the number of its first link and the rows of its facts, and how many links
+    there are."""
 
     roster: Roster
-    expanded: NDArray[np.bool_]
-    read: tuple[tuple[int, Expansion, Links], ...]
+    around: Ints
+    least: Floats
+    read: tuple[tuple[int, Expansion, Ints], ...]
     links: int
     wires: Wires
     wiring: Wiring
@@ -52,26 +67,48 @@ class Terrain:
     def of(cls, ids: Iterable[str], wiring: Wiring) -> Terrain:
         """Nothing but these facts."""
         met = ById(ids)
-        return cls(met, np.zeros(len(met), np.bool_), (), 0, NO_WIRES, wiring)
+        return cls(met, np.zeros(len(met), np.int64), np.full(len(met), UNREAD), (), 0, NO_WIRES, wiring)
 
     @property
     def ids(self) -> Sequence[str]:
         """The id of each row."""
         return self.roster.ids
 
-    def grown(self, found: Expansion, rows: Ints) -> Terrain:
-        """With the links of these rows, which were not expanded before."""
-        roster, places = self.roster.met(found.ids, rows)
-        links, expanded = _placed(found, places, len(roster)), widened(self.expanded, len(roster))
-        expanded[rows] = True
+    def grown(self, found: Expansion, rows: Ints, needs: Floats | None) -> Terrain:
+        """With the links of these rows that conduct as much as each needs. What was known of them before stands there twice, which
+        changes nothing: the earlier of equals comes first, and leads to the same fact."""
+        roster = self.roster.with_places(found.ids, rows)
+        if isinstance(roster, ByPlace) and isinstance(roster.known, MetInC):
+            return self._grown_in_c(roster, roster.known, cast(LateIds, found.ids).places, found, needs)
+        places = roster.met(found.ids, rows)
+        links, least = _placed(found, places, len(roster)), widened(self.least, len(roster), UNREAD)
+        least[rows] = 0.0 if needs is None else needs
+        around = widened(self.around, len(roster))
+        if found.around is not None:
+            around[places[len(rows) :]] = found.around
+        wires = self.wires.and_those(self.wiring.wires(links), self.links)
         return Terrain(
-            roster,
-            expanded,
-            (*self.read, (self.links, found, links)),
-            self.links + len(found.source),
-            self.wires.and_those(self.wiring(links), self.links),
-            self.wiring,
+            roster, around, least, self._with(found, places), self.links + len(found.source), wires, self.wiring
         )
+
+    def _grown_in_c(
+        self, roster: ByPlace, known: MetInC, places: Ints, found: Expansion, needs: Floats | None
+    ) -> Terrain:
+        """The same by compiled code, in one step."""
+        rows, columns, in_c, around, least = known.grow(
+            places,
+            found,
+            (self.wires.in_c, self.around, self.least),
+            other=self.wiring.other(found),
+            needs=needs,
+            first=self.links,
+            way=self.wiring.way,
+        )
+        wires, links = Wires.read_by_c(columns, in_c), self.links + len(found.source)
+        return Terrain(roster, around, least, self._with(found, rows), links, wires, self.wiring)
+
+    def _with(self, found: Expansion, rows: Ints) -> tuple[tuple[int, Expansion, Ints], ...]:
+        return (*self.read, (self.links, found, rows))
 
     def named(self, values: Floats) -> dict[str, float]:
         """An array over rows as values by id, those above 0."""
@@ -80,22 +117,22 @@ class Terrain:
 
     def link(self, number: int) -> Link:
         """From whom a link leads to whom, its kind, weight and confidence, and what it goes through."""
-        first, found, links = next(reading for reading in reversed(self.read) if reading[0] <= number)
+        first, found, rows = next(reading for reading in reversed(self.read) if reading[0] <= number)
         at, ids = number - first, self.ids
-        ends = ids[links.source.item(at)], ids[links.target.item(at)]
+        ends = ids[rows[found.source.item(at)]], ids[rows[found.target.item(at)]]
         return *ends, found.kind[at], _said(found.weight.item(at)), _said(found.confidence.item(at)), found.via[at]
 
 
 class LateHops(Mapping[str, Hop]):
-    """The number of the best link to each of some rows, and what it carried. A hop is made when somebody looks at it: few ever are.
-    Copies have them all."""
+    """The best link to each of some rows, as `tell` knows them: row, number and what it carried. A hop is made when somebody looks at
+    it: few ever are. Copies have them all."""
 
-    def __init__(self, terrain: Terrain, rows: Ints, link: Ints, carried: Floats) -> None:
-        self._terrain, self._columns = terrain, (rows, link, carried)
+    def __init__(self, terrain: Terrain, tell: Callable[[], tuple[Ints, Ints, Floats]]) -> None:
+        self._terrain, self._tell = terrain, tell
 
     @cached_property
     def _led(self) -> dict[str, tuple[int, float]]:
-        rows, link, carried = self._columns
+        rows, link, carried = self._tell()
         best = zip(link.tolist(), carried.tolist(), strict=True)
         return dict(zip(self._terrain.roster.spelled(rows), best, strict=True))
 
@@ -110,7 +147,7 @@ class LateHops(Mapping[str, Hop]):
         return iter(self._led)
 
     def __len__(self) -> int:
-        return len(self._columns[0])
+        return len(self._led)
 
     def __reduce__(self) -> tuple[type[dict[str, Hop]], tuple[dict[str, Hop]]]:
         return dict, (dict(self),)
@@ -141,13 +178,25 @@ class LateRound(Round):
 
 
 def further(terrain: Terrain, rows: Ints, conducting: Conducting) -> Asking[Terrain]:
-    """Read the links of these facts in one ask, but for those that were read before."""
-    unread = rows[~terrain.expanded[rows]]
+    """Read the links of these facts in one ask, but for those that were read before. They are asked for in the order of their ids, so
+    that sums are the same to the last digit wherever facts stand."""
+    unread = rows[terrain.least[rows] == UNREAD]
     if not len(unread):
         return terrain
-    asked = terrain.roster.in_order(unread)
+    asked = unread[terrain.roster.in_order(unread)]
     found: Expansion = yield Expand(terrain.roster.at(asked), conducting)
-    return terrain.grown(found, asked)
+    return terrain.grown(found, asked, None)
+
+
+def further_of_use(terrain: Terrain, rows: Ints, needs: Floats, conducting: Conducting) -> Asking[Terrain]:
+    """Read the links of these facts in one ask, but for those that conduct less than each of them needs; and for those that were read
+    before, unless it needs less now."""
+    unread = needs < terrain.least[rows]
+    asked, needs = rows[unread], needs[unread]
+    if not len(asked):
+        return terrain
+    found: Expansion = yield Expand(terrain.roster.at(asked), conducting, needs)
+    return terrain.grown(found, asked, needs)
 
 
 def _placed(found: Expansion, rows: Ints, size: int) -> Links:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.dynamics.conductance import MISSING_WEIGHT
 from cofire.kernels.library import LIBRARY
 from cofire.kernels.links import Late
 from cofire.late import LateIds, Told
@@ -23,8 +24,10 @@ from cofire.stores.index.index import Index
 from cofire.stores.index.name_links import NameLinks, Spell, through_names
 
 Places = NDArray[np.int64]
+Shares = NDArray[np.float64]
 NO_NAME = -1
 KIND_BITS = 24
+NEARLY = 1 - 1e-9
 _NO_NAMES: Sequence[str] = ()
 
 
@@ -74,15 +77,15 @@ class Expander:
     def __init__(self, index: Index, adjacency: Adjacency, admitted: Mask, spell: Spell) -> None:
         self._index, self._adjacency, self._admitted, self._spell = index, adjacency, admitted, spell
 
-    def expand(self, asked: Asked, conducting: Conducting) -> Expansion:
-        """The links that leave these facts."""
+    def expand(self, asked: Asked, conducting: Conducting, least: Shares | None) -> Expansion:
+        """The links that leave these facts and conduct as much as is of use, `least` for each of the ids."""
         kinds = self._adjacency.numbers_of(conducting)
         if not conducting.names and kinds is not None and not self._may_follow(kinds):
             return _nowhere(asked)
         keys = self._index.columns["key"][asked.positions]
         through = conducting.names and (kinds is None or kinds[[ABOUT, ENTITY]].any())
         if LIBRARY is not None and not through:
-            return self._compiled(asked, keys, kinds, conducting)
+            return self._compiled(asked, keys, kinds, conducting, least)
         stored, in_order = self._stored(keys, kinds, conducting)
         degree = self._adjacency.degrees(keys, kinds)
         links, names = stored, _NO_NAMES
@@ -95,14 +98,18 @@ class Expander:
             in_order = in_order and not len(found.row)
         if not in_order:
             links = self._strongest(links, conducting.most)
-        return self._expansion(asked, links, names, degree)
+        if least is not None:
+            links = links.at(_is_of_use(links.weight, _least_weights(least[asked.rows], degree)[links.row]))
+        return self._expansion(asked, links, names, degree, told=kinds is None)
 
-    def _compiled(self, asked: Asked, keys: Places, kinds: Mask | None, conducting: Conducting) -> Expansion:
+    def _compiled(
+        self, asked: Asked, keys: Places, kinds: Mask | None, conducting: Conducting, least: Shares | None
+    ) -> Expansion:
         """The same by compiled code, along stored edges."""
         sieve, newer = self._sieve(kinds, conducting), self._adjacency.newer(keys)
         late = None if newer is None else Late(newer, self._adjacency.kinds.ranks(), self._index.columns["hash"])
         places = keys, asked.positions, asked.rows
-        links = self._adjacency.compiled().expand(places, sieve, late, ids=len(asked.ids))
+        links = self._adjacency.compiled().expand(places, sieve, late, ids=len(asked.ids), least=least)
         return Expansion(
             ids=self._ids(asked, links.others),
             source=links.source,
@@ -113,6 +120,7 @@ class Expander:
             tags=self._adjacency.tags_at(links.at),
             via=(None,) * len(links.at),
             degree=links.degree,
+            around=links.around if kinds is None else None,
         )
 
     def _may_follow(self, kinds: Mask) -> bool:
@@ -149,7 +157,8 @@ class Expander:
         row = links.row[order]
         return links.at(order[np.arange(len(row)) - np.searchsorted(row, row) < most])
 
-    def _expansion(self, asked: Asked, links: Links, names: Sequence[str], degree: Places) -> Expansion:
+    def _expansion(self, asked: Asked, links: Links, names: Sequence[str], degree: Places, *, told: bool) -> Expansion:
+        """How many neighbours those have who were not asked for, by stored edges of all kinds, is told where all kinds are wanted."""
         target, others = self._numbered(asked, links.target)
         degrees = np.zeros(len(asked.ids), np.int64)
         degrees[asked.rows] = degree
@@ -163,6 +172,7 @@ class Expander:
             tags=self._adjacency.tags(links.tags),
             via=Told([*names, None], links.via),
             degree=degrees,
+            around=self._adjacency.degrees(self._index.columns["key"][others], None) if told else None,
         )
 
     def _ids(self, asked: Asked, others: Places) -> Sequence[str]:
@@ -188,6 +198,21 @@ def _nowhere(asked: Asked) -> Expansion:
     """Where no stored edge is of a kind that may be followed."""
     none, never = np.zeros(0, np.int64), np.zeros(0)
     return Expansion(asked.ids, none, none, (), never, never, (), (), np.zeros(len(asked.ids), np.int64))
+
+
+def _least_weights(least: Shares, degree: Places) -> Shares:
+    """The weight from which on a link of each fact is of use, 0 for all; rather too little, however it is rounded. Where what a link
+    without a weight conducts is of use, all are.
+
+    >>> _least_weights(np.array([0.1, 0.1, 0.001]), np.array([4, 0, 4])).round(6).tolist()
+    [0.2, 0.1, 0.0]
+    """
+    weights = least * np.sqrt(np.maximum(degree, 1)) * NEARLY
+    return np.where(weights > MISSING_WEIGHT, weights, 0.0)
+
+
+def _is_of_use(weight: Shares, least: Shares) -> Mask:
+    return np.asarray((least == 0) | (weight >= least))
 
 
 def _of_halves(found: Halves, places: NDArray[np.int32]) -> Links:

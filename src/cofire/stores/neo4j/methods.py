@@ -209,7 +209,7 @@ class Methods:
     def profiles(self, ids: Sequence[str]) -> list[Profile]:
         return self._answer(graph_reading.profiles, ids)
 
-    def expand(self, ids: Sequence[str], conducting: Conducting) -> Expansion:
+    def expand(self, ids: Sequence[str], conducting: Conducting, least: NDArray[np.float64] | None = None) -> Expansion:
         return self._answer(expanding.expand, self._brought, ids, conducting)
 
     def network(self, scope: str) -> Network:

@@ -263,7 +263,7 @@ class SqliteStore(Carrying, Learning, Curating):
         with self._glancing() as connection:
             return graph_reading.profiles(connection, ids)
 
-    def expand(self, ids: Sequence[str], conducting: Conducting) -> Expansion:
+    def expand(self, ids: Sequence[str], conducting: Conducting, least: NDArray[np.float64] | None = None) -> Expansion:
         with self._reading() as connection, self._live.at(connection) as index:
             if conducting.where.as_of is not None:
                 return past_links.expand(connection, self._live, index, ids, conducting)
@@ -272,7 +272,7 @@ class SqliteStore(Carrying, Learning, Curating):
             expander = Expander(
                 index, edges, admitted, lambda keys: name_reading.spelled(connection, keys, index.spelled)
             )
-            return expander.expand(asked, conducting)
+            return expander.expand(asked, conducting, least)
 
     def _asked(self, connection: apsw.Connection, index: Index, ids: Sequence[str]) -> Asked:
         if isinstance(ids, LateIds) and ids.ground is index.columns.ground:
