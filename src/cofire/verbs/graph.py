@@ -132,9 +132,10 @@ def _around(ids: list[str], frame: Frame) -> Asking[Picture]:
 
 
 def _links(found: Expansion) -> list[Line]:
+    ids = tuple(found.ids)
     ends = zip(found.source.tolist(), found.target.tolist(), found.kind, found.weight.tolist(), strict=True)
     return [
-        Line(found.ids[source], found.ids[target], kind, None if np.isnan(weight) else weight)
+        Line(ids[source], ids[target], kind, None if np.isnan(weight) else weight)
         for source, target, kind, weight in ends
     ]
 

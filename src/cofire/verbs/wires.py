@@ -26,9 +26,9 @@ class Wired(Mapping[str, Hop]):
 
     def add(self, found: Expansion, seeds: Mapping[str, float]) -> None:
         """Take in what links carry; of equals the first stays. A seed is not paid for what comes from a weaker one."""
-        energies = carried(found, seeds)
+        ids, energies = tuple(found.ids), carried(found, seeds)
         for row in np.argsort(-energies, kind="stable").tolist():
-            source, target, energy = found.ids[found.source[row]], found.ids[found.target[row]], float(energies[row])
+            source, target, energy = ids[found.source[row]], ids[found.target[row]], float(energies[row])
             if energy > self.energies.get(target, 0.0) and seeds.get(target, 0.0) < seeds[source]:
                 self.energies[target], self._links[target] = energy, (found, row)
 
