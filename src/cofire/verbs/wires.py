@@ -76,7 +76,8 @@ def carried(found: Expansion, seeds: Mapping[str, float]) -> Numbers:
     """What each link carries: seed · kind · weight · confidence / degree^p (ruling 31)."""
     kinds = ranking().edges.kinds
     worth = np.array([kinds.get(kind, kinds["other"]) for kind in found.kind], np.float64)
-    started = np.array([seeds.get(id, 0.0) for id in found.ids], np.float64)
+    # Links leave those who were asked for, which stand first.
+    started = np.array([seeds.get(id, 0.0) for id in found.ids[: len(found.degree)]], np.float64)
     weight = np.where(np.isnan(found.weight), MISSING_WEIGHT, found.weight)
     sure = np.where(np.isnan(found.confidence), 1.0, found.confidence)
     fan = np.maximum(1, found.degree)[found.source] ** ranking().edges.fan if len(found.source) else 1.0
