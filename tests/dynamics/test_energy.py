@@ -111,7 +111,7 @@ def test_the_transfer_is_as_documented() -> None:
         degree=np.array([4]),
     )
     depth = branched(one_fact(0.9), np.array([[True, False]]), wires, MEMORIA, "AB")
-    assert depth.energy == pytest.approx([0.105], abs=1e-9)
+    assert depth.frontier.energy == pytest.approx([0.105], abs=1e-9)
 
 
 def test_the_best_of_parallel_links_carries() -> None:
@@ -120,7 +120,7 @@ def test_the_best_of_parallel_links_carries() -> None:
     )
     depth = branched(one_fact(1.0), np.array([[True, False]]), wires, MEMORIA, "AB")
     assert depth.wire.tolist() == [1]
-    assert depth.child.tolist() == [1]
+    assert depth.frontier.fact.tolist() == [1]
 
 
 def test_energies_of_several_seeds_are_summed() -> None:

@@ -146,19 +146,23 @@ def test_what_is_kept_settles_at_the_same(seed: int, rows: int, iterations: int)
     np.testing.assert_allclose(compiled, numpy, atol=1e-12)
 
 
-@given(seed=seeds, rows=sizes, few=tied, started=st.integers(1, 3), branches=st.integers(1, 4))
-def test_a_depth_of_energy_paths_is_the_same(seed: int, rows: int, few: bool, started: int, branches: int) -> None:
+@given(seed=seeds, rows=sizes, few=tied, known=st.floats(0, 1), started=st.integers(1, 3), branches=st.integers(1, 4))
+def test_a_depth_of_energy_paths_is_the_same(
+    *, seed: int, rows: int, few: bool, known: float, started: int, branches: int
+) -> None:
     chance = np.random.default_rng(seed)
     source, target, weight, _, degree = loose(chance, rows, few=few)
     alike = np.ones(len(source))
     wires = energy_wires(source, target, weight=weight, similarity=alike, degree=degree if few else degree * 0)
-    visited = chance.random((started, rows)) < 0.3
+    visited = chance.random((started, int(known * rows))) < 0.3
     whose, where = np.nonzero(visited)
     frontier = energy.Frontier(whose, where, values(chance, len(whose), few=few))
     rule, ids, before = energy.Rule(5, 0.05, branches), names(chance, rows), visited.copy()
     compiled, numpy = both("branch", lambda: energy.branched(frontier, visited, wires, rule, ids))
-    for told in ("parent", "child", "energy", "wire"):
+    for told in ("parent", "wire", "link", "visited"):
         assert getattr(compiled, told).tolist() == getattr(numpy, told).tolist()
+    for told in ("seed", "fact", "energy"):
+        assert getattr(compiled.frontier, told).tolist() == getattr(numpy.frontier, told).tolist()
     assert compiled.ended == numpy.ended
     assert (visited == before).all()
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.dynamics.conductance import Floats, Ints, Wires
-from cofire.dynamics.runs import falling, stretched
+from cofire.dynamics.runs import falling, stretched, widened
 from cofire.kernels import spreading as compiled
 from cofire.kernels.library import LIBRARY
 from cofire.spreads import End, Path
@@ -39,14 +39,15 @@ class Frontier:
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """What one depth did: children with their parents, which are rows of the frontier, energies and wires, the most energy first;
-    and for each row of the frontier what became of it: a place among `_ENDS`, or beyond them if it has children."""
+    """What one depth did: where energy is then, the most first, with parents, which are rows of the frontier before, wires and their
+    links; for each row of that what became of it: a place among `_ENDS`, or beyond them if it has children; and who is visited now."""
 
+    frontier: Frontier
     parent: Ints
-    child: Ints
-    energy: Floats
     wire: Ints
+    link: Ints
     reason: NDArray[Any]
+    visited: Mask
 
     @property
     def ended(self) -> dict[int, End]:
@@ -56,7 +57,7 @@ class Depth:
 
 def branched(frontier: Frontier, visited: Mask, wires: Wires, rule: Rule, ties: Sequence[str] | Sequence[int]) -> Depth:
     """One depth for the frontiers of all seeds, which go side by side; `visited` has a row a seed and a column a fact (003 §5,
-    steps 2a to 2c).
+    steps 2a to 2c). It may have fewer columns than there are facts now, which are as many as `ties`.
 
     T(i→j) = R(i)·wᵢⱼ/√d(i)·tag_sim, and only T > threshold is followed. A neighbour wanted by two goes to the higher energy,
     of equals to the smaller of `ties`; the loser takes its next best. With two branches each, 0 and 1 both want 2:
@@ -65,23 +66,23 @@ def branched(frontier: Frontier, visited: Mask, wires: Wires, rule: Rule, ties: 
     >>> rule = Rule(max_depth=5, threshold=0.005, branches=2)
     >>> frontier = Frontier(np.array([0, 0]), np.array([0, 1]), np.array([1.0, 1.0]))
     >>> depth = branched(frontier, np.array([[True, True, False, False]]), wires, rule, range(4))
-    >>> list(zip(depth.parent.tolist(), depth.child.tolist(), depth.energy.tolist())), depth.ended
+    >>> list(zip(depth.parent.tolist(), depth.frontier.fact.tolist(), depth.frontier.energy.tolist())), depth.ended
     ([(1, 2, 0.6), (1, 3, 0.1)], {0: 'claimed'})
     """
     if LIBRARY is None:
         return branched_in_numpy(frontier, visited, wires, rule, ties)
     rows = frontier.seed, frontier.fact, frontier.energy
-    parent, wire, energy, reason = compiled.branched(
+    (parent, wire, child, seed, link), energy, reason, after = compiled.branched(
         wires.in_c, rows, visited, ties, threshold=rule.threshold, branches=rule.branches
     )
-    return Depth(parent, wires.target[wire], energy, wire, reason)
+    return Depth(Frontier(seed, child, energy), parent, wire, link, reason, after)
 
 
 def branched_in_numpy(
     frontier: Frontier, visited: Mask, wires: Wires, rule: Rule, ties: Sequence[str] | Sequence[int]
 ) -> Depth:
     """The same where there is no compiled code."""
-    order = np.argsort(wires.source, kind="stable")
+    visited, order = widened(visited, len(ties)), np.argsort(wires.source, kind="stable")
     first, last = (np.searchsorted(wires.source[order], frontier.fact, side=side) for side in ("left", "right"))
     giver, at = stretched(first, last - first)
     wire = order[at]
@@ -92,7 +93,10 @@ def branched_in_numpy(
     claims = _claims(frontier, offered, _order(frontier, offered, ties), rule.branches)
     parent = offered.parent[claims]
     reason = _reasons(len(frontier.fact), fresh=giver[fresh], wanted=offered.parent, parent=parent)
-    return Depth(parent, offered.child[claims], offered.energy[claims], offered.wire[claims], reason)
+    claimed = Frontier(frontier.seed[parent], offered.child[claims], offered.energy[claims])
+    visited[claimed.seed, claimed.fact] = True
+    wire = offered.wire[claims]
+    return Depth(claimed, parent, wire, wires.strongest[wire], reason, visited)
 
 
 def explore(wires: Wires, nodes: int, seed: int, energy: float, rule: Rule) -> list[tuple[tuple[int, ...], End]]:
@@ -106,10 +110,9 @@ def explore(wires: Wires, nodes: int, seed: int, energy: float, rule: Rule) -> l
         step = branched(frontier, visited, wires, rule, range(nodes))
         alone = depth == 0 and not np.any(wires.source == seed)
         done += [(trails[row], "seed_alone" if alone else end) for row, end in step.ended.items()]
-        children = zip(step.parent.tolist(), step.child.tolist(), strict=True)
+        children = zip(step.parent.tolist(), step.frontier.fact.tolist(), strict=True)
         trails = [(*trails[parent], child) for parent, child in children]
-        frontier = Frontier(np.zeros_like(step.child), step.child, step.energy)
-        visited[0, step.child] = True
+        frontier, visited = step.frontier, step.visited
     return [*done, *((trail, "max_depth") for trail in trails)]
 
 

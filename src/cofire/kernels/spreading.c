@@ -349,8 +349,14 @@ static void look_around(depth *of, offer *offers, const int64_t *ends, uint8_t *
     }
 }
 
+/* What was claimed: rows of the frontier, along which wires and to whom, for which seed, by which link, and what that gets. */
+typedef struct {
+    int64_t *parent, *wire, *child, *seed, *link;
+    double *passed;
+} claims;
+
 /* Rows claim their targets, the highest energy first, each so many; what was claimed is written in that order. How many. */
-static int64_t claim(depth *of, offer *offers, int64_t *heap, uint8_t *reason, int64_t *parent, int64_t *wire, double *passed) {
+static int64_t claim(depth *of, offer *offers, int64_t *heap, uint8_t *reason, const claims *to) {
     int64_t size = 0, claimed = 0;
     for (int64_t row = 0; row < of->from->many; row++)
         if (reason[row] == 2 && offers[row].left > 0 && look_again(of, offers, row)) heap[size++] = row;
@@ -359,10 +365,13 @@ static int64_t claim(depth *of, offer *offers, int64_t *heap, uint8_t *reason, i
         int64_t row = heap[0];
         offer *mine = offers + row;
         if (is_fresh(of, row, mine->wire)) {
-            of->visited[of->from->seed[row] * of->rows + of->in->target[mine->wire]] = 1;
-            parent[claimed] = row;
-            wire[claimed] = mine->wire;
-            passed[claimed++] = mine->passed;
+            to->parent[claimed] = row;
+            to->wire[claimed] = mine->wire;
+            to->child[claimed] = of->in->target[mine->wire];
+            to->seed[claimed] = of->from->seed[row];
+            to->link[claimed] = of->in->strongest[mine->wire];
+            of->visited[to->seed[claimed] * of->rows + to->child[claimed]] = 1;
+            to->passed[claimed++] = mine->passed;
             reason[row] = 3;
             mine->left--;
         }
@@ -372,9 +381,24 @@ static int64_t claim(depth *of, offer *offers, int64_t *heap, uint8_t *reason, i
     return claimed;
 }
 
-/* One depth for all seeds side by side. `visited` is left as it was. How many claims, or TIED. */
-EXPORTED int64_t branch(const wires *in, const frontier *from, uint8_t *visited, int64_t rows, double threshold, int64_t branches,
-                        const words *told, int64_t *parent, int64_t *wire, double *passed, uint8_t *reason) {
+/* Who was visited by each of so many seeds, with columns for all rows there are now. */
+typedef struct {
+    const uint8_t *before;
+    int64_t seeds, known, rows;
+    uint8_t *after;
+} visits;
+
+static void widen(const visits *of) {
+    for (int64_t seed = 0; seed < of->seeds; seed++) {
+        memcpy(of->after + seed * of->rows, of->before + seed * of->known, (size_t)of->known);
+        memset(of->after + seed * of->rows + of->known, 0, (size_t)(of->rows - of->known));
+    }
+}
+
+/* One depth for all seeds side by side. How many claims, or TIED. */
+EXPORTED int64_t branch(const wires *in, const frontier *from, const visits *visited, double threshold, int64_t branches,
+                        const words *told, const claims *to, uint8_t *reason) {
+    int64_t rows = visited->rows;
     spelling ids;
     offer *offers = malloc((size_t)(from->many + 1) * sizeof *offers);
     int64_t *ends = calloc((size_t)(rows + 1 + in->many + from->many), sizeof *ends);
@@ -384,11 +408,11 @@ EXPORTED int64_t branch(const wires *in, const frontier *from, uint8_t *visited,
         free(offers);
         return NO_ROOM;
     }
+    widen(visited);
     by_source(in, rows, ends, order);
-    depth of = {from, in, &ids, order, visited, rows, threshold, 0};
+    depth of = {from, in, &ids, order, visited->after, rows, threshold, 0};
     look_around(&of, offers, ends, reason, branches);
-    int64_t claimed = claim(&of, offers, heap, reason, parent, wire, passed);
-    for (int64_t at = 0; at < claimed; at++) visited[from->seed[parent[at]] * rows + in->target[wire[at]]] = 0;
+    int64_t claimed = claim(&of, offers, heap, reason, to);
     free(ids.starts);
     free(ends);
     free(offers);

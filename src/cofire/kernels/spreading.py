@@ -58,6 +58,22 @@ class Frontier(Structure):
     _fields_ = (*((name, c_void_p) for name in ("seed", "fact", "energy")), ("many", c_int64))
 
 
+class Visits(Structure):
+    """Who was visited by each seed: `visits` in spreading.c."""
+
+    _fields_ = (
+        ("before", c_void_p),
+        *((name, c_int64) for name in ("seeds", "known", "rows")),
+        ("after", c_void_p),
+    )
+
+
+class Claims(Structure):
+    """Who claims whom: `claims` in spreading.c."""
+
+    _fields_ = tuple((name, c_void_p) for name in ("parent", "wire", "child", "seed", "link", "passed"))
+
+
 _keep_best = function("keep_best", c_void_p, c_int64, c_int64, POINTER(Words), c_void_p)
 _synapse_round = function(
     "synapse_round", POINTER(Wires), c_void_p, c_int64, POINTER(Synapse), POINTER(Words), *[c_void_p] * 4
@@ -67,8 +83,8 @@ _diffuse_hop = function("diffuse_hop", POINTER(Wires), POINTER(Flow), POINTER(Wo
 _refine = function("refine", POINTER(Wires), c_void_p, c_void_p, c_int64, c_double, c_int64, c_void_p)
 _branch = function(
     "branch",
-    *(POINTER(Wires), POINTER(Frontier), c_void_p, c_int64, c_double, c_int64, POINTER(Words)),
-    *[c_void_p] * 4,
+    *(POINTER(Wires), POINTER(Frontier), POINTER(Visits), c_double, c_int64, POINTER(Words)),
+    *(POINTER(Claims), c_void_p),
 )
 
 
@@ -163,24 +179,27 @@ def branched(
     *,
     threshold: float,
     branches: int,
-) -> tuple[Numbers, Numbers, Floats, NDArray[np.uint8]]:
-    """Who claims somebody along which wire, and what that gets; and why rows of the frontier pass nothing on. The frontier is seeds,
-    facts and energies."""
+) -> tuple[tuple[Numbers, ...], Floats, NDArray[np.uint8], Masks]:
+    """Who claims somebody along which wire, whom, for which seed and by which link, and what that gets; why rows of the frontier pass
+    nothing on; and who is visited then. The frontier is seeds, facts and energies."""
     seed, fact, energy = (whole(one, kind) for one, kind in zip(frontier, _FRONTIER, strict=True))
-    many, rows = len(seed), visited.shape[1]
+    many, rows, (seeds, known) = len(seed), len(ties), visited.shape
     most = min(many * branches, many * rows)
-    claims, passed, reason = np.empty((2, most), np.int64), np.empty(most), np.empty(many, np.uint8)
-    of = Frontier(start(seed), start(fact), start(energy), many)
+    block, reason, after = np.empty((6, most), np.int64), np.empty(many, np.uint8), np.empty((seeds, rows), np.bool_)
+    of, visited, begun = Frontier(start(seed), start(fact), start(energy), many), whole(visited, np.bool_), start(block)
+    seen = Visits(start(visited), seeds, known, rows, start(after))
+    claims = Claims(*[begun + column * most * WIDTH for column in range(6)])
     found = _untied(
         lambda ids: int(
             _branch(
-                *(byref(wires.in_c), byref(of), start(visited), rows, threshold, branches, ids),
-                *(start(claims[0]), start(claims[1]), start(passed), start(reason)),
+                *(byref(wires.in_c), byref(of), byref(seen), threshold, branches, ids),
+                *(byref(claims), start(reason)),
             )
         ),
         ties,
     )
-    return claims[0, :found], claims[1, :found], passed[:found], reason
+    *columns, passed = block[:, :found]
+    return tuple(columns), passed.view(np.float64), reason, after
 
 
 _FRONTIER: tuple[Any, ...] = (np.int64, np.int64, np.float64)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from cofire.asks import Asking
 from cofire.dynamics.conductance import Floats, Ints, Wires, energy_wires, tag_similarities
 from cofire.dynamics.energy import Depth, Frontier, Rule, branched, summed
-from cofire.dynamics.runs import falling, widened
+from cofire.dynamics.runs import falling
 from cofire.kernels.terrain import ALONE
 from cofire.spreads import RECORDED, End, Hop, Path, Round, Spread, Step, Trail
 from cofire.stores.base import Conducting, Expansion
@@ -99,13 +99,9 @@ class _Walked:
 
     def on(self, terrain: Terrain, rule: Rule) -> _Walked:
         """A depth further."""
-        last = self.reached[-1].frontier
-        visited = widened(self.visited, len(terrain.roster))
-        depth = branched(last, visited, terrain.wires, rule, terrain.ids)
-        frontier = Frontier(last.seed[depth.parent], depth.child, depth.energy)
-        visited[frontier.seed, frontier.fact] = True
-        children = _Reached(frontier, depth.parent, terrain.wires.strongest[depth.wire])
-        return _Walked(terrain, self.seeds, (*self.reached, children), (*self.done, depth), visited)
+        depth = branched(self.reached[-1].frontier, self.visited, terrain.wires, rule, terrain.ids)
+        children = _Reached(depth.frontier, depth.parent, depth.link)
+        return _Walked(terrain, self.seeds, (*self.reached, children), (*self.done, depth), depth.visited)
 
     def energies(self) -> list[dict[str, float]]:
         """What each fact got, by seed."""

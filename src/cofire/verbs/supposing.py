@@ -48,7 +48,8 @@ def with_link(known: Expansion, asked: Sequence[str], source: str, target: str) 
     """An expansion with one link more, if it tells of the source at all."""
     if source not in asked:
         return known
-    ids = known.ids if target in known.ids else (*known.ids, target)
+    told = tuple(known.ids)
+    ids = told if target in told else (*told, target)
     start, end = ids.index(source), ids.index(target)
     is_new = not np.any((known.source == start) & (known.target == end))
     degree = known.degree.copy()

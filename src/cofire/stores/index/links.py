@@ -62,7 +62,7 @@ class Asked:
     @classmethod
     def standing(cls, ids: LateIds) -> Asked:
         """Those that stand where an index told of them."""
-        return cls(ids, np.arange(len(ids)), ids.places)
+        return cls(ids, np.arange(len(ids)), np.ascontiguousarray(ids.places))
 
     @classmethod
     def among(cls, ids: Sequence[str], places: Sequence[int | None]) -> Asked:
