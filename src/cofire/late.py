@@ -72,12 +72,13 @@ class Ground:
 
 
 class LateIds(Late[str]):
-    """The ids of facts that are known by their places."""
+    """The ids of facts that are known by their places. Compiled code that compares them keeps how it reads them `in_c`."""
 
-    __slots__ = ("ground", "places")
+    __slots__ = ("ground", "in_c", "places")
 
     def __init__(self, ground: Ground, places: Places) -> None:
         self.ground, self.places = ground, places
+        self.in_c: Any = None
 
     def __getitem__(self, at: Any) -> Any:
         if isinstance(at, slice):

@@ -208,9 +208,9 @@ _FRONTIER: tuple[Any, ...] = (np.int64, np.int64, np.float64)
 def _untied(call: Callable[[Any], int], ties: Any) -> int:
     """What a function counts; of equals the smaller of `ties` come first. Late ids, which have places in a table of all, are compared
     there; others are spelled only if it meets any."""
-    places = getattr(ties, "places", None)
-    if places is not None:
-        return counted(call(byref(Words(start(ties.table), ties.table.itemsize, start(places)))))
+    if hasattr(ties, "in_c"):
+        ties.in_c = ties.in_c or Words(start(ties.table), ties.table.itemsize, start(ties.places))
+        return counted(call(byref(ties.in_c)))
     found = call(None)
     if found == TIED:
         text = spelled(ties)

@@ -89,10 +89,13 @@ class ByPlace:
         self.ground = ground
         self.known: MetInC | MetInPython = MetInPython() if LIBRARY is None else MetInC()
         self.known.meet(places)
+        self._ids = LateIds(ground, self.known.places)
 
     @property
     def ids(self) -> LateIds:
-        return LateIds(self.ground, self.known.places)
+        if len(self._ids.places) < len(self.known):
+            self._ids = LateIds(self.ground, self.known.places)
+        return self._ids
 
     def __len__(self) -> int:
         return len(self.known)

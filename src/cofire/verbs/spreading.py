@@ -52,9 +52,9 @@ class _Way:
 
     def on(self, terrain: Terrain, passed: Floats, reached: Floats, silenced: Mask, *, tau: float) -> _Way:
         """A round later, in which so much passed along each wire."""
-        number = len(self.rounds)
-        steps = partial(_steps, terrain.ids, reached, silenced, tau)
-        led = led_on(self.led, terrain.wires, terrain.ids, passed=passed, reached=reached, number=number)
+        number, ids = len(self.rounds), terrain.ids
+        steps = partial(_steps, ids, reached, silenced, tau)
+        led = led_on(self.led, terrain.wires, ids, passed=passed, reached=reached, number=number)
         return _Way(reached, led, (*self.rounds, LateRound(number, steps)))
 
     def hops(self, terrain: Terrain) -> LateHops:
@@ -69,7 +69,7 @@ def synapse(
     way, terrain = _Way.begun(ids, active, tau=tau), Terrain.of(ids, FAN)
     for _ in range(rounds):
         terrain = yield from further(terrain, way.active.nonzero()[0], conducting)
-        done = synapses.step(widened(way.active, len(terrain.ids)), terrain.wires, rule, terrain.ids)
+        done = synapses.step(widened(way.active, len(terrain.roster)), terrain.wires, rule, terrain.ids)
         way = way.on(terrain, done.passed, done.activation, done.inhibited, tau=tau)
     return Spread(_by_strength(terrain.named(way.active)), way.rounds, way.hops(terrain))
 
@@ -88,7 +88,7 @@ def diffuse(seeds: Mapping[str, float], conducting: Conducting, rule: diffusion.
     kept = diffusion.chosen(total, started, terrain.ids, most=rule.expanded)
     if rule.iterations:
         terrain = yield from further(terrain, kept.nonzero()[0], conducting)
-    rows = len(terrain.ids)
+    rows = len(terrain.roster)
     return _settled(
         way, terrain, diffusion.settled(widened(total, rows), widened(kept, rows), terrain.wires, rule), rule
     )
