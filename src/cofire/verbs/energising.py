@@ -16,6 +16,7 @@ from cofire.dynamics.conductance import Floats, Ints, Wires, energy_wires, tag_s
 from cofire.dynamics.energy import Depth, Frontier, Rule, branched, summed
 from cofire.dynamics.runs import falling
 from cofire.kernels.terrain import ALONE
+from cofire.late import ids_at
 from cofire.spreads import RECORDED, End, Hop, Path, Round, Spread, Step, Trail
 from cofire.stores.base import Conducting, Expansion
 from cofire.verbs.terrain import LateHops, LateRound, Links, Terrain, Wiring, further, further_of_use
@@ -191,8 +192,7 @@ def _joined(columns: Iterable[tuple[NDArray[Any], ...]]) -> Iterator[NDArray[Any
 
 def _named(ids: Sequence[str], frontier: Frontier) -> Iterator[tuple[int, str, float]]:
     """Seed, fact and energy of each row."""
-    rows = zip(frontier.seed.tolist(), frontier.fact.tolist(), frontier.energy.tolist(), strict=True)
-    return ((seed, ids[fact], energy) for seed, fact, energy in rows)
+    return zip(frontier.seed.tolist(), ids_at(ids, frontier.fact), frontier.energy.tolist(), strict=True)
 
 
 def _steps(ids: Sequence[str], frontier: Frontier) -> tuple[Step, ...]:

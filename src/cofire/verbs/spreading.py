@@ -24,6 +24,7 @@ from cofire.dynamics.runs import falling, widened
 from cofire.kernels import spreading as compiled
 from cofire.kernels.library import LIBRARY
 from cofire.kernels.terrain import SHARED, TRUSTED
+from cofire.late import ids_at
 from cofire.spreads import RECORDED, Round, Spread, Step
 from cofire.stores.base import Conducting
 from cofire.verbs.terrain import LateHops, LateRound, Links, Terrain, Wiring, further
@@ -151,10 +152,11 @@ def _settled(way: _Way, terrain: Terrain, final: Floats, rule: diffusion.Rule) -
 
 def _steps(ids: Sequence[str], activation: Floats, inhibited: Mask, tau: float) -> tuple[Step, ...]:
     """The strongest facts of a round, and those that were silenced in it; what is active below `tau` is gated."""
-    by_id = np.array(sorted(np.flatnonzero((activation > 0) | inhibited).tolist(), key=ids.__getitem__), np.int64)
+    (there,) = ((activation > 0) | inhibited).nonzero()
+    by_id = there[sorted(range(len(there)), key=ids_at(ids, there).__getitem__)]
     rows = by_id[np.argsort(-activation[by_id], kind="stable")[:RECORDED]]
-    columns = zip(rows.tolist(), activation[rows].tolist(), inhibited[rows].tolist(), strict=True)
-    return tuple(Step(ids[row], active, silenced, 0 < active < tau) for row, active, silenced in columns)
+    columns = zip(ids_at(ids, rows), activation[rows].tolist(), inhibited[rows].tolist(), strict=True)
+    return tuple(Step(id, active, silenced, 0 < active < tau) for id, active, silenced in columns)
 
 
 def _by_strength(activation: Mapping[str, float]) -> dict[str, float]:
