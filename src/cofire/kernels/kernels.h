@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Changed whenever a function takes or gives something else: the Python side leaves a library of another edition alone. */
-#define EDITION 11
+#define EDITION 12
 
 #if defined(_WIN32)
 #define EXPORTED __declspec(dllexport)

@@ -22,7 +22,7 @@ class Wired(Mapping[str, Hop]):
 
     def __init__(self) -> None:
         self.energies: dict[str, float] = {}
-        self._links: dict[str, tuple[Expansion, int]] = {}
+        self._links: dict[str, tuple[str, Expansion, int]] = {}
 
     def add(self, found: Expansion, seeds: Mapping[str, float]) -> None:
         """Take in what links carry; of equals the first stays. A seed is not paid for what comes from a weaker one."""
@@ -30,12 +30,11 @@ class Wired(Mapping[str, Hop]):
         for row in np.argsort(-energies, kind="stable").tolist():
             source, target, energy = ids[found.source[row]], ids[found.target[row]], float(energies[row])
             if energy > self.energies.get(target, 0.0) and seeds.get(target, 0.0) < seeds[source]:
-                self.energies[target], self._links[target] = energy, (found, row)
+                self.energies[target], self._links[target] = energy, (source, found, row)
 
     def __getitem__(self, id: str) -> Hop:
-        found, row = self._links[id]
+        source, found, row = self._links[id]
         weight, confidence = (_said(values[row]) for values in (found.weight, found.confidence))
-        source = found.ids[found.source[row]]
         return Hop(source, id, found.kind[row], weight, confidence, found.via[row], self.energies[id])
 
     def __contains__(self, id: object) -> bool:
