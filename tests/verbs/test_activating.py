@@ -219,3 +219,33 @@ def test_a_question_of_one_word_holds_nothing_against_facts_that_say_it(wordy: M
     assert set(found.ids[:5]) == {*ids[2:12:3], ids[12]}
     assert found.ranking is not None
     assert not found.ranking.parts["repeats"].any()
+
+
+class Curious(Watched):
+    """A store that notes whose edges and whose names it was asked for."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
+        self.expanded: list[str] = []
+        self.named: list[str] = []
+
+    def expand(self, ids: Sequence[str], *others: Any) -> Any:
+        self.expanded += ids
+        return self.store.expand(ids, *others)
+
+    def paths(self, ids: Sequence[str], *others: Any) -> Any:
+        self.named += ids
+        return self.store.paths(ids, *others)
+
+
+def test_the_edges_and_the_names_of_a_seed_are_asked_for_once_however_many_passes(store: Store) -> None:
+    curious = Curious(store)
+    memory = Memory(curious, embedder=None)
+    kettle, shelf, attic = memory.remember([KETTLE, SHELF, ATTIC])
+    memory.connect(kettle, shelf, kind="supports", weight=0.9)
+    memory.connect(shelf, attic, kind="supports", weight=0.9)
+    found = asked(memory, "cofire", mode="graph")
+    assert hit_of(found, attic).path == (kettle, shelf, attic)
+    assert {kettle, shelf} <= set(curious.expanded)
+    assert len(curious.expanded) == len(set(curious.expanded))
+    assert curious.named == curious.expanded
