@@ -9,6 +9,7 @@ is worth for itself counts 1.
 
 from __future__ import annotations
 
+import math
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -48,7 +49,7 @@ NAMED = ENTITY_WEIGHT.name
 ITSELF = ("semantic", "keyword", "temporal", "prior")
 CANDIDATES = 20
 TOO_SMALL = 1e-6
-BOUNDLESS = 1e6
+BOUNDLESS = math.inf
 UNJUDGED = {"abstention.rule": "off"}
 
 Weights = Mapping[str, float]

@@ -49,7 +49,7 @@ class Sheaf:
 
 
 class Sheaves(Sequence[NewEdge]):
-    """New edges, most of them in sheaves. A store that can writes these as they are."""
+    """New edges, most of them in sheaves of different kinds. A store that can writes these as they are."""
 
     def __init__(self, sheaves: Sequence[Sheaf], single: Sequence[NewEdge]) -> None:
         self.sheaves, self.single = tuple(sheaves), tuple(single)

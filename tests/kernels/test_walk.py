@@ -199,8 +199,8 @@ def test_the_last_of_64_sentences_counts() -> None:
     linked = linked_by(way, 5)
     last = np.full((len(way.known.ids), 2), -(2**63))
     weights = shipped().features
-    with using(replace(shipped(), links=Links(most=1e6, least=-1e6))):
-        compiled, numpy = both_judged(worth(way, 1.0), linked, Placed(np.arange(len(last)), last))
+    with using(replace(shipped(), links=Links(most=np.inf, least=-np.inf))):
+        compiled, numpy = both_judged(worth(way, 0.0), linked, Placed(np.arange(len(last)), last))
     for found in (compiled, numpy):
         assert found["fits"][linked.target] == pytest.approx(weights["fits"])
         assert found["adds_there"][linked.target] == pytest.approx(weights["adds_there"])

@@ -208,6 +208,17 @@ def test_a_sheaf_is_written_as_its_edges_would_be(store: Store, pen: Pen) -> Non
     assert held[c, d, "auto_link"].weight is None
 
 
+def test_a_sheaf_may_be_empty_or_of_facts_that_are_gone(store: Store, pen: Pen) -> None:
+    ids = [written.id for written in pen.write(*(pen.new(f"fact {number}") for number in range(48))).facts]
+    nobody = [f"{number:026}" for number in range(48)]
+    assert pen.write(edges=Sheaves([sheaf_of(ids, "similar"), sheaf_of([], "auto_link")], [])).edges.new == 48 * 47 // 2
+    assert (
+        pen.write(edges=Sheaves([sheaf_of(nobody, "similar"), sheaf_of(ids, "auto_link")], [])).edges.new
+        == 48 * 47 // 2
+    )
+    assert pen.write(edges=Sheaves([sheaf_of(nobody, "auto_link")], [])).edges.new == 0
+
+
 def test_few_edges_of_a_sheaf_are_written_too(store: Store, pen: Pen) -> None:
     ids = [written.id for written in pen.write(*(pen.new(f"fact {number}") for number in range(3))).facts]
     assert pen.write(edges=Sheaves([sheaf_of(ids, "similar")], [])).edges.new == 3

@@ -99,7 +99,10 @@ def bounded(given: Floats, source: Floats, own: Floats, *, most: float, least: f
     [0.5, 1.0, 0.25]
     """
     own = np.maximum(0.0, own)
-    held = np.clip(given, least * own, most * np.maximum(own, source))
+    # Where nothing is worth anything, a bound of infinity is none.
+    with np.errstate(invalid="ignore"):
+        lowest, highest = least * own, most * np.maximum(own, source)
+    held = np.where(given > highest, highest, np.where(given < lowest, lowest, given))
     return np.divide(held, given, out=np.ones(len(given)), where=given != 0)
 
 

@@ -18,9 +18,11 @@ TOGETHER, READY = 32, 2_048
 @contextmanager
 def trusted(connection: apsw.Connection) -> Iterator[None]:
     """Rows that are written inside point to facts that the very same transaction has looked up; SQLite would look for each of them
-    once more, all over the file. All statements are prepared anew afterwards, so that it pays for many rows only."""
-    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_FKEY, 0)
+    once more, all over the file. All statements are prepared anew afterwards, so that it pays for many rows only, and one that is
+    under way on this connection ends with an error."""
+    # An interrupt may come as soon as they are off.
     try:
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_FKEY, 0)
         yield
     finally:
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_FKEY, 1)

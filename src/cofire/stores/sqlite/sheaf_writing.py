@@ -108,8 +108,10 @@ def _are_known(connection: apsw.Connection, table: str, swath: Swath) -> NDArray
 
 def known_places(connection: apsw.Connection, table: str, sources: Iterable[int], kinds: Collection[str]) -> set[Place]:
     """The places of edges that are there already, from these facts and of these kinds."""
-    bound = (apsw.carray(array("q", sorted(sources))), apsw.carray(tuple(kinds)))
-    found: Any = connection.execute(_PLACES.format(table), bound)
+    keys = array("q", sorted(sources))
+    if not keys:
+        return set()
+    found: Any = connection.execute(_PLACES.format(table), (apsw.carray(keys), apsw.carray(tuple(kinds))))
     return set(found)
 
 
