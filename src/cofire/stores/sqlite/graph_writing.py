@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any
@@ -97,6 +98,38 @@ _SUBJECT = "INSERT OR IGNORE INTO subjects(fact, name, strength) VALUES (?, ?, ?
 _MENTION = "INSERT OR IGNORE INTO mentions(fact, name, sentences, confidence) VALUES (?, ?, ?, ?)"
 
 
+@dataclass(frozen=True, slots=True)
+class SoFar:
+    """A fact as it was described until now: its key and its words, the key and the text of its last description, None without one,
+    and the words that this leads by."""
+
+    key: int
+    terms: bytes
+    last: int | None
+    text: str | None
+    held: Held
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What is written of descriptions, table by table."""
+
+    leading: list[tuple[Any, ...]] = field(default_factory=list)
+    replaced: list[tuple[Any, ...]] = field(default_factory=list)
+    new: list[tuple[Any, ...]] = field(default_factory=list)
+    cites: list[list[tuple[int, int, str]]] = field(default_factory=list)
+
+    def write(self, connection: apsw.Connection) -> None:
+        """Each table in the order in which the file keeps it, so that its pages are filled one after the other."""
+        cited = list(chain.from_iterable(sorted(self.cites)))
+        with trusted(connection) if len(cited) >= MANY else nullcontext():
+            for sql, rows in ((_LEADING, self.leading), (_REPLACED, self.replaced)):
+                if rows:
+                    connection.executemany(sql, rows)
+            write_rows(connection, _DESCRIBE, self.new)
+            write_rows(connection, _CITE, cited)
+
+
 def write_descriptions(
     connection: apsw.Connection,
     descriptions: Sequence[Description],
@@ -109,31 +142,30 @@ def write_descriptions(
     keys = array("q", {there[one.fact][0] for one in descriptions if one.fact in there})
     if not keys:
         return
-    known: dict[str, Any] = {row[0]: row[1:] for row in connection.execute(_SO_FAR, (apsw.carray(keys),))}
+    known = _so_far(connection, keys)
     told = [
-        (one, *known[one.fact])
+        (one, known[one.fact])
         for made in descriptions
-        if made.fact in known and (one := renewed(made, known[made.fact][3] or "", there)) is not None
+        if made.fact in known and (one := renewed(made, known[made.fact].text or "", there)) is not None
     ]
-    before = [Held(*row[5:]) for row in told]
-    after = all_described(before, [row[0].counts for row in told], [row[2] for row in told])
-    leading, replaced, new = (list[tuple[Any, ...]]() for _ in range(3))
-    cites: list[list[tuple[int, int, str]]] = []
-    for (one, key, _, last, text, *_), held_before, held in zip(told, before, after, strict=True):
-        if text == one.text and held != held_before:
-            leading.append((held.terms, held.counts, version, last))
-        if text != one.text:
-            replaced += [(stamp(now), last)] if last is not None else []
-            new.append((one.text, stamp(now), key, held.terms, held.counts, version))
-        cites.append(sorted((key, there[id][0], gist) for id, gist in one.cites.items() if id != one.fact))
-    # Each table in the order in which the file keeps it, so that its pages are filled one after the other.
-    cited = list(chain.from_iterable(sorted(cites)))
-    with trusted(connection) if len(cited) >= MANY else nullcontext():
-        for sql, rows in ((_LEADING, leading), (_REPLACED, replaced)):
-            if rows:
-                connection.executemany(sql, rows)
-        write_rows(connection, _DESCRIBE, new)
-        write_rows(connection, _CITE, cited)
+    rows, moment = Rows(), stamp(now)
+    before, counts = [so_far.held for _, so_far in told], [one.counts for one, _ in told]
+    after = all_described(before, counts, [so_far.terms for _, so_far in told])
+    for (one, so_far), held in zip(told, after, strict=True):
+        if so_far.text != one.text:
+            if so_far.last is not None:
+                rows.replaced.append((moment, so_far.last))
+            rows.new.append((one.text, moment, so_far.key, held.terms, held.counts, version))
+        elif held != so_far.held:
+            rows.leading.append((held.terms, held.counts, version, so_far.last))
+        cited = ((so_far.key, there[id][0], gist) for id, gist in one.cites.items() if id != one.fact)
+        rows.cites.append(sorted(cited))
+    rows.write(connection)
+
+
+def _so_far(connection: apsw.Connection, keys: array[int]) -> dict[str, SoFar]:
+    found: Any = connection.execute(_SO_FAR, (apsw.carray(keys),))
+    return {id: SoFar(key, terms, last, text, Held(*held)) for id, key, terms, last, text, *held in found}
 
 
 _SO_FAR = """
