@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, overload
@@ -66,6 +66,23 @@ class Sheaves(Sequence[NewEdge]):
     def __getitem__(self, at: slice) -> Sequence[NewEdge]: ...
     def __getitem__(self, at: Any) -> Any:
         return tuple(self)[at]
+
+
+def shared_tags(some: Collection[str], others: Collection[str]) -> tuple[str, ...]:
+    """The tags that both facts have, in order."""
+    return tuple(sorted({tag for tag in some if tag in others})) if some and others else ()
+
+
+def tags_of_edges(source: Ints, target: Ints, held: Sequence[Collection[str]]) -> dict[int, tuple[str, ...]]:
+    """By the row of an edge the tags that its facts share, of those that share any. `held` are the tags of facts, by their rows.
+
+    >>> tags_of_edges(np.array([0, 0]), np.array([1, 2]), [("hot", "tea"), ("tea",), ()])
+    {0: ('tea',)}
+    """
+    tagged = np.array([bool(tags) for tags in held], np.bool_)
+    both = np.flatnonzero(tagged[source] & tagged[target])
+    ends = zip(both.tolist(), source[both].tolist(), target[both].tolist(), strict=True)
+    return {at: shared for at, one, other in ends if (shared := shared_tags(held[one], held[other]))}
 
 
 def connected(edges: Sequence[NewEdge]) -> set[str]:

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from cofire import Memory
+from cofire.benching.arms import WITHOUT_GRAPH
 from tests.quality.world import Question, World, world
 
-WITHOUT_GRAPH = {"spreading_activation.enabled": False, "graph_recall.enabled": False, "graph_assist.enabled": False}
 NONSENSE = ("xyzzy quantum banana telescope", "How do I renew a passport in Peru?", "Welche Farbe hat der Mond heute?")
 
 

@@ -22,6 +22,7 @@ from cofire.graph_settings import (
 from cofire.model import Description, Edge, Fact, NewEdge, Where
 from cofire.reading.descriptions import extended, gist, said_by
 from cofire.settings import Settings
+from cofire.sheaves import shared_tags
 from cofire.stores.base import Near
 
 KIND, MODE = "auto_link", "skip"
@@ -94,10 +95,6 @@ def link_edges(linked: Sequence[Linked]) -> tuple[NewEdge, ...]:
 
 def link_weight(cosine: float) -> float:
     return round(min(1.0, cosine), 6)
-
-
-def shared_tags(some: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
-    return tuple(sorted({tag for tag in some if tag in others})) if some and others else ()
 
 
 def describe(cites: Mapping[str, Mapping[str, str]], before: Mapping[str, str]) -> tuple[Description, ...]:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.sheaves import Ints, Sheaf
+from cofire.sheaves import Ints, Sheaf, tags_of_edges
 from cofire.stores.base import Kin
-from cofire.verbs.autolink import KIND, MODE, link_weight, shared_tags
+from cofire.verbs.autolink import KIND, MODE, link_weight
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +63,7 @@ def late_pairs(kin: Kin, least: float, most: int) -> LatePairs:
 def late_edges(pairs: LatePairs, tags: Mapping[str, tuple[str, ...]]) -> Sheaf:
     """The links, each from the older fact, which has the smaller id. `tags` are those of facts that have any."""
     weight = np.array(list(map(link_weight, pairs.cosines.tolist())), np.float64)
-    tagged = np.array([id in tags for id in pairs.ids], np.bool_)
-    both = np.flatnonzero(tagged[pairs.new] & tagged[pairs.old])
-    held = [tags.get(id, ()) for id in pairs.ids]
-    ends = zip(both.tolist(), pairs.new[both].tolist(), pairs.old[both].tolist(), strict=True)
-    shared = {at: found for at, new, old in ends if (found := shared_tags(held[new], held[old]))}
+    shared = tags_of_edges(pairs.old, pairs.new, [tags.get(id, ()) for id in pairs.ids])
     return Sheaf(pairs.ids, pairs.old, pairs.new, KIND, weight, np.ones(len(weight)), shared, KIND, MODE)
 
 

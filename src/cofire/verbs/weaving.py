@@ -28,7 +28,7 @@ from cofire.graph_settings import (
 )
 from cofire.model import Edge, NewEdge
 from cofire.settings import Settings
-from cofire.sheaves import Sheaf
+from cofire.sheaves import Floats, Ints, Sheaf, shared_tags, tags_of_edges
 from cofire.stores.base import Kin, Profile
 
 # Which held edges count for the cap of a kind, and which of them give way to a better one, in this order.
@@ -36,9 +36,6 @@ COUNTED = {"similar": ("similar", "co_occurs", "bridge"), "semantic": ("semantic
 ORIGINS = {"similar": "similarity", "semantic": "neighbours"}
 MODE = "update"
 DECIMALS = 6
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +66,10 @@ class Cloth:
         numbers = np.zeros(len(kin.ids), np.int64)
         numbers[rows] = [number[id] for id in used]
         return cls(ids, [profiles.get(id) for id in ids], numbers[kin.left], numbers[kin.right], kin.cosines)
+
+    def tags_at(self, number: int) -> frozenset[str]:
+        profile = self.profiles[number]
+        return profile.tags if profile else frozenset()
 
 
 def weave(kin: Kin, profiles: Mapping[str, Profile], held: Iterable[Edge], settings: Settings) -> Woven:
@@ -159,10 +160,7 @@ def _weights(scores: Floats) -> Floats:
 
 def _sheaf(new: Offers, cloth: Cloth) -> Sheaf:
     """What is written anew."""
-    tagged = np.array([bool(row and row.tags) for row in cloth.profiles], np.bool_)
-    both = np.flatnonzero(tagged[new.one] & tagged[new.other])
-    pairs = zip(both.tolist(), new.one[both].tolist(), new.other[both].tolist(), strict=True)
-    tags = {at: shared for at, one, other in pairs if (shared := _shared(cloth, one, other))}
+    tags = tags_of_edges(new.one, new.other, list(map(cloth.tags_at, range(len(cloth.ids)))))
     confidence = np.maximum(0.0, new.weight) if new.kind == "semantic" else np.ones(len(new.weight))
     return Sheaf(cloth.ids, new.one, new.other, new.kind, new.weight, confidence, tags, ORIGINS[new.kind], MODE)
 
@@ -170,10 +168,5 @@ def _sheaf(new: Offers, cloth: Cloth) -> Sheaf:
 def _edge(cloth: Cloth, tie: Tie) -> Edge:
     one, other = tie.pair
     confidence = max(0.0, tie.weight) if tie.kind == "semantic" else 1.0
-    tags = _shared(cloth, one, other)
+    tags = shared_tags(cloth.tags_at(one), cloth.tags_at(other))
     return Edge(cloth.ids[one], cloth.ids[other], tie.kind, tie.weight, confidence, tags, ORIGINS[tie.kind])
-
-
-def _shared(cloth: Cloth, one: int, other: int) -> tuple[str, ...]:
-    first, second = cloth.profiles[one], cloth.profiles[other]
-    return tuple(sorted(first.tags & second.tags)) if first and second else ()
