@@ -21,6 +21,8 @@ Ints = NDArray[np.int64]
 # What a link without a weight counts (003 §6.2), and one without a confidence (001: legacy edges pass as fully trusted).
 MISSING_WEIGHT = 0.01
 MISSING_CONFIDENCE = 1.0
+# A little less than all, however it is rounded.
+NEARLY = 1 - 1e-9
 
 
 @dataclass(frozen=True)

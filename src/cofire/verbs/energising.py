@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.asks import Asking
-from cofire.dynamics.conductance import Floats, Ints, Wires, energy_wires, tag_similarities
+from cofire.dynamics.conductance import NEARLY, Floats, Ints, Wires, energy_wires, tag_similarities
 from cofire.dynamics.energy import Depth, Frontier, Rule, branched, summed
 from cofire.dynamics.runs import falling
 from cofire.kernels.terrain import ALONE
@@ -20,9 +20,6 @@ from cofire.late import ids_at
 from cofire.spreads import RECORDED, End, Hop, Path, Round, Spread, Step, Trail
 from cofire.stores.base import Conducting, Expansion
 from cofire.verbs.terrain import LateHops, LateRound, Links, Terrain, Wiring, further, further_of_use
-
-# A little less than all, however it is rounded.
-NEARLY = 1 - 1e-9
 
 
 def energise(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.dynamics.conductance import MISSING_WEIGHT
+from cofire.dynamics.conductance import MISSING_WEIGHT, NEARLY
 from cofire.kernels.library import LIBRARY
 from cofire.kernels.links import Late
 from cofire.late import LateIds, Told
@@ -27,7 +27,6 @@ Places = NDArray[np.int64]
 Shares = NDArray[np.float64]
 NO_NAME = -1
 KIND_BITS = 24
-NEARLY = 1 - 1e-9
 _NO_NAMES: Sequence[str] = ()
 
 
