@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from cofire.embedders.base import Embedder, Resident, Role, Vectors
@@ -277,7 +278,8 @@ class Together:
     asks: Sequence[Ask]
 
     def put(self, world: World) -> Any:
-        return world.store.together([_settled(ask, world) for ask in self.asks])
+        settled = _settled_when_awaited if world.store_awaits else _settled
+        return world.store.together([partial(settled, ask, world) for ask in self.asks])
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,15 +292,16 @@ class Emit:
         return None
 
 
-def _settled(ask: Ask, world: World) -> Callable[[], Any]:
-    def answer() -> Any:
-        try:
-            found = ask.put(world)
-        except Exception as error:  # noqa: BLE001 - handed to the verb, which says which part failed
-            return Failure(error)
-        return _awaited(found) if inspect.isawaitable(found) else found
+def _settled(ask: Ask, world: World) -> Any:
+    try:
+        return ask.put(world)
+    except Exception as error:  # noqa: BLE001 - handed to the verb, which says which part failed
+        return Failure(error)
 
-    return answer
+
+def _settled_when_awaited(ask: Ask, world: World) -> Any:
+    found = _settled(ask, world)
+    return _awaited(found) if inspect.isawaitable(found) else found
 
 
 async def _awaited(found: Awaitable[Any]) -> Any:
