@@ -45,6 +45,8 @@ class Columns:
         self._room = {name: np.array(arrays[name] if arrays else [], dtype=kind) for name, kind in KINDS.items()}
         self.size = len(self._room["key"])
         self.limited = bool(np.any(self["starts"] > LONG_AGO) or np.any(self["ends"] < FAR))
+        # Whether there ever was a fact without a vector.
+        self.bare = not self["embedded"].all()
         self.dead = self.size - int(np.count_nonzero(self["alive"]))
         self._standing: dict[int | None, Mask] = {}
         self.highest = int(self["key"].max(initial=0))
@@ -72,6 +74,7 @@ class Columns:
         positions = np.arange(new.start, new.stop, dtype=np.int32)
         self.size = new.stop
         self.limited = self.limited or max(rows["starts"]) > LONG_AGO or min(rows["ends"]) < FAR
+        self.bare = self.bare or not all(rows["embedded"])
         for scope, standing in self._standing.items():
             told = zip(rows["alive"], rows["archived"], rows["scope"], strict=True)
             standing[new] = [alive and not archived and scope in (None, own) for alive, archived, own in told]

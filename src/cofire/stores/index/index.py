@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -201,21 +202,22 @@ class Index:
         self.hints.add(terms, self.columns.places()[list(hints)][owners], counts)
 
     def admitted(self, where: Where, scopes: Sequence[int] | None, members: Sequence[int] | None = None) -> Mask:
-        """Which positions pass a filter; `scopes` are the keys of its scopes, `members` those of its community, None for all."""
+        """Which positions pass a filter; `scopes` are the keys of its scopes, `members` those of its community, None for all. Nobody
+        may change the mask: where the filter asks for nothing else, it is that of the facts that stand there."""
         columns = self.columns
         only = scopes[0] if scopes is not None and len(scopes) == 1 else None
-        mask = columns["alive"].copy() if where.archived else columns.standing(only).copy()
+        mask = columns["alive"] if where.archived else columns.standing(only)
         if members is not None:
-            mask &= np.isin(columns["key"], members)
+            mask = mask & np.isin(columns["key"], members)
         if scopes is not None and (where.archived or only is None):
-            mask &= np.isin(columns["scope"], scopes)
-        self._mask_times(mask, where)
-        self._mask_marks(mask, where)
+            mask = mask & np.isin(columns["scope"], scopes)
+        for besides in chain(self._by_times(where), self._by_marks(where)):
+            mask = mask & besides
         return mask
 
     def nearest(self, asked: Vectors, among: Mask, wanted: int) -> NDArray[np.int64]:
         """Positions of the candidates for exact scoring, near a vector as seen from the model's resting point."""
-        embedded = among & self.columns["embedded"]
+        embedded = among & self.columns["embedded"] if self.columns.bare else among
         found = self.graph.candidates(asked, embedded, wanted) if self.graph else None
         if found is None:
             found = self.signs.candidates(asked, embedded, wanted)
@@ -340,23 +342,23 @@ class Index:
             away[bare] = 0
         return away
 
-    def _mask_times(self, mask: Mask, where: Where) -> None:
+    def _by_times(self, where: Where) -> Iterator[Mask]:
         columns, moment = self.columns, stamp(where.as_of or where.now)
         if columns.limited and not where.whenever:
-            mask &= (columns["starts"] <= moment) & (moment < columns["ends"])
+            yield (columns["starts"] <= moment) & (moment < columns["ends"])
         if where.since is not None:
-            mask &= columns["time"] >= stamp(where.since)
+            yield columns["time"] >= stamp(where.since)
         if where.until is not None:
-            mask &= columns["time"] <= stamp(where.until)
+            yield columns["time"] <= stamp(where.until)
         if where.as_of is not None:
-            mask &= columns["stored"] <= moment
+            yield columns["stored"] <= moment
 
-    def _mask_marks(self, mask: Mask, where: Where) -> None:
+    def _by_marks(self, where: Where) -> Iterator[Mask]:
         for tag in where.tags:
-            mask &= self._marked("tag", [tag])
+            yield self._marked("tag", [tag])
         for kind, values in (("category", where.categories), ("speaker", where.speakers), ("session", where.sessions)):
             if values:
-                mask &= self._marked(kind, values)
+                yield self._marked(kind, values)
 
     def _marked(self, kind: str, values: Sequence[str] | frozenset[str]) -> Mask:
         found = np.zeros(self.columns.size, np.bool_)
