@@ -173,11 +173,14 @@ class LateHit(Hit):
     @classmethod
     def at(cls, row: int, fact: Fact, score: float, ranking: Ranking) -> Hit:
         """A candidate as a hit."""
-        made = object.__new__(cls)
-        hops, bridge = path_back(fact.id, ranking.hops, ranking.seeds), ranking.bridges.get(fact.id, ())
-        told = {"fact": fact, "score": score, "hops": hops, "bridge": bridge}
-        for name, value in {**told, "_ranking": ranking, "_row": row, "_told": None}.items():
-            object.__setattr__(made, name, value)
+        made, tell = object.__new__(cls), object.__setattr__
+        tell(made, "fact", fact)
+        tell(made, "score", score)
+        tell(made, "hops", path_back(fact.id, ranking.hops, ranking.seeds))
+        tell(made, "bridge", ranking.bridges.get(fact.id, ()))
+        tell(made, "_ranking", ranking)
+        tell(made, "_row", row)
+        tell(made, "_told", None)
         return made
 
     @property
