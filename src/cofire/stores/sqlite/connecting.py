@@ -208,6 +208,20 @@ class Glance(Reading):
             raise in_our_words(error, self._path) from error
 
 
+class Here:
+    """The process that this is. A recall asks a dozen times; the system is asked once, and again where a fork begins."""
+
+    process = os.getpid()
+
+    @classmethod
+    def look_again(cls) -> None:
+        cls.process = os.getpid()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=Here.look_again)
+
+
 @dataclass(frozen=True)
 class Lines:
     """The two connections of a store; one and the same for a store in memory, no writer for a file that may only be read."""
@@ -215,12 +229,12 @@ class Lines:
     path: str
     reader: Line
     writer: Line | None
-    process: int = field(default_factory=os.getpid)
+    process: int = field(default_factory=lambda: Here.process)
 
     @property
     def are_of_another_process(self) -> bool:
         """Whether a fork carried them here. SQLite's locks stayed behind, so they must not be touched; one in memory has none."""
-        return self.process != os.getpid() and self.path != IN_MEMORY
+        return self.process != Here.process and self.path != IN_MEMORY
 
     def for_writing(self) -> Line:
         if self.writer is None:
