@@ -120,7 +120,7 @@ class WordStatistics:
     facts: int
     mean_length: float
     holding: tuple[int, ...]
-    sample: Floats
+    sample: NDArray[np.floating]
     earliest: datetime | None = None
     latest: datetime | None = None
 

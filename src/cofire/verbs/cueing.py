@@ -169,7 +169,7 @@ class _First:
     """What memory says of a question at first sight: each an answer, or a Failure that counts where it is needed."""
 
     voices: Any
-    words: tuple[str, ...]
+    words: Mapping[str, int]
     statistics: Any
     model: Any
     names: Any
@@ -178,10 +178,10 @@ class _First:
 def _first_asked(asked: Question, plan: Plan) -> Asking[_First]:
     """All that can be asked of a question as it stands, in one round trip."""
     said = {found.group().casefold().removesuffix("'s") for found in _WORD.finditer(words.fold(asked.text))}
-    every = tuple(words.counts(asked.text))
+    every = words.counts(asked.text)
     asks: list[Ask] = [
         Voices(asked.scopes, sorted(said - words.STOP_WORDS - ROLES)),
-        Statistics(asked.scopes, every),
+        Statistics(asked.scopes, tuple(every)),
         Recorded(MODEL_RECORD),
     ]
     named = asked.settings[ENTITY] and plan.mode != "minimal"
@@ -190,18 +190,28 @@ def _first_asked(asked: Question, plan: Plan) -> Asking[_First]:
     return _First(voices, every, statistics, model, names[0] if names else ())
 
 
+def _often(first: _First, plain: str, speakers: Iterable[str]) -> Mapping[str, int]:
+    """How often a question says each word that tells what it asks; the names of speakers tell whom."""
+    if not speakers:
+        return first.words
+    own = {word for speaker in speakers for word in words.words(speaker)}
+    return {word: count for word, count in words.counts(plain).items() if word not in own}
+
+
 def _needed(answer: Any) -> Any:
     if isinstance(answer, Failure):
         raise answer.error
     return answer
 
 
-def _statistics(asked: Question, first: _First, often: tuple[str, ...]) -> Asking[WordStatistics]:
+def _statistics(asked: Question, first: _First, often: Mapping[str, int]) -> Asking[WordStatistics]:
     """Those of the words that count, which are most often among those of the whole question."""
-    if not set(often) <= set(first.words):
-        exactly: WordStatistics = yield Statistics(asked.scopes, often)
+    if not often.keys() <= first.words.keys():
+        exactly: WordStatistics = yield Statistics(asked.scopes, tuple(often))
         return exactly
     counted: WordStatistics = _needed(first.statistics)
+    if often is first.words:
+        return counted
     holding = dict(zip(first.words, counted.holding, strict=True))
     return replace(counted, holding=tuple(holding[word] for word in often))
 
@@ -212,9 +222,8 @@ def read_cue(asked: Question, plan: Plan) -> Asking[Cue]:
     first = yield from _first_asked(asked, plan)
     speakers = _speakers(asked, first.voices)
     plain = nameless(asked.text, speakers)
-    own = {word for speaker in speakers for word in words.words(speaker)}
-    often = {word: count for word, count in words.counts(plain).items() if word not in own}
-    statistics = yield from _statistics(asked, first, tuple(often))
+    often = _often(first, plain, speakers)
+    statistics = yield from _statistics(asked, first, often)
     vector, model, silence = yield from _vector(asked, plan, plain, first)
     names, unnamed = _names(first)
     times = asked_spans(asked.text, now=asked.where.now, earliest=statistics.earliest, latest=statistics.latest)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.embedders.base import Vectors
+from cofire.kernels.library import LIBRARY
 from cofire.stores.base import WordStatistics
 from cofire.stores.index.index import Index
 from cofire.stores.index.terms import Terms, term
@@ -54,7 +55,7 @@ class Count:
     length: int
     terms: Terms
     holding: NDArray[np.int32]
-    sample: Vectors
+    sample: NDArray[np.floating]
 
     def of(self, asked: Terms) -> NDArray[np.int64]:
         """How many facts hold each of these terms."""
@@ -80,8 +81,11 @@ class Counts:
         words: Sequence[str],
         dimension: int,
         state: tuple[str, int],
+        *,
+        times: tuple[datetime | None, datetime | None],
     ) -> WordStatistics:
-        """The statistics of several scopes together, at a state that the connection reads: an epoch and a version."""
+        """The statistics of several scopes together, at a state that the connection reads: an epoch and a version. `times` are the
+        earliest and the latest that they speak of."""
         if state != self._state:
             self._state, self._at_this_state = state, {}
         counted = [count for scope in sorted(set(scopes)) if (count := self._count(connection, scope, dimension))]
@@ -91,7 +95,7 @@ class Counts:
         holding = sum((count.of(asked) for count in counted), start=np.zeros(len(words), np.int64))
         samples = [count.sample for count in counted] or [np.zeros((0, dimension), np.float32)]
         sample = samples[0] if len(samples) == 1 else np.concatenate(samples)
-        return WordStatistics(facts, mean, tuple(holding.tolist()), sample)
+        return WordStatistics(facts, mean, tuple(holding.tolist()), sample, *times)
 
     def _count(self, connection: apsw.Connection, scope: str, dimension: int) -> Count | None:
         known = self._at_this_state.get(scope)
@@ -119,7 +123,9 @@ SELECT s.key, state.epoch, w.version FROM word_statistics w JOIN scopes s ON s.k
 def _read(connection: apsw.Connection, scope: int, dimension: int) -> Count:
     sql = "SELECT facts, length, terms, holding, sample FROM word_statistics WHERE scope = ?"
     facts, length, terms, holding, sample = connection.execute(sql, (scope,)).get
-    vectors = np.frombuffer(sample, np.float16).astype(np.float32).reshape(-1, dimension or 1)
+    # Compiled code looks at vectors as they are stored, which are half as many bytes. In a bytearray it is told where they begin.
+    vectors: NDArray[np.floating] = np.frombuffer(bytearray(sample), np.float16).reshape(-1, dimension or 1)
+    vectors = vectors if LIBRARY is not None else vectors.astype(np.float32)
     return Count(
         facts, length, np.frombuffer(terms, np.int64), np.frombuffer(holding, np.int32), vectors[:, :dimension]
     )

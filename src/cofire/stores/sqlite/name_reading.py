@@ -24,8 +24,7 @@ MOST_KNOWN = 100_000
 MOST_PLACED = 10_000
 
 _KNOWN = """
-SELECT n.key, n.name, n.mentioned FROM scopes s JOIN carray(?1) c CROSS JOIN names n ON n.scope = s.key AND n.name = c.value
-WHERE s.name IN (SELECT value FROM json_each(?2))
+SELECT n.key, n.name, n.mentioned FROM carray(?1) c CROSS JOIN names n ON n.scope = ?2 AND n.name = c.value
 """
 
 
@@ -35,15 +34,17 @@ def known(
     admitted: Mask,
     names: Sequence[str],
     *,
-    scopes: Sequence[str] | None,
+    scopes: Sequence[int],
     most: int,
 ) -> list[Known]:
-    """Names that facts of these scopes hold, with the facts about each. The same name of two scopes is two names."""
+    """Names that facts of these scopes, which are given by key, hold, with the facts about each. The same name of two scopes is two
+    names."""
     if not names:
         return []
-    found: list[Any] = connection.execute(
-        _KNOWN, (apsw.carray(tuple(dict.fromkeys(names))), json.dumps(scopes))
-    ).fetchall()
+    each = tuple(dict.fromkeys(names))
+    found: list[Any] = []
+    for scope in scopes:
+        found += connection.execute(_KNOWN, (apsw.carray(each), scope))
     found.sort()
     about = looking.owners(index, [key for key, _, _ in found], admitted, most)
     return [Known(name, mentioned, owners) for (_, name, mentioned), owners in zip(found, about, strict=True)]

@@ -207,8 +207,8 @@ class SqliteStore(Carrying, Learning, Curating):
 
     def known(self, names: Sequence[str], where: Where, most: int) -> list[Known]:
         with self._reading() as connection, self._live.at(connection) as index:
-            admitted = self._live.admitted(connection, where)
-            return name_reading.known(connection, index, admitted, names, scopes=where.scopes, most=most)
+            admitted, scopes = self._live.admitted(connection, where), self._live.scope_keys(where.scopes) or ()
+            return name_reading.known(connection, index, admitted, names, scopes=scopes, most=most)
 
     def speaking(self, scope: str, names: Mapping[str, Sequence[str]], most: int, anew: bool) -> dict[str, list[str]]:
         with self._reading() as connection, self._live.at(connection) as index:
@@ -223,9 +223,8 @@ class SqliteStore(Carrying, Learning, Curating):
     def statistics(self, scopes: Sequence[str], words: Sequence[str]) -> WordStatistics:
         with self._reading() as connection, self._live.at(connection) as index:
             dimension = index.dimension if index.model else 0
-            counted = self._counts.read(connection, scopes, words, dimension, self._live.state)
-            earliest, latest = self._live.times(scopes)
-            return replace(counted, earliest=earliest, latest=latest)
+            times = self._live.times(scopes)
+            return self._counts.read(connection, scopes, words, dimension, self._live.state, times=times)
 
     def record(self, name: str) -> Record | None:
         with self._glancing() as connection:
