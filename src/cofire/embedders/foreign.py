@@ -95,8 +95,9 @@ def _check_shape(vectors: Vectors, *, count: int, dimension: int | None, name: s
 
 
 def _check_numbers(vectors: Vectors, *, name: str) -> None:
-    lengths = np.square(vectors, dtype=np.float64).sum(axis=1)
-    if not (np.isfinite(lengths) & (lengths > 0)).all():
+    # What is not made of numbers makes its own product none.
+    squares = np.vecdot(wide := vectors.astype(np.float64), wide)
+    if not ((squares > 0) & (squares < np.inf)).all():
         raise EmbedderFailed(
             f"{name} answered with a vector that is zero or not made of numbers.",
             way_out="Try the text alone, to see whether it or the server is the cause.",

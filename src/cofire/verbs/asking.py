@@ -68,9 +68,12 @@ class Question:
 
 def settings_of(asked: Asked, settings: Settings) -> Settings:
     """The settings with those of a call laid over them."""
-    own = by_name(asked.get("settings") or {})
-    if asked.get("preset") is not None:
-        own["preset"] = asked["preset"]
+    given, preset = asked.get("settings"), asked.get("preset")
+    if not given and preset is None:
+        return settings
+    own = by_name(given or {})
+    if preset is not None:
+        own["preset"] = preset
     return settings.over(own)
 
 

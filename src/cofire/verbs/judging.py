@@ -69,10 +69,12 @@ def says_it_all(active: Activation, cue: Cue) -> bool:
 def unknown(active: Activation, cue: Cue) -> float:
     """The share of the question's words, speakers among them, that memory never met. What was told since words were last counted
     is met in the candidates."""
-    if all(cue.holding):
+    uncounted = [word for word, holding in enumerate(cue.holding) if not holding]
+    if not uncounted:
         return 0.0
-    met = (np.array(cue.holding, np.int64) > 0) | active.slate.holds.any(axis=0)
-    return float(np.count_nonzero(~met)) / max(1, len(met) + len(cue.speakers))
+    holds = active.slate.holds
+    never = sum(not holds[:, word].any() for word in uncounted)
+    return never / max(1, len(cue.holding) + len(cue.speakers))
 
 
 def names_acquaintance(cue: Cue) -> bool:

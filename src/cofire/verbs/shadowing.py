@@ -27,7 +27,7 @@ from cofire.shadow_settings import (
     SNAPSHOTS_MOST,
 )
 from cofire.shadows import Failed, Moved, ShadowReport, comparison_json
-from cofire.verbs.asking import Asked
+from cofire.verbs.asking import Asked, settings_of
 from cofire.verbs.comparing import configuration, laid, told
 from cofire.verbs.recall import recall
 
@@ -43,7 +43,7 @@ _log = logging.getLogger("cofire")
 def recall_beside(text: object, asked: Asked, settings: Settings) -> Asking[Recollection]:
     """A recall; where the settings say so, others are run after it and compared, and a snapshot is kept."""
     found = yield from recall(text, asked, settings)
-    held = settings.over(laid(asked, {}, 1)["settings"] or {})
+    held = settings_of(asked, settings)
     if found.mode != "no_recall" and (held[SHADOW] or held[SHADOW_ASSIST] or held[SNAPSHOTS]):
         yield from _beside(found, asked, held, settings)
     return found
