@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, Protocol, TypeVar
 from weakref import ref
 
@@ -95,6 +96,39 @@ class LateIds(Late[str]):
     def table(self) -> NDArray[np.bytes_]:
         """The ids of all, as bytes by place."""
         return self.ground.table
+
+
+class SpelledIds(LateIds):
+    """The same of facts whose ids are spelled already; a store that is asked for them need not look for their places."""
+
+    __slots__ = ("_spelled",)
+
+    def __init__(self, ground: Ground, places: Places, spelled: list[str]) -> None:
+        super().__init__(ground, places)
+        self._spelled = spelled
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            return SpelledIds(self.ground, self.places[at], self._spelled[at])
+        return self._spelled[at]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._spelled)
+
+
+def each_once(parts: Iterable[Collection[str]], *, but: Collection[str] = ()) -> Sequence[str]:
+    """The ids of several, each once, in their order, without those that are left out. Spelled ones of one ground keep their places.
+
+    >>> each_once([["a", "b"], ["b", "c"]], but={"a"})
+    ('b', 'c')
+    """
+    some = [part for part in parts if part]
+    spelled = [part for part in some if isinstance(part, SpelledIds)]
+    if len(spelled) < len(some) or len({part.ground for part in spelled}) != 1:
+        return tuple(dict.fromkeys([id for part in some for id in part if id not in but]))
+    told = zip(chain.from_iterable(spelled), chain.from_iterable(part.places.tolist() for part in spelled), strict=True)
+    found = {id: place for id, place in told if id not in but} if but else dict(told)
+    return SpelledIds(spelled[0].ground, np.fromiter(found.values(), np.int64, len(found)), list(found))
 
 
 def ids_at(ids: Sequence[str], rows: Places) -> list[str]:

@@ -87,7 +87,7 @@ class NamePaths:
     `strength`, how strongly the target is about the name, 0 if it merely mentions it, and the sentences `there`.
     """
 
-    ids: tuple[str, ...]
+    ids: Sequence[str]
     loose: NDArray[np.bool_]
     name: tuple[str, ...]
     holder: NDArray[np.int64]
@@ -262,19 +262,19 @@ class Store(Curable, Learnable, Protocol):
     def scan(self, where: Where, limit: int, before: str | None) -> list[Fact]:
         """A page of the facts that pass the filter, newest first, starting below an id."""
 
-    def nearest(self, vector: Vectors, k: int, where: Where, candidates: int) -> list[str]:
+    def nearest(self, vector: Vectors, k: int, where: Where, candidates: int) -> Sequence[str]:
         """The ids of the facts closest to a vector by centred cosine, best first; an index may look at only so many candidates."""
 
     def alike(self, vector: Vectors, k: int, where: Where, candidates: int, least: float) -> list[Near]:
         """The same facts with what linking looks at, but for those whose cosine is less than `least`."""
 
-    def matching(self, cue: WordCue, k: int, where: Where) -> list[str]:
+    def matching(self, cue: WordCue, k: int, where: Where) -> Sequence[str]:
         """The ids of the facts that score highest by BM25, best first; a fact that holds none of the words is not among them."""
 
-    def timely(self, spans: Sequence[tuple[datetime, datetime]], k: int, where: Where) -> list[str]:
+    def timely(self, spans: Sequence[tuple[datetime, datetime]], k: int, where: Where) -> Sequence[str]:
         """The ids of the facts closest in time to one of these spans, those inside one first; of equals by content."""
 
-    def admitted(self, ids: Sequence[str], where: Where) -> list[str]:
+    def admitted(self, ids: Sequence[str], where: Where) -> Sequence[str]:
         """Those of these ids whose facts pass the filter, in their order."""
 
     def weigh(self, ids: Sequence[str], words: Sequence[str], reach: int, near: int) -> Evidence:

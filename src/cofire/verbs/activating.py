@@ -158,7 +158,7 @@ def _conducting(asked: Question, floor: float) -> Conducting:
 
 def _settled(known: Slate, cue: Cue, asked: Question, spread: Spread, seeds: Mapping[str, float]) -> Asking[Activation]:
     """A spread as a channel: facts it brought are weighed like all others."""
-    known = yield from widened(known, tuple(spread.activation), cue, asked)
+    known = yield from widened(known, [spread.activation], cue, asked)
     scores = np.array([spread.activation.get(id, 0.0) for id in known.ids])
     gives = asked.settings[ACTIVATION_WEIGHT] * _share_of_best(scores)
     report = ChannelReport("activation", "ok" if spread.activation else "empty", heard=len(spread.activation))

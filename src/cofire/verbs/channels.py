@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 from cofire.asks import Ask, Asking, Failure, Matching, Nearest, Together
 from cofire.errors import ChannelTimedOut
 from cofire.graph_asks import Admitted, Timely
+from cofire.late import each_once
 from cofire.own_channels import Listening, OwnChannels
 from cofire.recollection import ChannelReport
 from cofire.settings import CANDIDATES
@@ -30,7 +30,7 @@ class Channel:
 class Heard:
     """What all channels propose, in their order, how each fared, and the scores that users' own channels gave."""
 
-    proposed: tuple[str, ...]
+    proposed: Sequence[str]
     reports: tuple[ChannelReport, ...]
     own: Mapping[str, Mapping[str, float]]
     weights: Mapping[str, float]
@@ -77,7 +77,7 @@ def listen(cue: Cue, asked: Question, plan: Plan) -> Asking[Heard]:
     _raise_if_all_failed(fared)
     heard = {name: answer for name, answer in fared.items() if not isinstance(answer, Failure)}
     return Heard(
-        tuple(dict.fromkeys(chain.from_iterable(heard.values()))),
+        each_once(heard.values()),
         tuple(_report(name, fared, silent) for name in (*(one.name for one in CHANNELS), *own)),
         {name: heard[name] for name in own if name in heard},
         own,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +13,7 @@ from cofire.dynamics import covering, fusion, walking
 from cofire.dynamics.context import openness
 from cofire.graph_asks import Paths, Places
 from cofire.kernels import walk as compiled
+from cofire.late import each_once
 from cofire.ranking import ranking
 from cofire.spreads import Hop
 from cofire.stores.base import Evidence, NamePaths
@@ -89,7 +90,7 @@ def walk(known: Slate, start: Start, cue: Cue, asked: Question, bounds: Bounds) 
     """One pass from weighted seeds."""
     footpaths = yield from _led(start, cue, asked, bounds)
     wired = hops_along(footpaths.edges, start.seeds)
-    known = yield from widened(known, (*footpaths.paths.ids, *wired.energies), cue, asked)
+    known = yield from widened(known, [footpaths.paths.ids, wired.energies], cue, asked)
     paths = still_there(footpaths.paths, known.rows)
     before = start.over
     over = before if before is not None and before.paths is paths else ways(paths, known, cue, bounds.floor)
@@ -140,9 +141,9 @@ def seeds_of(known: Slate, scores: Numbers, softness: float, bounds: Bounds) -> 
     }
 
 
-def widened(known: Slate, ids: Sequence[str], cue: Cue, asked: Question) -> Asking[Slate]:
+def widened(known: Slate, led_to: Iterable[Collection[str]], cue: Cue, asked: Question) -> Asking[Slate]:
     """The slate with facts that were not weighed yet."""
-    new = list(dict.fromkeys([id for id in ids if id not in known.rows]))
+    new = each_once(led_to, but=known.rows)
     if not new:
         return known
     evidence: Evidence = yield weigh(new, cue)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.late import Ground, spelled
+from cofire.late import Ground, SpelledIds, spelled
 from cofire.stores.index.moments import FAR, LONG_AGO
 
 Mask = NDArray[np.bool_]
@@ -119,6 +119,10 @@ class Columns:
                 found = spelled(self._room["id"][positions])
                 self._tell(found, positions)
             return found
+
+    def spelled(self, positions: NDArray[np.int64]) -> SpelledIds:
+        """The same, with these positions at hand."""
+        return SpelledIds(self.ground, positions, self.ids(positions))
 
     def _tell(self, ids: list[str], positions: NDArray[np.integer]) -> None:
         if len(self._at) > MOST_TOLD:

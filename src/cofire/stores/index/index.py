@@ -17,6 +17,7 @@ from cofire.kernels.library import LIBRARY
 from cofire.kernels.names import NamesInC
 from cofire.kernels.names import Room as PathsRoom
 from cofire.kernels.words import Holdings, Room, Segments
+from cofire.late import SpelledIds
 from cofire.model import Where
 from cofire.stores.base import WordCue
 from cofire.stores.index.columns import KINDS, Columns, Mask
@@ -255,13 +256,15 @@ class Index:
             )
         return self._holdings
 
-    def best(self, proposed: Proposed, k: int) -> list[str]:
+    def best(self, proposed: Proposed, k: int) -> SpelledIds:
         """Ids, best first; of equals the newer first. Rounded, so that the last bit of a sum decides nothing."""
         rows, ordered = fusion.leading(proposed.scores, k)
-        ids = self.columns.ids(proposed.positions[rows])
+        positions = proposed.positions[rows]
+        ids = self.columns.ids(positions)
         if ordered is not None:
-            ids = [ids[at] for at in fusion.untied(list(range(len(ids))), ordered, ids)]
-        return ids[:k]
+            order = fusion.untied(list(range(len(ids))), ordered, ids)[:k]
+            ids, positions = [ids[at] for at in order], positions[order]
+        return SpelledIds(self.columns.ground, positions[:k], ids[:k])
 
     def holding(self, scope: int, up_to: int) -> tuple[int, int, Terms, NDArray[np.int64]]:
         """For one scope, up to a key: how many facts, their words all told, and for every word how many facts hold it."""

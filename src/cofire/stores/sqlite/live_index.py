@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.embedders.base import StoredModel
+from cofire.late import LateIds
 from cofire.model import Where
 from cofire.stores.base import MODEL_RECORD
 from cofire.stores.index import snapshot
@@ -142,6 +143,8 @@ class LiveIndex:
 
     def positions(self, connection: apsw.Connection, ids: Sequence[str]) -> NDArray[np.int64]:
         """Where these facts stand in the index, in their order; unknown ones are left out."""
+        if isinstance(ids, LateIds) and ids.ground is self._index.columns.ground:
+            return ids.places
         found = self._index.columns.all_at(ids)
         if found is not None:
             return found

@@ -83,7 +83,7 @@ def speaking(
 def named(connection: apsw.Connection, index: Index, found: Paths, known: Spellings) -> NamePaths:
     """Paths with ids for positions and words for names. `known` are names met before."""
     return NamePaths(
-        ids=looking.ids_of(index, found.positions),
+        ids=index.columns.spelled(found.positions),
         loose=index.columns["session"][found.positions] == 0,
         name=spelled(connection, found.name, known),
         holder=found.holder,

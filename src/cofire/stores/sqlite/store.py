@@ -142,7 +142,7 @@ class SqliteStore(Carrying, Learning, Curating):
             found = connection.execute(f"{rows.SELECT} WHERE {clause} ORDER BY f.id DESC LIMIT ?", (*bound, limit))
             return [rows.fact(row) for row in found]
 
-    def nearest(self, vector: Vectors, k: int, where: Where, candidates: int) -> list[str]:
+    def nearest(self, vector: Vectors, k: int, where: Where, candidates: int) -> Sequence[str]:
         with self._reading() as connection, self._live.at(connection) as index:
             return index.best(self._nearest(connection, index, vector, where, max(k, candidates)), k)
 
@@ -163,19 +163,19 @@ class SqliteStore(Carrying, Learning, Curating):
         stored = vector_reading.rows_at(connection, index, positions)
         return Proposed(positions, centred_cosines(stored, asked, index.model.mean))
 
-    def matching(self, cue: WordCue, k: int, where: Where) -> list[str]:
+    def matching(self, cue: WordCue, k: int, where: Where) -> Sequence[str]:
         with self._reading() as connection, self._live.at(connection) as index:
             return index.best(index.matching(cue, self._live.admitted(connection, where), k), k)
 
-    def timely(self, spans: Sequence[tuple[datetime, datetime]], k: int, where: Where) -> list[str]:
+    def timely(self, spans: Sequence[tuple[datetime, datetime]], k: int, where: Where) -> Sequence[str]:
         with self._reading() as connection, self._live.at(connection) as index:
             positions = looking.closest_in_time(index, spans, self._live.admitted(connection, where), k)
-            return index.columns.ids(positions)
+            return index.columns.spelled(positions)
 
-    def admitted(self, ids: Sequence[str], where: Where) -> list[str]:
+    def admitted(self, ids: Sequence[str], where: Where) -> Sequence[str]:
         with self._reading() as connection, self._live.at(connection) as index:
             positions = self._live.positions(connection, ids)
-            return list(looking.ids_of(index, positions[self._live.admitted(connection, where)[positions]]))
+            return index.columns.spelled(positions[self._live.admitted(connection, where)[positions]])
 
     def weigh(self, ids: Sequence[str], words: Sequence[str], reach: int, near: int) -> Evidence:
         with self._reading() as connection, self._live.at(connection) as index:
