@@ -29,16 +29,10 @@ INLINED int comes_first(ranked one, ranked other) {
     return one.score > other.score || (one.score == other.score && one.row < other.row);
 }
 
-static int compared(const void *one, const void *other) { return comes_first(*(const ranked *)one, *(const ranked *)other) ? -1 : 1; }
+/* So few are put in order one by one; longer runs are made of two that are. */
+#define FEW 16
 
-/* A few are sooner put in order by hand. */
-#define FEW 32
-
-static void put_in_order(ranked *rows, int64_t many) {
-    if (many > FEW) {
-        qsort(rows, (size_t)many, sizeof *rows, compared);
-        return;
-    }
+static void put_few_in_order(ranked *rows, int64_t many) {
     for (int64_t at = 1; at < many; at++) {
         ranked one = rows[at];
         int64_t to = at;
@@ -47,32 +41,57 @@ static void put_in_order(ranked *rows, int64_t many) {
     }
 }
 
+/* Two runs that are in order as one, of which the first ends at `middle`. */
+static void merge(const ranked *rows, int64_t middle, int64_t many, ranked *into) {
+    int64_t first = 0, second = middle;
+    for (int64_t at = 0; at < many; at++) {
+        int is_first = first < middle && (second >= many || comes_first(rows[first], rows[second]));
+        into[at] = is_first ? rows[first++] : rows[second++];
+    }
+}
+
+/* `room` is as large as `rows`; in which of the two they are in order then. */
+static ranked *put_in_order(ranked *rows, int64_t many, ranked *room) {
+    for (int64_t run = 0; run < many; run += FEW) put_few_in_order(rows + run, many - run < FEW ? many - run : FEW);
+    for (int64_t width = FEW; width < many; width *= 2) {
+        for (int64_t run = 0; run < many; run += 2 * width) {
+            int64_t here = many - run < 2 * width ? many - run : 2 * width;
+            merge(rows + run, here < width ? here : width, here, room + run);
+        }
+        ranked *ordered = room;
+        room = rows;
+        rows = ordered;
+    }
+    return rows;
+}
+
 /* The rows of the `count` highest scores in order, with all that equal the last of them, and in `steps` their scores as they are
    compared; those at minus infinity are none, and those that are no numbers. How many, and through `equals` how many equal the one before. */
 EXPORTED int64_t best_rows(const double *scores, int64_t many, int64_t count, int64_t *rows, double *steps, int64_t *equals) {
-    ranked *ordered = malloc((size_t)(many + 1) * sizeof *ordered);
-    double *room = malloc((size_t)(many + 1) * sizeof *room), least = -INFINITY;
-    if (!ordered || !room) {
-        free(ordered);
+    /* Room for all twice, and for their scores. */
+    ranked *room = malloc((size_t)(2 * many + 1) * sizeof *room);
+    double *found = malloc((size_t)(many + 1) * sizeof *found), least = -INFINITY;
+    if (!room || !found) {
         free(room);
+        free(found);
         return NO_ROOM;
     }
     int64_t kept = 0;
-    for (int64_t row = 0; row < many; row++) room[row] = steps[row] = isnan(scores[row]) ? -INFINITY : in_steps(scores[row]);
-    if (0 < count && count < many) least = selected(room, many, many - count);
+    for (int64_t row = 0; row < many; row++) found[row] = steps[row] = isnan(scores[row]) ? -INFINITY : in_steps(scores[row]);
+    if (0 < count && count < many) least = selected(found, many, many - count);
     for (int64_t row = 0; row < many; row++) {
         ranked one = {steps[row], row};
-        if (one.score >= least && one.score > -INFINITY) ordered[kept++] = one;
+        if (one.score >= least && one.score > -INFINITY) room[kept++] = one;
     }
-    put_in_order(ordered, kept);
+    const ranked *ordered = put_in_order(room, kept, room + many);
     *equals = 0;
     for (int64_t at = 0; at < kept; at++) {
         rows[at] = ordered[at].row;
         steps[at] = ordered[at].score;
         *equals += at && ordered[at].score == ordered[at - 1].score;
     }
-    free(ordered);
     free(room);
+    free(found);
     return kept;
 }
 
