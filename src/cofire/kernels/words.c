@@ -12,16 +12,22 @@
 /* To look for one among many takes as long as to pass by so many. */
 #define MANY_MORE 8
 
-/* What a question gives a fact so far, and of the word at hand how often the fact holds it and what others lend it. */
+/* A fact that holds a word of the question, or is lent one: what that gives it so far, and of the word at hand how often it holds it
+   and what others lend it. */
 typedef struct {
     double score;
-    float own, lent;
-} cell;
+    float own, lent, length;
+    int32_t position;
+} holder;
 
-/* Room for all facts, all zero between two questions. `scored` and `met` name those that are not. */
+/* Holders in the order in which they are met, and by position which of them a fact is; -1 everywhere between two questions. So what is
+   looked at here and there is small, and all else stands together. `met` names those who hold the word at hand, `rivals` those who may
+   still be among the best; there is room for all facts. */
 typedef struct {
-    cell *cells;
-    int32_t *scored, *met;
+    int32_t *place_of;
+    holder *holders;
+    int32_t *met, *rivals;
+    int64_t many;
 } scratch;
 
 /* k₁(1 − b + b·length/mean) as a line: what is always there, and what comes with each word. */
@@ -41,53 +47,66 @@ INLINED double saturation(double count, double resisting) {
     return count / (whole > 1e-12 ? whole : 1e-12);
 }
 
-/* What is known of a fact and of those beside it is looked at soon. */
+/* What is known of a fact is looked at soon. */
 INLINED void fetch(const columns *facts, const scratch *on, int32_t soon) {
-    __builtin_prefetch(on->cells + soon);
+    __builtin_prefetch(on->place_of + soon);
     __builtin_prefetch(facts->lengths + soon);
 }
 
-INLINED int64_t holders(const told *in, int64_t word) {
+INLINED int64_t all_holders(const told *in, int64_t word) {
     int64_t total = 0;
     for (int64_t part = 0; part < in->texts + in->hints; part++) total += texts_of(in, word)[part].size;
     return total;
 }
 
-/* Add to the score of a fact; how many have one by now. */
-INLINED int64_t add(scratch *on, int64_t scored, int32_t position, double more) {
-    cell *one = on->cells + position;
-    if (one->score == 0 && more != 0) on->scored[scored++] = position;
-    one->score += more;
-    return scored;
+/* Where a fact stands among the holders; from now on, if it did not before. */
+INLINED int32_t placed(const columns *facts, scratch *on, int32_t position) {
+    if (on->place_of[position] < 0) {
+        holder new = {0, 0, 0, (float)facts->lengths[position], position};
+        on->place_of[position] = (int32_t)on->many;
+        on->holders[on->many++] = new;
+    }
+    return on->place_of[position];
+}
+
+/* Whose counts are wanted: only of facts that are there, only of those that are holders already. */
+typedef struct {
+    int only_alive, only_known;
+} wanted;
+
+/* The place of a fact that is wanted, else -1. */
+INLINED int32_t wanted_place(const columns *facts, scratch *on, int32_t position, wanted who) {
+    if (who.only_alive && !facts->alive[position]) return -1;
+    return who.only_known ? on->place_of[position] : placed(facts, on, position);
 }
 
 /* Who holds a word, into `met` and `own`: counts in the text, and in descriptions as far as those count; how many. */
-static int64_t meet(const told *in, int64_t word, const columns *facts, int only_alive, const constants *by, scratch *on) {
+static int64_t meet(const told *in, int64_t word, const columns *facts, wanted who, const constants *by, scratch *on) {
     int64_t met = 0;
     for (int64_t part = 0; part < in->texts; part++) {
         run held = texts_of(in, word)[part];
         for (int64_t at = 0; at < held.size; at++) {
             if (at + AHEAD < held.size) fetch(facts, on, held.positions[at + AHEAD]);
-            int32_t position = held.positions[at];
-            if (only_alive && !facts->alive[position]) continue;
-            if (on->cells[position].own == 0) on->met[met++] = position;
-            on->cells[position].own = held.counts[at];
+            int32_t place = wanted_place(facts, on, held.positions[at], who);
+            if (place < 0) continue;
+            if (on->holders[place].own == 0) on->met[met++] = place;
+            on->holders[place].own = held.counts[at];
         }
     }
     if (by->hint_weight == 0) return met;
     for (int64_t part = 0; part < in->hints; part++) {
         run held = hints_of(in, word)[part];
         for (int64_t at = 0; at < held.size; at++) {
-            int32_t position = held.positions[at];
-            if (only_alive && !facts->alive[position]) continue;
-            cell *one = on->cells + position;
-            if (one->own == 0 && one->lent == 0) on->met[met++] = position;
+            int32_t place = wanted_place(facts, on, held.positions[at], who);
+            if (place < 0) continue;
+            holder *one = on->holders + place;
+            if (one->own == 0 && one->lent == 0) on->met[met++] = place;
             /* A fact is described again and again: the highest count holds. */
             if (one->lent < held.counts[at]) one->lent = held.counts[at];
         }
     }
     for (int64_t at = 0; at < met; at++) {
-        cell *one = on->cells + on->met[at];
+        holder *one = on->holders + on->met[at];
         one->own += (float)by->hint_weight * one->lent;
         one->lent = 0;
     }
@@ -99,22 +118,22 @@ static int64_t lend(const columns *facts, const double *lends, int64_t reach, in
     int64_t holding = met;
     for (int64_t at = 0; at < holding; at++) {
         if (at + TURNS_AHEAD < holding) {
-            int32_t soon = on->met[at + TURNS_AHEAD];
+            int32_t soon = on->holders[on->met[at + TURNS_AHEAD]].position;
             __builtin_prefetch(facts->before + soon);
             __builtin_prefetch(facts->after + soon);
-            __builtin_prefetch(on->cells + soon);
         }
-        int32_t holder = on->met[at];
-        float own = on->cells[holder].own;
+        int32_t lender = on->holders[on->met[at]].position;
+        float own = on->holders[on->met[at]].own;
         for (int side = 0; side < 2; side++) {
             const int32_t *next = side ? facts->after : facts->before;
-            int32_t turn = next[holder];
+            int32_t turn = next[lender];
             for (int64_t step = 0; step < reach && turn >= 0; step++, turn = next[turn]) {
-                cell *one = on->cells + turn;
                 float share = own * (float)lends[side * reach + step];
                 /* Only what it was lent tells that a turn was met. */
                 if (share <= 0) continue;
-                if (one->own == 0 && one->lent == 0) on->met[met++] = turn;
+                int32_t place = placed(facts, on, turn);
+                holder *one = on->holders + place;
+                if (one->own == 0 && one->lent == 0) on->met[met++] = place;
                 one->lent += share;
             }
         }
@@ -130,39 +149,36 @@ INLINED int is_described(const told *in, int64_t word, const constants *by) {
 }
 
 /* What a word gives that only texts hold and nobody lends: who holds it is met once, and so need not be noted. */
-static int64_t add_plain_word(const told *in, int64_t word, double weight, const columns *facts, line resisting, scratch *on,
-                              int64_t scored) {
+static void add_plain_word(const told *in, int64_t word, double weight, const columns *facts, line resisting, scratch *on) {
     for (int64_t part = 0; part < in->texts; part++) {
         run held = texts_of(in, word)[part];
         for (int64_t at = 0; at < held.size; at++) {
             if (at + AHEAD < held.size) fetch(facts, on, held.positions[at + AHEAD]);
-            int32_t position = held.positions[at];
-            double resists = resistance(facts->lengths[position], resisting);
-            scored = add(on, scored, position, weight * saturation(held.counts[at], resists));
+            holder *one = on->holders + placed(facts, on, held.positions[at]);
+            one->score += weight * saturation(held.counts[at], resistance(one->length, resisting));
         }
     }
-    return scored;
 }
 
-/* What one word gives everybody; how many have a score by now. */
-static int64_t add_word(const told *in, const wording *asked, int64_t word, const columns *facts, const double *lends,
-                        int64_t reach, const constants *by, scratch *on, int64_t scored) {
+/* What one word gives everybody. */
+static void add_word(const told *in, const wording *asked, int64_t word, const columns *facts, const double *lends, int64_t reach,
+                     const constants *by, scratch *on) {
     int is_lent = asked->lent && asked->lent[word] && facts->before;
     line resisting = resistance_of(by);
-    if (!is_lent && !is_described(in, word, by))
-        return add_plain_word(in, word, asked->weights[word], facts, resisting, on, scored);
-    int64_t met = meet(in, word, facts, is_lent, by, on);
+    if (!is_lent && !is_described(in, word, by)) {
+        add_plain_word(in, word, asked->weights[word], facts, resisting, on);
+        return;
+    }
+    wanted who = {.only_alive = is_lent};
+    int64_t met = meet(in, word, facts, who, by, on);
     if (is_lent) met = lend(facts, lends, reach, met, on);
     for (int64_t at = 0; at < met; at++) {
-        if (at + AHEAD < met) fetch(facts, on, on->met[at + AHEAD]);
-        int32_t position = on->met[at];
-        cell *one = on->cells + position;
-        double length = facts->lengths[position], held = one->own;
-        if (one->lent > 0) held += one->lent * openness(length, by->short_);
+        holder *one = on->holders + on->met[at];
+        double held = one->own;
+        if (one->lent > 0) held += one->lent * openness(one->length, by->short_);
         one->own = one->lent = 0;
-        scored = add(on, scored, position, asked->weights[word] * saturation(held, resistance(length, resisting)));
+        one->score += asked->weights[word] * saturation(held, resistance(one->length, resisting));
     }
-    return scored;
 }
 
 /* How often one fact holds a word. */
@@ -206,25 +222,17 @@ static double highest(const double *numbers, int64_t many, int64_t k, double *he
     return heap[0];
 }
 
-/* Whether nobody else than those that have much already can be among the best by words that give at most `left`: then only
-   rivals stay in `scored`, moved to the front, and how many there are is told; else -1. `room` holds as many numbers as have a score. */
-static int64_t rivals(scratch *on, int64_t scored, const uint8_t *among, int64_t k, double left, double total, double *room,
-                      double *heap) {
+/* Whether nobody else than those that have much already can be among the best by words that give at most `left`: then these are the
+   rivals, and how many there are is told; else -1. `room` holds as many numbers as there are holders. */
+static int64_t find_rivals(scratch *on, const uint8_t *among, int64_t k, double left, double total, double *room, double *heap) {
     int64_t many = 0, kept = 0;
-    for (int64_t at = 0; at < scored; at++) {
-        double score = on->cells[on->scored[at]].score;
-        if (score > left && among[on->scored[at]]) room[many++] = score;
-    }
+    for (const holder *one = on->holders; one < on->holders + on->many; one++)
+        if (one->score > left && among[one->position]) room[many++] = one->score;
     if (many < k) return -1;
     double least = highest(room, many, k, heap) - SLACK * total;
     if (least <= left) return -1;
-    for (int64_t at = 0; at < scored; at++) {
-        int32_t position = on->scored[at];
-        if (on->cells[position].score >= least - left && among[position]) {
-            on->scored[at] = on->scored[kept];
-            on->scored[kept++] = position;
-        }
-    }
+    for (int64_t at = 0; at < on->many; at++)
+        if (on->holders[at].score >= least - left && among[on->holders[at].position]) on->rivals[kept++] = (int32_t)at;
     return kept;
 }
 
@@ -232,48 +240,45 @@ static int64_t rivals(scratch *on, int64_t scored, const uint8_t *among, int64_t
 static void add_for_rivals(const told *in, const wording *asked, int64_t word, const columns *facts, const constants *by,
                            scratch *on, int64_t few) {
     line resisting = resistance_of(by);
-    if (holders(in, word) > MANY_MORE * few) {
+    double weight = asked->weights[word];
+    if (all_holders(in, word) > MANY_MORE * few) {
         for (int64_t at = 0; at < few; at++) {
-            int32_t position = on->scored[at];
-            double count = count_of(in, word, position, by), resists = resistance(facts->lengths[position], resisting);
-            on->cells[position].score += asked->weights[word] * saturation(count, resists);
+            holder *one = on->holders + on->rivals[at];
+            one->score += weight * saturation(count_of(in, word, one->position, by), resistance(one->length, resisting));
         }
         return;
     }
-    int64_t met = meet(in, word, facts, 0, by, on);
+    /* Who was not met before is no rival, and who is no rival may have any score. */
+    wanted who = {.only_known = 1};
+    int64_t met = meet(in, word, facts, who, by, on);
     for (int64_t at = 0; at < met; at++) {
-        int32_t position = on->met[at];
-        cell *one = on->cells + position;
-        /* Who has no score yet is no rival, and who is no rival may have any. */
-        if (one->score > 0)
-            one->score += asked->weights[word] * saturation(one->own, resistance(facts->lengths[position], resisting));
+        holder *one = on->holders + on->met[at];
+        one->score += weight * saturation(one->own, resistance(one->length, resisting));
         one->own = 0;
     }
 }
 
-/* Take the scores out of the cells, which are zero from then on: positions and shares of the total of those that may be found, of the
-   first `looked_at`; how many. */
-static int64_t take(scratch *on, int64_t scored, int64_t looked_at, const uint8_t *among, double total, int64_t *found,
-                    double *shares) {
-    int64_t count = 0;
-    for (int64_t at = 0; at < scored; at++) {
-        if (at + AHEAD < scored) __builtin_prefetch(on->cells + on->scored[at + AHEAD]);
-        int32_t position = on->scored[at];
-        double score = on->cells[position].score;
-        on->cells[position].score = 0;
-        if (at >= looked_at || score <= 0 || !among[position]) continue;
-        found[count] = position;
-        shares[count++] = score / total;
+/* Positions and shares of the total of holders that may be found, of the rivals if there are any; how many. Nobody is a holder
+   from then on. */
+static int64_t take(scratch *on, int64_t few, const uint8_t *among, double total, int64_t *found, double *shares) {
+    int64_t count = 0, looked_at = few < 0 ? on->many : few;
+    for (int64_t at = 0; at < looked_at; at++) {
+        const holder *one = on->holders + (few < 0 ? at : on->rivals[at]);
+        if (one->score <= 0 || !among[one->position]) continue;
+        found[count] = one->position;
+        shares[count++] = one->score / total;
     }
+    for (const holder *one = on->holders; one < on->holders + on->many; one++) on->place_of[one->position] = -1;
+    on->many = 0;
     return count;
 }
 
 /* The k best by BM25 with their scores, in no order, and all that equal the last of them; how many. Words come in the order of
-   weight, the heaviest first. All in `on` is zero before and after. */
+   weight, the heaviest first. There is no holder in `on` before and after. */
 EXPORTED int64_t best_by_words(const shelf *in, const wording *asked, const constants *by, const columns *facts,
                                const double *lends, int64_t reach, const uint8_t *among, int64_t k, scratch *on,
                                int64_t *found, double *found_scores) {
-    int64_t scored = 0, few = -1, lent_left = 0, count = 0;
+    int64_t few = -1, lent_left = 0, count = 0;
     double left = by->total;
     if (k < 1) return 0;
     if (k > facts->size) k = facts->size;
@@ -286,18 +291,17 @@ EXPORTED int64_t best_by_words(const shelf *in, const wording *asked, const cons
     }
     for (int64_t word = 0; word < asked->many; word++) lent_left += facts->before && asked->lent && asked->lent[word];
     for (int64_t word = 0; word < asked->many; word++) {
-        if (few < 0 && !lent_left && holders(&said, word) > CROWDED) {
-            few = rivals(on, scored, among, k, left, by->total, found_scores, heap);
-        }
+        if (few < 0 && !lent_left && all_holders(&said, word) > CROWDED)
+            few = find_rivals(on, among, k, left, by->total, found_scores, heap);
         if (few >= 0) {
             add_for_rivals(&said, asked, word, facts, by, on, few);
             continue;
         }
-        scored = add_word(&said, asked, word, facts, lends, reach, by, on, scored);
+        add_word(&said, asked, word, facts, lends, reach, by, on);
         lent_left -= facts->before && asked->lent && asked->lent[word];
         left -= asked->weights[word];
     }
-    int64_t many = take(on, scored, few < 0 ? scored : few, among, by->total, found, found_scores);
+    int64_t many = take(on, few, among, by->total, found, found_scores);
     double least = many > k ? highest(found_scores, many, k, heap) - SLACK : 0;
     for (int64_t at = 0; at < many; at++) {
         if (found_scores[at] < least) continue;

@@ -45,7 +45,7 @@ class FactColumns(Structure):
 class Scratch(Structure):
     """Room for all facts: `scratch` in words.c."""
 
-    _fields_ = tuple((name, c_void_p) for name in ("cells", "scored", "met"))
+    _fields_ = (*((name, c_void_p) for name in ("place_of", "holders", "met", "rivals")), ("many", c_int64))
 
 
 class Circle(Structure):
@@ -176,17 +176,17 @@ asked_words = lru_cache(maxsize=16)(AskedWords)
 
 
 class Room:
-    """Room for as many facts as there may be, all zero between two questions."""
+    """Room for as many facts as there may be. By `row_of` nobody has a number between two questions."""
 
     def __init__(self, size: int) -> None:
         self.size = size
-        # `cell` in words.c has two words of 64 bits.
-        self._cells = np.zeros((size, 2))
+        # `holder` in words.c has three words of 64 bits.
+        self._holders = np.empty((size, 3))
         self._marks = np.zeros((2, size), np.int32)
         self.row_of = np.full(size + 1, -1, np.int32)
         self.found = np.empty(size, np.int64)
         self.scores = np.empty(size)
-        self.in_c = Scratch(start(self._cells), *map(start, self._marks))
+        self.in_c = Scratch(start(self.row_of), start(self._holders), *map(start, self._marks))
 
 
 @dataclass(frozen=True, slots=True)
