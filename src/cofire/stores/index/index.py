@@ -84,10 +84,11 @@ NOTHING_PROPOSED = Proposed(np.zeros(0, np.int64), np.zeros(0))
 
 @dataclass(frozen=True, slots=True)
 class Unwired:
-    """Positions that died and that were added, and what these hold: names, and words of descriptions by the key of the fact."""
+    """Positions that died and that were added, and what these hold: words, names, and words of descriptions by the key of the fact."""
 
     dying: NDArray[np.int64]
     added: NDArray[np.int32]
+    words: Sequence[Held]
     mentions: HeldNames
     subjects: HeldNames
     hints: Mapping[int, Held]
@@ -149,19 +150,20 @@ class Index:
         self.placed.clear()
         dying = np.zeros(0, np.int64) if only_grows else self._let_go(rows, gone)
         added = self._add(rows) if rows else np.zeros(0, np.int32)
-        self._unwired.append(Unwired(dying, added, mentions, subjects, hints))
+        self._unwired.append(Unwired(dying, added, [row.held for row in rows], mentions, subjects, hints))
         if wired or not only_grows or sum(len(one.added) for one in self._unwired) > MOST_UNWIRED:
             self.wire()
         if self.columns.dead > MOST_DEAD + self.columns.size // 4:
             self.compact()
 
     def wire(self) -> None:
-        """Take in the names, descriptions and turns that wait for it."""
+        """Take in the words, names, descriptions and turns that wait for it."""
         if not self._unwired:
             return
         self._look_anew()
         found, self._unwired = self._unwired, []
         dying, added = (np.concatenate(parts) for parts in zip(*((one.dying, one.added) for one in found), strict=True))
+        self._post([held for one in found for held in one.words], added)
         many = [len(one.added) for one in found]
         self.mentions.add(together([one.mentions for one in found], many), added)
         self.subjects.add(together([one.subjects for one in found], many), added)
@@ -183,9 +185,7 @@ class Index:
         return dying
 
     def _add(self, rows: Sequence[Row]) -> NDArray[np.int32]:
-        terms, counts, owners = unpacked([row.held for row in rows])
         positions = self.columns.add(_columns(rows) | {"speaker": self.voices.add(rows)})
-        self.postings.add(terms, positions[owners], counts)
         stored = self._stored(rows)
         away = self._away(rows, stored)
         self.signs.add(away)
@@ -195,6 +195,12 @@ class Index:
             embedded = [at for at, row in enumerate(rows) if row.vector]
             self.graph.add(positions[embedded], unit(away[embedded]))
         return positions
+
+    def _post(self, words: Sequence[Held], positions: NDArray[np.int32]) -> None:
+        if not words:
+            return
+        terms, counts, owners = unpacked(words)
+        self.postings.add(terms, positions[owners], counts)
 
     def _describe(self, hints: Mapping[int, Held]) -> None:
         if not hints:
@@ -364,6 +370,7 @@ class Index:
                 yield self._marked(kind, values)
 
     def _marked(self, kind: str, values: Sequence[str] | frozenset[str]) -> Mask:
+        self.wire()
         found = np.zeros(self.columns.size, np.bool_)
         for value in values:
             found[self.postings.find(mark(kind, value))[0]] = True

@@ -42,7 +42,8 @@ class Voices:
     def add(self, rows: Sequence[Spoken]) -> list[int]:
         """The numbers of these rows' speakers, for the column."""
         numbers = [NOBODY if row.speaker is None else self._number(row.speaker) for row in rows]
-        self._heard.update((row.scope, number) for row, number in zip(rows, numbers, strict=True))
+        for row, number in zip(rows, numbers, strict=True):
+            self._heard[row.scope, number] += 1
         return numbers
 
     def leave(self, scopes: NDArray[np.int32], numbers: NDArray[np.int32]) -> None:

@@ -27,7 +27,8 @@ class WarmVectors:
     def __init__(self, rows: Halves, mean: NDArray[np.float32]) -> None:
         self._room: NDArray[Any] = wide(rows) if len(rows) <= FEW else rows
         self._known = np.zeros((len(rows), 2), np.float32)
-        self._mean = mean
+        # A copy, since one that may not be written to is handed to C by a longer way, with every fact.
+        self._mean = np.array(mean, np.float32)
         self._size = len(rows)
         self._measure(0)
 
