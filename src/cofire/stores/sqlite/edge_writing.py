@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Container, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -19,6 +19,8 @@ from cofire.stores.sqlite.in_bulk import MANY, trusted, values, write_rows
 from cofire.stores.sqlite.sheaf_writing import INSERT, SEEN, Ends, Place, Placed, known_places, told_tags, write_sheaves
 
 CONFIDENCE_STEP = 0.05
+COLUMNS = 11
+_INSERT_ONE = {table: sql.format(values(COLUMNS, 1)) for table, sql in INSERT.items()}
 
 
 def write_follows(connection: apsw.Connection, keys: Sequence[int], reach: int, version: int, now: datetime) -> int:
@@ -47,17 +49,37 @@ def write_edges(
     now: datetime,
     *,
     ends: Ends,
+    fresh: Container[str],
 ) -> EdgeCounts:
-    """Edges come, change and go; the counts are of rows really touched. `ends` are the facts that the new ones connect."""
+    """Edges come, change and go; the counts are of rows really touched. `ends` are the facts that the new ones connect, and `fresh`
+    are facts that the same transaction has written."""
     if not edges and not ended:
         return EdgeCounts()
     gone = sum(_end_edge(connection, edge, version, now) for edge in ended)
     bound, single = (edges.sheaves, edges.single) if isinstance(edges, Sheaves) and len(edges) >= MANY else ((), edges)
     sown, known = write_sheaves(connection, bound, version, now, ends=ends)
     placed = [(place, new) for new in single if (place := _place(new, ends)) is not None]
+    if not bound and len(placed) < MANY and all(_is_first(new, fresh) for _, new in placed):
+        return EdgeCounts(_write_first(connection, placed, version, now), 0, gone)
     met = placed if len(placed) < MANY else _met(connection, placed, version, now)
     outcomes = [_write_edge(connection, new, place, version, now) for place, new in (*known, *met)]
     return EdgeCounts(sown + len(placed) - len(met) + outcomes.count("new"), outcomes.count("changed"), gone)
+
+
+def _is_first(new: NewEdge, fresh: Container[str]) -> bool:
+    """Whether an edge can meet none but one that has just come, before which it stands back: then there is nothing to look at."""
+    return new.mode == "skip" and (new.edge.source in fresh or new.edge.target in fresh)
+
+
+def _write_first(connection: apsw.Connection, placed: Sequence[Placed], version: int, now: datetime) -> int:
+    """Write edges that are first between their facts; how many were new."""
+    rows: dict[str, list[tuple[Any, ...]]] = {}
+    for place, new in placed:
+        rows.setdefault(kind_of(place[2]).table, []).append(_row(new, place, version, stamp(now)))
+    before = connection.total_changes()
+    for table, some in rows.items():
+        connection.executemany(_INSERT_ONE[table], some)
+    return connection.total_changes() - before
 
 
 def _met(connection: apsw.Connection, placed: Sequence[Placed], version: int, now: datetime) -> list[Placed]:
@@ -120,7 +142,7 @@ def ends_of(connection: apsw.Connection, ids: Collection[str]) -> dict[str, tupl
 
 def _write_edge(connection: apsw.Connection, new: NewEdge, place: Place, version: int, now: datetime) -> str:
     table, row = kind_of(new.edge.kind).table, _row(new, place, version, stamp(now))
-    connection.execute(INSERT[table].format(values(len(row), 1)), row)
+    connection.execute(_INSERT_ONE[table], row)
     if connection.changes():
         return "new"
     known = connection.execute(_KNOWN.format(table, SEEN[table]), place).get

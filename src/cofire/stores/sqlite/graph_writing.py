@@ -18,23 +18,31 @@ from cofire.stores.index.moments import stamp
 from cofire.stores.index.terms import Held, all_described
 from cofire.stores.linking import supposed
 from cofire.stores.sqlite.in_bulk import MANY, trusted, write_rows
+from cofire.stores.sqlite.noting import Named
 
 LAST_SENTENCE = 31
+# What facts mention, and what they are about and how strongly.
+NamesTold = tuple[list[Named], list[tuple[int, int, float]]]
 
 
-def write_names(connection: apsw.Connection, scope: int, written: Sequence[tuple[int, NewFact]]) -> None:
-    """What new facts mention and are about. `written` pairs each with its key."""
-    wanted = {one.name for _, new in written for one in new.mentions} | {
-        one.name for _, new in written for one in new.subjects
-    }
+def write_names(connection: apsw.Connection, scope: int, written: Sequence[tuple[int, NewFact]]) -> NamesTold:
+    """What new facts mention and are about, as it was written. `written` pairs each with its key."""
+    wanted = {one.name for _, new in written for one in new.mentions}
+    wanted |= {one.name for _, new in written for one in new.subjects}
+    mentions, subjects = list[Named](), list[tuple[int, int, float]]()
     if wanted:
         keys = name_keys(connection, scope, wanted)
-        connection.executemany(_MENTION, _mention_rows(keys, ((key, new.mentions) for key, new in written)))
-        connection.executemany(_SUBJECT, _subject_rows(keys, written))
+        mentions = _mention_rows(keys, ((key, new.mentions) for key, new in written))
+        subjects = _subject_rows(keys, written)
+        connection.executemany(_MENTION, mentions)
+        if subjects:
+            connection.executemany(_SUBJECT, subjects)
     known = _known_names(connection, scope, {name for _, new in written for name in new.perhaps}, about=1)
     if known:
-        told = ((key, supposed(new, known)) for key, new in written)
-        connection.executemany(_MENTION, _mention_rows(known, told))
+        told = _mention_rows(known, ((key, supposed(new, known)) for key, new in written))
+        connection.executemany(_MENTION, told)
+        mentions += told
+    return mentions, subjects
 
 
 def add_mentions(connection: apsw.Connection, mentions: Mapping[str, tuple[Mentioned, ...]], version: int) -> None:
@@ -80,11 +88,9 @@ def fact_keys(connection: apsw.Connection, ids: Collection[str]) -> dict[str, in
     return dict(found)
 
 
-def _mention_rows(
-    keys: Mapping[str, int], mentions: Iterable[tuple[int, tuple[Mentioned, ...]]]
-) -> list[tuple[int, int, int, float]]:
+def _mention_rows(keys: Mapping[str, int], mentions: Iterable[tuple[int, tuple[Mentioned, ...]]]) -> list[Named]:
     return [
-        (fact, keys[one.name], sum(1 << at for at in {min(at, LAST_SENTENCE) for at in one.sentences}), one.confidence)
+        (fact, keys[one.name], one.confidence, sum(1 << at for at in {min(at, LAST_SENTENCE) for at in one.sentences}))
         for fact, named in mentions
         for one in named
     ]
@@ -95,7 +101,7 @@ def _subject_rows(keys: Mapping[str, int], written: Sequence[tuple[int, NewFact]
 
 
 _SUBJECT = "INSERT OR IGNORE INTO subjects(fact, name, strength) VALUES (?, ?, ?)"
-_MENTION = "INSERT OR IGNORE INTO mentions(fact, name, sentences, confidence) VALUES (?, ?, ?, ?)"
+_MENTION = "INSERT OR IGNORE INTO mentions(fact, name, confidence, sentences) VALUES (?, ?, ?, ?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,19 +142,19 @@ def write_descriptions(
     there: Mapping[str, tuple[int, int]],
     version: int,
     now: datetime,
-) -> None:
+) -> dict[int, Held]:
     """A new description holds from now on; the one before is kept as history. Its words lead to the fact, more weakly. `there` are the
-    keys, and scopes, of those that are described and cited."""
+    keys, and scopes, of those that are described and cited. Returns the words by fact where they are others than before."""
     keys = array("q", {there[one.fact][0] for one in descriptions if one.fact in there})
     if not keys:
-        return
+        return {}
     known = _so_far(connection, keys)
     told = [
         (one, known[one.fact])
         for made in descriptions
         if made.fact in known and (one := renewed(made, known[made.fact].text or "", there)) is not None
     ]
-    rows, moment = Rows(), stamp(now)
+    rows, moment, hints = Rows(), stamp(now), dict[int, Held]()
     before, counts = [so_far.held for _, so_far in told], [one.counts for one, _ in told]
     after = all_described(before, counts, [so_far.terms for _, so_far in told])
     for (one, so_far), held in zip(told, after, strict=True):
@@ -158,9 +164,12 @@ def write_descriptions(
             rows.new.append((one.text, moment, so_far.key, held.terms, held.counts, version))
         elif held != so_far.held:
             rows.leading.append((held.terms, held.counts, version, so_far.last))
+        if held.terms and (so_far.text != one.text or held != so_far.held):
+            hints[so_far.key] = held
         cited = ((so_far.key, there[id][0], gist) for id, gist in one.cites.items() if id != one.fact)
         rows.cites.append(sorted(cited))
     rows.write(connection)
+    return hints
 
 
 def _so_far(connection: apsw.Connection, keys: array[int]) -> dict[str, SoFar]:

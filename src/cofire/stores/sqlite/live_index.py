@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from threading import RLock
@@ -24,11 +23,11 @@ from cofire.stores.index.adjacency import Adjacency
 from cofire.stores.index.columns import Mask
 from cofire.stores.index.index import Index, Row, is_whole
 from cofire.stores.index.moments import moment
-from cofire.stores.index.names import NOTHING_HELD, Held
-from cofire.stores.index.terms import Held as Words
+from cofire.stores.index.names import Held
 from cofire.stores.sqlite import edge_feed, hinting, learning, rows
 from cofire.stores.sqlite.connecting import Line
 from cofire.stores.sqlite.graph_writing import fact_keys
+from cofire.stores.sqlite.noting import News, held
 from cofire.stores.sqlite.writing import KEPT_REMOVALS
 
 _log = logging.getLogger("cofire")
@@ -202,21 +201,6 @@ class LiveIndex:
         self._moment = moment
 
 
-@dataclass(frozen=True, slots=True)
-class News:
-    """What the tables tell an index that knows them up to a version: facts that changed since with the names they hold, keys of
-    those that are gone, and the words of descriptions by fact. What a version of an epoch says never changes."""
-
-    epoch: str
-    since: int
-    version: int
-    changed: Sequence[Row]
-    gone: Sequence[int]
-    mentions: Held
-    subjects: Held
-    hints: Mapping[int, Words]
-
-
 def news_since(connection: apsw.Connection, since: int, epoch: str, version: int) -> News:
     """The news as of the moment that the connection reads, which is at this version."""
     gone: Any = [key for (key,) in connection.execute("SELECT fact FROM removed WHERE version > ?", (since,))]
@@ -239,7 +223,7 @@ def _news(connection: apsw.Connection, since: int, epoch: str, version: int, gon
 def _names(connection: apsw.Connection, since: int, changed: Sequence[Row]) -> tuple[Held, Held]:
     """What facts that changed mention, and what they are about."""
     place = {row.key: at for at, row in enumerate(changed)}
-    mentions, subjects = (_held(connection.execute(sql, (since,)), place) for sql in (_MENTIONS, _SUBJECTS))
+    mentions, subjects = (held(connection.execute(sql, (since,)), place) for sql in (_MENTIONS, _SUBJECTS))
     return mentions, subjects
 
 
@@ -262,19 +246,6 @@ _MENTIONS = """
 SELECT m.fact, m.name, m.confidence, m.sentences FROM facts f JOIN mentions m ON m.fact = f.key WHERE f.version > ?
 """
 _SUBJECTS = "SELECT s.fact, s.name, s.strength, 0 FROM facts f JOIN subjects s ON s.fact = f.key WHERE f.version > ?"
-
-
-def _held(found: Any, place: Mapping[int, int]) -> Held:
-    """Names that facts hold, by the place of the fact among those that changed."""
-    columns = list(zip(*found, strict=True))
-    if not columns:
-        return NOTHING_HELD
-    return Held(
-        np.array([place[fact] for fact in columns[0]], np.int64),
-        np.array(columns[1], np.int64),
-        np.array(columns[2], np.float64),
-        np.array(columns[3], np.int64),
-    )
 
 
 def loaded(connection: apsw.Connection, epoch: str, *, graph: bool) -> tuple[Index, int]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from cofire.model import Fact, NewFact, Where
 from cofire.stores.fact_rows import fact_of
 from cofire.stores.index.index import Row
-from cofire.stores.index.moments import stamp, stamp_or_none
+from cofire.stores.index.moments import FAR, stamp, stamp_or_none
 from cofire.stores.index.terms import Held, marks, packed, packed_places
 
 _TAGS = "(SELECT json_group_array(tag) FROM (SELECT tag FROM tags WHERE fact = {} ORDER BY tag))"
@@ -127,6 +127,18 @@ def insertion(new: NewFact, scope: int, position: int | None, hours: float, vers
         hours,
         version,
         packed_places(new.places),
+    )
+
+
+def inserted_row(key: int, told: Sequence[Any], vector: bytes | None) -> Row:
+    """A fact as the index sees it, by its key and what INSERT took of it."""
+    id, hash, scope, _, _, _, speaker, session, position, _, at, stored, starts, until, expires, _, archived = told[:17]
+    terms, counts, length = told[18:21]
+    ends = min(FAR if until is None else until, FAR if expires is None else expires)
+    time, held = stored if at is None else at, Held(terms, counts)
+    return Row(
+        *(key, id, scope, time, stored, starts, ends, length, bool(archived), held),
+        *(vector, hash, session, position, speaker),
     )
 
 

@@ -68,12 +68,10 @@ from cofire.stores.sqlite.live_index import (
     news_of_one_write,
     snapshot_is_due,
 )
+from cofire.stores.sqlite.noting import FEW_FACTS
 from cofire.stores.sqlite.recall_log import Shelved
 
 __all__ = ["SqliteOptions", "SqliteStore"]
-
-# So few are likely to be looked at before the next are told, by one who tells them one by one.
-FEW_FACTS = 8
 
 
 class SqliteStore(Carrying, Learning, Curating):
@@ -107,8 +105,9 @@ class SqliteStore(Carrying, Learning, Curating):
         if change.recount:
             return self._write_and_count(change, expects)
         with self._writing() as connection:
-            written = writing.apply(connection, change, expects)
-            news = news_of_one_write(connection) if 0 < len(change.facts) <= FEW_FACTS else None
+            written, news = writing.apply(connection, change, expects)
+            if news is None and 0 < len(change.facts) <= FEW_FACTS:
+                news = news_of_one_write(connection)
         if news:
             self._live.expect(news)
         return written
@@ -347,7 +346,7 @@ class SqliteStore(Carrying, Learning, Curating):
     def _write_and_count(self, change: Change, expects: Mapping[str, int]) -> Written:
         """Counting looks at the index as of this transaction. Nobody else may look until it is kept; if it is not, all is read anew."""
         with self._writing() as connection, self._live.alone():
-            written = writing.apply(connection, change, expects)
+            written, _ = writing.apply(connection, change, expects)
             if written.removed:
                 drop_snapshot(connection)
             with self._live.at(connection) as index:

@@ -22,6 +22,7 @@ from cofire.stores.index.terms import Held, joined, marks
 from cofire.stores.refusing import refuse_forgotten, refuse_overtaken, still_true
 from cofire.stores.sqlite import citing, curating, edge_writing, learning, revising, rows, taking
 from cofire.stores.sqlite import graph_writing as graph
+from cofire.stores.sqlite.noting import News, Notes, notes_of
 
 # How many versions back it is still told which facts were removed; an index that is older than that is loaded anew.
 KEPT_REMOVALS = 10_000
@@ -29,20 +30,23 @@ KEPT_REMOVALS = 10_000
 
 @dataclass
 class Ledger:
-    """What a transaction has touched so far."""
+    """What a transaction has touched so far. `ends` are the keys and scopes of new facts by their ids."""
 
     version: int
+    epoch: str
     now: datetime
+    notes: Notes
+    ends: dict[str, tuple[int, int]] = field(default_factory=dict)
     scopes: dict[str, int] = field(default_factory=dict)
     positions: dict[tuple[int, str], int] = field(default_factory=dict)
     followed: int = 0
 
 
-def apply(connection: apsw.Connection, change: Change, expects: Mapping[str, int]) -> Written:
-    """Write everything but recounts, which need the index."""
+def apply(connection: apsw.Connection, change: Change, expects: Mapping[str, int]) -> tuple[Written, News | None]:
+    """Write everything but recounts, which need the index. Returns also what that is to an index, where it need not be read."""
     change = _checked(connection, change, expects)
-    version = connection.execute("UPDATE state SET version = version + 1 RETURNING version").get
-    ledger = Ledger(version, change.now)
+    version, epoch = connection.execute("UPDATE state SET version = version + 1 RETURNING version, epoch").get
+    ledger = Ledger(version, epoch, change.now, notes_of(change))
     model = model_of(connection, MODEL_RECORD) if change.adopt_vectors else None
     write_records(connection, change.records)
     hours = None if change.idle_minutes is None else graph.run_clock(connection, change.now, change.idle_minutes)
@@ -59,14 +63,15 @@ def apply(connection: apsw.Connection, change: Change, expects: Mapping[str, int
         _write_incoming(connection, change)
     if change.adopt_vectors:
         _adopt(connection, model)
-    edges = _write_graph(connection, change, version)
+    edges = _write_graph(connection, change, ledger)
     faded = curating.write_curation(connection, change, version)
     learned = learning.write_learning(connection, change, version)
     for scope in change.recount:
         ledger.scopes.setdefault(scope, scope_key(connection, scope))
     sizes = {name: size(connection, key) for name, key in ledger.scopes.items()}
     new, changed = edges.new + ledger.followed + learned.new, edges.changed + faded.changed + learned.changed
-    return Written(stored, removed, EdgeCounts(new, changed, edges.ended + faded.ended), sizes, taken, put_back)
+    written = Written(stored, removed, EdgeCounts(new, changed, edges.ended + faded.ended), sizes, taken, put_back)
+    return written, ledger.notes.news(epoch, version) if ledger.notes.whole else None
 
 
 def _checked(connection: apsw.Connection, change: Change, expects: Mapping[str, int]) -> Change:
@@ -104,15 +109,18 @@ def _put_back(connection: apsw.Connection, change: Change, ledger: Ledger) -> Pu
     return back
 
 
-def _write_graph(connection: apsw.Connection, change: Change, version: int) -> EdgeCounts:
+def _write_graph(connection: apsw.Connection, change: Change, ledger: Ledger) -> EdgeCounts:
+    version = ledger.version
     graph.add_mentions(connection, change.mentions, version)
-    ends = edge_writing.ends_of(connection, _connected(change))
-    graph.write_descriptions(connection, change.descriptions, ends, version, change.now)
+    ends = ledger.ends | edge_writing.ends_of(connection, _connected(change) - ledger.ends.keys())
+    ledger.notes.hints = graph.write_descriptions(connection, change.descriptions, ends, version, change.now)
     if change.dreamed:
         graph.mark_dreamed(connection, change.dreamed)
     if change.importance is not None:
         graph.write_importance(connection, change.importance)
-    return edge_writing.write_edges(connection, change.edges, change.ended, version, change.now, ends=ends)
+    return edge_writing.write_edges(
+        connection, change.edges, change.ended, version, change.now, ends=ends, fresh=ledger.ends
+    )
 
 
 def _connected(change: Change) -> set[str]:
@@ -186,6 +194,7 @@ def _write_facts(connection: apsw.Connection, change: Change, ledger: Ledger, ho
     for new, hash in zip(change.facts, hashes, strict=True):
         if hash in known:
             stored.append(_reinforce(connection, new, ledger, hours))
+            ledger.notes.whole = False
         else:
             refuse_forgotten(new)
             fresh.append((_insert(connection, new, ledger, hours), new))
@@ -210,7 +219,10 @@ def _furnish(connection: apsw.Connection, fresh: Sequence[tuple[int, NewFact]], 
 def _wire(connection: apsw.Connection, change: Change, fresh: Sequence[tuple[int, NewFact]], ledger: Ledger) -> None:
     """What new facts bring to the graph by themselves: names, and the turns they follow."""
     for scope in {new.fact.scope for _, new in fresh}:
-        graph.write_names(connection, ledger.scopes[scope], [pair for pair in fresh if pair[1].fact.scope == scope])
+        some = [pair for pair in fresh if pair[1].fact.scope == scope]
+        told = graph.write_names(connection, ledger.scopes[scope], some)
+        if ledger.notes.whole:
+            ledger.notes.names(*told)
     turns = [key for key, new in fresh if new.fact.session is not None]
     if change.reach and turns:
         ledger.followed += edge_writing.write_follows(connection, turns, change.reach, ledger.version, change.now)
@@ -232,8 +244,13 @@ def _insert(connection: apsw.Connection, new: NewFact, ledger: Ledger, hours: fl
     scope = ledger.scopes.get(new.fact.scope) or scope_key(connection, new.fact.scope)
     ledger.scopes[new.fact.scope] = scope
     position = _next_position(connection, scope, new.fact.session, ledger)
-    connection.execute(rows.INSERT, rows.insertion(new, scope, position, hours, ledger.version))
-    return int(connection.last_insert_rowid())
+    told = rows.insertion(new, scope, position, hours, ledger.version)
+    connection.execute(rows.INSERT, told)
+    key = int(connection.last_insert_rowid())
+    ledger.ends[new.fact.id] = key, scope
+    if ledger.notes.whole:
+        ledger.notes.rows.append(rows.inserted_row(key, told, new.vector))
+    return key
 
 
 def _reinforce(connection: apsw.Connection, new: NewFact, ledger: Ledger, hours: float) -> Stored:
@@ -308,6 +325,7 @@ def _remove_fact(connection: apsw.Connection, id: str, ledger: Ledger) -> int:
     connection.execute("INSERT INTO removed(version, fact) VALUES (?, ?)", (ledger.version, key))
     connection.execute("UPDATE scopes SET facts = facts - 1 WHERE key = ?", (scope,))
     ledger.scopes[name] = scope
+    ledger.ends.pop(id, None)
     return 1
 
 
