@@ -146,16 +146,20 @@ def _with_common(given: Given, common: Common) -> Given:
 
 def _remember_batch(facts: list[Fact], settings: Settings) -> Asking[Written]:
     now: datetime = yield Now()
-    known: Mapping[bytes, str] = yield Recognise([fact.hash for fact in facts])
+    hashes = [fact.hash for fact in facts]
+    known: Mapping[bytes, str] = yield Recognise(hashes)
     minted: list[str] = yield Mint(now, len(facts))
     stored = [
         replace(fact, id=id, stored_at=min(fact.stored_at or now, now)) for fact, id in zip(facts, minted, strict=True)
     ]
-    fresh = [fact for fact in stored if fact.hash not in known] if known else stored
-    settled, vectors = yield from _vectors(fresh)
+    hash_of = dict(zip(minted, hashes, strict=True))
+    fresh = [fact for fact in stored if hash_of[fact.id] not in known] if known else stored
+    settled, vectors = yield from _vectors(fresh, hash_of)
     read = yield from _read(fresh, vectors, settings)
     new = tuple(read.get(fact.id) or NewFact(fact, word_counts(fact), again=True) for fact in stored)
-    links = yield from _links([one.fact for one in read.values()], vectors, settled, now, settings)
+    # The first telling of a fact is the one that will be stored.
+    once = {hash_of[id]: one.fact for id, one in reversed(read.items())}
+    links = yield from _links(list(once.values()), vectors, settled, now, settings)
     mentions = yield from earlier_mentions(new, settings)
     expects = {MODEL_RECORD: settled.version} if settled else {}
     written: Written = yield Write(_change(new, links, mentions, now, settings), expects)
@@ -166,11 +170,10 @@ def _remember_batch(facts: list[Fact], settings: Settings) -> Asking[Written]:
 def _links(
     fresh: list[Fact], vectors: Mapping[str, bytes], settled: Settled | None, now: datetime, settings: Settings
 ) -> Asking[Links]:
-    """What new facts are linked with. The first telling of a fact is the one that will be stored."""
-    once = {fact.hash: fact for fact in reversed(fresh)}
-    if settled is None or not links_now(len(once), settings):
+    """What new facts are linked with."""
+    if settled is None or not links_now(len(fresh), settings):
         return Links()
-    return (yield from auto_links(list(once.values()), vectors, settled.model, now, settings))
+    return (yield from auto_links(fresh, vectors, settled.model, now, settings))
 
 
 def _change(new: tuple[NewFact, ...], links: Links, mentions: Mentions, now: datetime, settings: Settings) -> Change:
@@ -191,12 +194,13 @@ def _read(fresh: list[Fact], vectors: Mapping[str, bytes], settings: Settings) -
     return {new.fact.id: new for new in read}
 
 
-def _vectors(fresh: list[Fact]) -> Asking[tuple[Settled | None, dict[str, bytes]]]:
-    """The vectors of facts that are not stored yet, as they will be stored; none where there is no embedder."""
+def _vectors(fresh: list[Fact], hash_of: Mapping[str, bytes]) -> Asking[tuple[Settled | None, dict[str, bytes]]]:
+    """The vectors of facts that are not stored yet, as they will be stored; none where there is no embedder. `hash_of` are the content
+    hashes by id."""
     settled = (yield from settle_model()) if fresh else None
     if settled is None:
         return None, {}
-    hashes = [fact.hash for fact in fresh]
+    hashes = [hash_of[fact.id] for fact in fresh]
     once = {hash: fact.reading for hash, fact in zip(hashes, fresh, strict=True)}
     made: Vectors | None = yield Embed(list(once.values()), "fact")
     if made is None:

@@ -27,21 +27,22 @@ NamesTold = tuple[list[Named], list[tuple[int, int, float]]]
 
 def write_names(connection: apsw.Connection, scope: int, written: Sequence[tuple[int, NewFact]]) -> NamesTold:
     """What new facts mention and are about, as it was written. `written` pairs each with its key."""
-    wanted = {one.name for _, new in written for one in new.mentions}
-    wanted |= {one.name for _, new in written for one in new.subjects}
-    mentions, subjects = list[Named](), list[tuple[int, int, float]]()
-    if wanted:
-        keys = name_keys(connection, scope, wanted)
-        mentions = _mention_rows(keys, ((key, new.mentions) for key, new in written))
-        subjects = _subject_rows(keys, written)
-        connection.executemany(_MENTION, mentions)
-        if subjects:
-            connection.executemany(_SUBJECT, subjects)
-    known = _known_names(connection, scope, {name for _, new in written for name in new.perhaps}, about=1)
+    about = {one.name for _, new in written for one in new.subjects}
+    wanted = {one.name for _, new in written for one in new.mentions} | about
+    perhaps = {name for _, new in written for name in new.perhaps}
+    stored = _stored_names(connection, scope, wanted | perhaps)
+    keys = {name: stored[name][0] for name in wanted & stored.keys()}
+    keys |= _new_names(connection, scope, wanted - keys.keys())
+    # Somebody is about a name now if anybody was, or if one of these is.
+    known = {name: stored[name][0] for name in perhaps & stored.keys() if stored[name][1]}
+    known |= {name: keys[name] for name in perhaps & about}
+    mentions = _mention_rows(keys, ((key, new.mentions) for key, new in written))
     if known:
-        told = _mention_rows(known, ((key, supposed(new, known)) for key, new in written))
-        connection.executemany(_MENTION, told)
-        mentions += told
+        mentions += _mention_rows(known, ((key, supposed(new, known)) for key, new in written))
+    subjects = _subject_rows(keys, written)
+    for sql, rows in ((_MENTION, mentions), (_SUBJECT, subjects)):
+        if rows:
+            connection.executemany(sql, rows)
     return mentions, subjects
 
 
@@ -59,23 +60,28 @@ def add_mentions(connection: apsw.Connection, mentions: Mapping[str, tuple[Menti
 def name_keys(connection: apsw.Connection, scope: int, names: Iterable[str]) -> dict[str, int]:
     """The keys of names, new ones made as needed."""
     wanted = set(names)
-    found = _known_names(connection, scope, wanted, about=0)
-    if new := wanted - found.keys():
-        connection.executemany("INSERT INTO names(scope, name) VALUES (?, ?)", [(scope, name) for name in new])
-        found |= _known_names(connection, scope, new, about=0)
-    return found
+    found = {name: key for name, (key, _) in _stored_names(connection, scope, wanted).items()}
+    return found | _new_names(connection, scope, wanted - found.keys())
 
 
-def _known_names(connection: apsw.Connection, scope: int, names: Collection[str], *, about: int) -> dict[str, int]:
-    """Those of these names that are stored, and that at least so many facts are about, with their keys."""
+def _new_names(connection: apsw.Connection, scope: int, names: Collection[str]) -> dict[str, int]:
+    """The keys of names that are stored now."""
     if not names:
         return {}
-    found: Any = connection.execute(_KNOWN_NAMES, (apsw.carray(tuple(names)), scope, about))
-    return dict(found)
+    connection.executemany("INSERT INTO names(scope, name) VALUES (?, ?)", [(scope, name) for name in names])
+    return {name: key for name, (key, _) in _stored_names(connection, scope, names).items()}
 
 
-_KNOWN_NAMES = """
-SELECT n.name, n.key FROM carray(?) c CROSS JOIN names n ON n.scope = ? AND n.name = c.value WHERE n.about >= ?
+def _stored_names(connection: apsw.Connection, scope: int, names: Collection[str]) -> dict[str, tuple[int, int]]:
+    """Those of these names that are stored, with their keys, and how many facts are about each."""
+    if not names:
+        return {}
+    found: Any = connection.execute(_STORED_NAMES, (apsw.carray(tuple(names)), scope))
+    return {name: (key, about) for name, key, about in found}
+
+
+_STORED_NAMES = """
+SELECT n.name, n.key, n.about FROM carray(?) c CROSS JOIN names n ON n.scope = ? AND n.name = c.value
 """
 
 

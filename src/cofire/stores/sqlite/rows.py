@@ -97,14 +97,16 @@ def index_row(row: Sequence[Any]) -> Row:
     return Row(key, id, scope, time, stored, starts, ends, length, bool(archived), Held(terms, counts), *rest)
 
 
-def insertion(new: NewFact, scope: int, position: int | None, hours: float, version: int) -> tuple[Any, ...]:
-    """What INSERT takes of a new fact."""
+def insertion(
+    new: NewFact, hash: bytes, scope: int, position: int | None, *, hours: float, version: int
+) -> tuple[Any, ...]:
+    """What INSERT takes of a new fact with this content hash."""
     one = new.fact
     assert one.stored_at is not None, "a fact on its way into the store knows when it is stored"
     held = packed(new.counts, marks(one))
     return (
         one.id,
-        one.hash,
+        hash,
         scope,
         one.text,
         one.subject,

@@ -148,8 +148,8 @@ class SqliteStore(Carrying, Learning, Curating):
     def alike(self, vector: Vectors, k: int, where: Where, candidates: int, least: float) -> list[Near]:
         with self._reading() as connection, self._live.at(connection, wired=False) as index:
             near = self._nearest(connection, index, vector, where, max(k, candidates))
-            ids = index.best(near.at_least(least), k)
-            return vector_reading.near(connection, index, self._live.positions(connection, ids)) if ids else []
+            found = index.best(near.at_least(least), k)
+            return vector_reading.near(connection, index, found) if found else []
 
     def _nearest(
         self, connection: apsw.Connection, index: Index, vector: Vectors, where: Where, candidates: int

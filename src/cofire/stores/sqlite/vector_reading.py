@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.dynamics.likeness import VectorRows
+from cofire.late import SpelledIds
 from cofire.stores.base import Near
 from cofire.stores.index.index import Index
 from cofire.stores.index.warm_vectors import ASKED_BEFORE, MOST, WarmVectors
@@ -28,11 +29,11 @@ def rows_at(connection: apsw.Connection, index: Index, positions: Any) -> Vector
     return VectorRows.of(_vectors(connection, index.columns["key"][positions], index.dimension))
 
 
-def near(connection: apsw.Connection, index: Index, positions: NDArray[np.int64]) -> list[Near]:
-    """The facts at these positions, in their order, with what linking looks at."""
-    keys = index.columns["key"][positions]
-    told, vectors = rows.tagged(connection, keys), rows_at(connection, index, positions).gathered
-    found = zip(index.columns.ids(positions), keys.tolist(), vectors, strict=True)
+def near(connection: apsw.Connection, index: Index, ids: SpelledIds) -> list[Near]:
+    """These facts in their order, with what linking looks at."""
+    keys = index.columns["key"][ids.places]
+    told, vectors = rows.tagged(connection, keys), rows_at(connection, index, ids.places).gathered
+    found = zip(ids, keys.tolist(), vectors, strict=True)
     return [Near(id, told[key][0], vector, told[key][1]) for id, key, vector in found]
 
 

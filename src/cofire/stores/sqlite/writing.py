@@ -197,7 +197,7 @@ def _write_facts(connection: apsw.Connection, change: Change, ledger: Ledger, ho
             ledger.notes.whole = False
         else:
             refuse_forgotten(new)
-            fresh.append((_insert(connection, new, ledger, hours), new))
+            fresh.append((_insert(connection, new, hash, ledger, hours), new))
             stored.append(Stored(new.fact.id, fresh=True))
             known.add(hash)
     if fresh:
@@ -240,11 +240,11 @@ def recognised(connection: apsw.Connection, hashes: Sequence[bytes]) -> dict[byt
     return dict(found)
 
 
-def _insert(connection: apsw.Connection, new: NewFact, ledger: Ledger, hours: float) -> int:
+def _insert(connection: apsw.Connection, new: NewFact, hash: bytes, ledger: Ledger, hours: float) -> int:
     scope = ledger.scopes.get(new.fact.scope) or scope_key(connection, new.fact.scope)
     ledger.scopes[new.fact.scope] = scope
     position = _next_position(connection, scope, new.fact.session, ledger)
-    told = rows.insertion(new, scope, position, hours, ledger.version)
+    told = rows.insertion(new, hash, scope, position, hours=hours, version=ledger.version)
     connection.execute(rows.INSERT, told)
     key = int(connection.last_insert_rowid())
     ledger.ends[new.fact.id] = key, scope
