@@ -79,7 +79,7 @@ def _row(found: Evidence, row: int, *, close: bool) -> Any:
 def alike(store: Store, vector: Vectors, k: int, where: Where) -> Any:
     """Vectors are the stored bytes here too."""
     found = store.alike(vector, k, where, 400, 0.2)
-    return [(near.id, set(near.tags), near.vector.tolist(), near.description) for near in found]
+    return [(near.id, set(near.tags), near.vector.tolist()) for near in found]
 
 
 def statistics(store: Store, scopes: Sequence[str], words: Sequence[str]) -> Any:

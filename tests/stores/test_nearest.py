@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from cofire.embedders.base import Model, StoredModel
-from cofire.model import Description
 from cofire.stores.base import Store
 from tests.conftest import sqlite_store
 from tests.stores.making import MODEL, Pen, asked, everywhere, vector
@@ -75,14 +74,11 @@ def test_what_is_too_far_is_not_alike(store: Store, pen: Pen) -> None:
         assert [near.id for near in alike] == found
 
 
-def test_those_alike_come_with_their_tags_vectors_and_last_descriptions(store: Store, pen: Pen) -> None:
+def test_those_alike_come_with_their_tags_and_vectors(store: Store, pen: Pen) -> None:
     pen.settle()
     told, bare = pen.tell("told", vector(0, 1, 0, 0), tags=("b", "a")), pen.tell("bare", vector(0, 1, 1, 0))
-    for text in ("Goes with: tea", "Goes with: tea; pot"):
-        pen.write(descriptions=(Description(told, text, {"tea": 1}, {}),))
     first, second = store.alike(asked(0, 1, 0, 0), 5, everywhere(), 400, -1.0)
     assert [(near.id, set(near.tags)) for near in (first, second)] == [(told, {"a", "b"}), (bare, set())]
-    assert [first.description, second.description] == ["Goes with: tea; pot", ""]
     assert [near.vector.tobytes() for near in (first, second)] == [
         np.frombuffer(stored, np.float16).astype(np.float32).tobytes()
         for stored in (vector(0, 1, 0, 0), vector(0, 1, 1, 0))

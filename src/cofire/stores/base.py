@@ -143,13 +143,11 @@ class StoreSize:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A fact near a vector, and what linking looks at: its tags, its own vector as it is stored, and the description that holds of it,
-    empty where there is none."""
+    """A fact near a vector, and what linking looks at: its tags, and its own vector as it is stored."""
 
     id: str
     tags: tuple[str, ...]
     vector: Vectors
-    description: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,8 +108,7 @@ class ReferenceStore(caring.Curating, Lessons):
     def alike(self, vector: Vectors, k: int, where: Where, candidates: int, least: float) -> list[Near]:
         shelf, ids = self._open(), self._nearest(vector, k, where, least)
         rows = shelf.rows([shelf.vectors[id] for id in ids])
-        told = [(self.descriptions(id) or [""])[-1] for id in ids]
-        return [Near(id, shelf.facts[id].tags, row, last) for id, row, last in zip(ids, rows, told, strict=True)]
+        return [Near(id, shelf.facts[id].tags, row) for id, row in zip(ids, rows, strict=True)]
 
     def _nearest(self, vector: Vectors, k: int, where: Where, least: float) -> list[str]:
         shelf, model = self._open(), self.record(MODEL_RECORD)

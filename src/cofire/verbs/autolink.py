@@ -46,13 +46,12 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """A new fact, the id of an old one and the tags of that, how alike they are, and the description that holds of the old one so far."""
+    """A new fact, the id of an old one and the tags of that, and how alike they are."""
 
     new: Fact
     old: str
     tags: tuple[str, ...]
     cosine: float
-    description: str
 
 
 def threshold(model: StoredModel, settings: Settings) -> float:
@@ -97,14 +96,12 @@ def link_weight(cosine: float) -> float:
     return round(min(1.0, cosine), 6)
 
 
-def describe(cites: Mapping[str, Mapping[str, str]], before: Mapping[str, str]) -> tuple[Description, ...]:
-    """What each old fact is now known to belong with: with what it cites, the gists of new facts by their ids. `before` are the
-    descriptions that hold so far. The text of the fact stays as it is."""
-    made = []
-    for id, gists in cites.items():
-        text = extended(before.get(id, ""), list(gists.values()))
-        made.append(Description(id, text, said_by(text), gists))
-    return tuple(made)
+def describe(cites: Mapping[str, Mapping[str, str]]) -> tuple[Description, ...]:
+    """What each old fact is now known to belong with: with what it cites, the gists of new facts by their ids. The store goes on from
+    the description that holds so far. The text of the fact stays as it is."""
+    texts = {id: extended("", list(gists.values())) for id, gists in cites.items()}
+    said = {text: said_by(text) for text in set(texts.values())}
+    return tuple(Description(id, text, said[text], cites[id]) for id, text in texts.items())
 
 
 def _described(linked: Sequence[Linked], settings: Settings) -> tuple[Description, ...]:
@@ -114,7 +111,7 @@ def _described(linked: Sequence[Linked], settings: Settings) -> tuple[Descriptio
     cites: dict[str, dict[str, str]] = {}
     for one in linked:
         cites.setdefault(one.old, {})[one.new.id] = gists[one.new.id]
-    return describe(cites, {one.old: one.description for one in linked})
+    return describe(cites)
 
 
 def _near(new: Sequence[Told], least: float, now: datetime, settings: Settings) -> Asking[list[list[Near]]]:
@@ -126,7 +123,7 @@ def _near(new: Sequence[Told], least: float, now: datetime, settings: Settings) 
 
 
 def _beside(one: Fact, new: Sequence[Told], where: Where) -> list[Near]:
-    return [Near(other.id, other.tags, row, "") for other, row in new if other is not one and where.admits(other)]
+    return [Near(other.id, other.tags, row) for other, row in new if other is not one and where.admits(other)]
 
 
 def _linked(told: Told, others: Sequence[Near], model: StoredModel, *, least: float, most: int) -> list[Linked]:
@@ -137,11 +134,7 @@ def _linked(told: Told, others: Sequence[Near], model: StoredModel, *, least: fl
     seen = likeness.centred(np.array([row, *(one.vector for one in others)]), model.mean)
     cosines = likeness.along(seen[1:], seen[:1])[0].tolist()
     closest = sorted(zip(cosines, others, strict=True), key=lambda pair: (pair[0], pair[1].id), reverse=True)[:most]
-    return [
-        Linked(new, one.id, one.tags, cosine, one.description)
-        for cosine, one in closest
-        if cosine >= least and one.id != new.id
-    ]
+    return [Linked(new, one.id, one.tags, cosine) for cosine, one in closest if cosine >= least and one.id != new.id]
 
 
 def _row(vector: bytes) -> Vectors:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -17,7 +17,7 @@ from cofire.dynamics.communities import communities
 from cofire.dynamics.pagerank import pagerank
 from cofire.errors import InvalidQuestion
 from cofire.garbage import looked_for_seldom
-from cofire.graph_asks import ActiveHours, Described, Edges, FindKin, Profiles, TheNetwork, Waiting
+from cofire.graph_asks import ActiveHours, Edges, FindKin, Profiles, TheNetwork, Waiting
 from cofire.graph_settings import (
     AUTO_LINK,
     AUTO_LINK_MOST,
@@ -170,14 +170,7 @@ def _late_links(
     edges = late_edges(pairs, {id: fact.tags for id, fact in known.items() if fact.tags})
     if not settings[EVOLUTION]:
         return (edges,), ()
-    before = yield from _described(pairs.older())
-    return (edges,), describe(late_cites(pairs, {id: gist(fresh[id]) for id in pairs.newer()}), before)
-
-
-def _described(ids: Collection[str]) -> Asking[dict[str, str]]:
-    """The description that holds of each of these facts that has one."""
-    told: list[list[str]] = yield from at_one_moment([Described(id) for id in ids])
-    return {id: texts[-1] for id, texts in zip(ids, told, strict=True) if texts}
+    return (edges,), describe(late_cites(pairs, {id: gist(fresh[id]) for id in pairs.newer()}))
 
 
 def _rate(scopes: tuple[str, ...] | None, near: Mapping[str, list[Kin]], settings: Settings) -> Asking[tuple[int, int]]:

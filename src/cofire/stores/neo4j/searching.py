@@ -23,7 +23,7 @@ WIDER, WIDEST = 4, 20_000
 
 
 def alike(vector: Vectors, k: int, where: Where, candidates: int, least: float) -> Querying[list[Near]]:
-    """The facts closest to a vector that are no farther than this, with their vectors and descriptions."""
+    """The facts closest to a vector that are no farther than this, with their tags and vectors."""
     ids = yield from nearest(vector, k, where, candidates, least)
     found = (yield Query(_NEAR, {"ids": ids})) if ids else []
     near = {row[0]: _near(*row) for row in found}
@@ -31,12 +31,12 @@ def alike(vector: Vectors, k: int, where: Where, candidates: int, least: float) 
 
 
 _NEAR = """
-MATCH (f:Fact) WHERE f.id IN $ids RETURN [f.id, coalesce(f.tags, []), f.stored, coalesce(last(f.descriptions), '')] AS row
+MATCH (f:Fact) WHERE f.id IN $ids RETURN [f.id, coalesce(f.tags, []), f.stored] AS row
 """
 
 
-def _near(id: str, tags: Sequence[str], stored: bytearray, description: str) -> Near:
-    return Near(id, tuple(tags), np.frombuffer(bytes(stored), np.float16).astype(np.float32), description)
+def _near(id: str, tags: Sequence[str], stored: bytearray) -> Near:
+    return Near(id, tuple(tags), np.frombuffer(bytes(stored), np.float16).astype(np.float32))
 
 
 def nearest(vector: Vectors, k: int, where: Where, candidates: int, least: float = LEAST_COSINE) -> Querying[list[str]]:

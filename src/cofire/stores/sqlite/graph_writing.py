@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -112,10 +111,11 @@ _MENTION = "INSERT OR IGNORE INTO mentions(fact, name, confidence, sentences) VA
 
 @dataclass(frozen=True, slots=True)
 class SoFar:
-    """A fact as it was described until now: its key and its words, the key and the text of its last description, None without one,
-    and the words that this leads by."""
+    """A fact as it was described until now: its key, its scope and its words, the key and the text of its last description, None
+    without one, and the words that this leads by."""
 
     key: int
+    scope: int
     terms: bytes
     last: int | None
     text: str | None
@@ -145,16 +145,17 @@ class Rows:
 def write_descriptions(
     connection: apsw.Connection,
     descriptions: Sequence[Description],
+    known: Mapping[str, SoFar],
     there: Mapping[str, tuple[int, int]],
+    *,
     version: int,
     now: datetime,
 ) -> dict[int, Held]:
-    """A new description holds from now on; the one before is kept as history. Its words lead to the fact, more weakly. `there` are the
-    keys, and scopes, of those that are described and cited. Returns the words by fact where they are others than before."""
-    keys = array("q", {there[one.fact][0] for one in descriptions if one.fact in there})
-    if not keys:
+    """A new description holds from now on; the one before is kept as history. Its words lead to the fact, more weakly. `known` are those
+    that are described, and `there` are the keys, and scopes, of those that are cited. Returns the words by fact where they are others
+    than before."""
+    if not known:
         return {}
-    known = _so_far(connection, keys)
     told = [
         (one, known[one.fact])
         for made in descriptions
@@ -178,14 +179,17 @@ def write_descriptions(
     return hints
 
 
-def _so_far(connection: apsw.Connection, keys: array[int]) -> dict[str, SoFar]:
-    found: Any = connection.execute(_SO_FAR, (apsw.carray(keys),))
-    return {id: SoFar(key, terms, last, text, Held(*held)) for id, key, terms, last, text, *held in found}
+def so_far(connection: apsw.Connection, ids: Collection[str]) -> dict[str, SoFar]:
+    """How facts are described until now; those that are not there are left out."""
+    if not ids:
+        return {}
+    found: Any = connection.execute(_SO_FAR, (apsw.carray(tuple(sorted(ids))),))
+    return {id: SoFar(key, scope, terms, last, text, Held(*held)) for id, key, scope, terms, last, text, *held in found}
 
 
 _SO_FAR = """
-SELECT f.id, f.key, f.terms, d.key, d.text, coalesce(d.terms, x''), coalesce(d.counts, x'')
-FROM carray(?) c CROSS JOIN facts f ON f.key = c.value
+SELECT f.id, f.key, f.scope, f.terms, d.key, d.text, coalesce(d.terms, x''), coalesce(d.counts, x'')
+FROM carray(?) c CROSS JOIN facts f ON f.id = c.value
 LEFT JOIN descriptions d ON d.key = (SELECT max(key) FROM descriptions WHERE fact = f.key)
 """
 _REPLACED = "UPDATE descriptions SET ended = ?, terms = x'', counts = x'' WHERE key = ?"

@@ -28,10 +28,7 @@ SELECT = _COLUMNS + "FROM facts f JOIN scopes s ON s.key = f.scope"
 # Joined, since a list to look in would be made and put in order first.
 _AMONG = "FROM carray(?) c CROSS JOIN facts f ON {} = c.value CROSS JOIN scopes s ON s.key = f.scope"
 _BY_ID, _BY_KEY = (_COLUMNS + _AMONG.format(column) for column in ("f.id", "f.key"))
-_TAGGED = f"""
-SELECT c.value, {_TAGS.format("c.value")}, (SELECT text FROM descriptions WHERE fact = c.value ORDER BY key DESC LIMIT 1)
-FROM carray(?) c
-"""
+_TAGGED = "SELECT t.fact, t.tag FROM carray(?) c CROSS JOIN tags t ON t.fact = c.value"
 
 SELECT_FOR_INDEX = """
 SELECT f.key, f.id, f.scope, coalesce(f.at, f.stored_at), f.stored_at, f.valid_from,
@@ -69,10 +66,12 @@ def keys_of_scope(connection: apsw.Connection, scope: int | None) -> NDArray[np.
     return np.sort(np.fromiter(chain.from_iterable(found), np.int64))
 
 
-def tagged(connection: apsw.Connection, keys: NDArray[np.int64]) -> dict[int, tuple[tuple[str, ...], str]]:
-    """The tags of facts and the descriptions that hold of them, empty where there is none, by key."""
-    found: Any = connection.execute(_TAGGED, (apsw.carray(keys),))
-    return {key: (listed(tags), description or "") for key, tags, description in found}
+def tagged(connection: apsw.Connection, keys: NDArray[np.int64]) -> dict[int, tuple[str, ...]]:
+    """The tags of those of these facts that have any, by key."""
+    found: dict[int, tuple[str, ...]] = {}
+    for key, tag in connection.execute(_TAGGED, (apsw.carray(keys),)):
+        found[key] = (*found.get(key, ()), tag)
+    return found
 
 
 def _facts(connection: apsw.Connection, sql: str, wanted: Any) -> dict[str, Fact]:

@@ -34,7 +34,7 @@ def near(connection: apsw.Connection, index: Index, ids: SpelledIds) -> list[Nea
     keys = index.columns["key"][ids.places]
     told, vectors = rows.tagged(connection, keys), rows_at(connection, index, ids.places).gathered
     found = zip(ids, keys.tolist(), vectors, strict=True)
-    return [Near(id, told[key][0], vector, told[key][1]) for id, key, vector in found]
+    return [Near(id, told.get(key, ()), vector) for id, key, vector in found]
 
 
 def _all_vectors(connection: apsw.Connection, index: Index) -> NDArray[np.float16]:

@@ -112,8 +112,12 @@ def _put_back(connection: apsw.Connection, change: Change, ledger: Ledger) -> Pu
 def _write_graph(connection: apsw.Connection, change: Change, ledger: Ledger) -> EdgeCounts:
     version = ledger.version
     graph.add_mentions(connection, change.mentions, version)
-    ends = ledger.ends | edge_writing.ends_of(connection, _connected(change) - ledger.ends.keys())
-    ledger.notes.hints = graph.write_descriptions(connection, change.descriptions, ends, version, change.now)
+    known = graph.so_far(connection, {one.fact for one in change.descriptions})
+    ends = ledger.ends | {id: (one.key, one.scope) for id, one in known.items()}
+    ends |= edge_writing.ends_of(connection, _connected(change) - ends.keys())
+    ledger.notes.hints = graph.write_descriptions(
+        connection, change.descriptions, known, ends, version=version, now=change.now
+    )
     if change.dreamed:
         graph.mark_dreamed(connection, change.dreamed)
     if change.importance is not None:
