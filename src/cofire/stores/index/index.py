@@ -163,7 +163,8 @@ class Index:
         self._look_anew()
         found, self._unwired = self._unwired, []
         dying, added = (np.concatenate(parts) for parts in zip(*((one.dying, one.added) for one in found), strict=True))
-        self._post([held for one in found for held in one.words], added)
+        terms, counts, owners = unpacked([held for one in found for held in one.words])
+        self.postings.add(terms, added[owners], counts)
         many = [len(one.added) for one in found]
         self.mentions.add(together([one.mentions for one in found], many), added)
         self.subjects.add(together([one.subjects for one in found], many), added)
@@ -195,12 +196,6 @@ class Index:
             embedded = [at for at, row in enumerate(rows) if row.vector]
             self.graph.add(positions[embedded], unit(away[embedded]))
         return positions
-
-    def _post(self, words: Sequence[Held], positions: NDArray[np.int32]) -> None:
-        if not words:
-            return
-        terms, counts, owners = unpacked(words)
-        self.postings.add(terms, positions[owners], counts)
 
     def _describe(self, hints: Mapping[int, Held]) -> None:
         if not hints:

@@ -205,7 +205,7 @@ def redescribed(stored: Held, counts: Mapping[str, int]) -> tuple[Held, dict[str
 def unpacked(stored: Sequence[Held]) -> tuple[Terms, Counts, NDArray[np.int64]]:
     """Terms and counts of many facts, one after the other, with the row that each belongs to."""
     many = [len(one.counts) // 2 for one in stored]
-    rows = np.repeat(np.arange(len(stored)), many) if len(stored) != 1 else np.zeros(many[0], np.int64)
+    rows = np.repeat(np.arange(len(stored)), np.array(many, np.int64))
     terms = np.frombuffer(b"".join([one.terms for one in stored]), np.int64)
     return terms, np.frombuffer(b"".join([one.counts for one in stored]), np.uint16), rows
 
