@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from cofire import Memory
+from cofire.dynamics import diffusion, energy, synapse
+from cofire.graph_asks import Expand
 from cofire.model import Where
 from cofire.stores.base import Conducting, Store
+from cofire.verbs.energising import energise
+from cofire.verbs.spreading import diffuse
+from cofire.verbs.spreading import synapse as spread_synapse
 from tests.conftest import START
+from tests.verbs.answering import answers_from
+from tests.verbs.wandering import shared
 
 EVERYWHERE = Conducting(Where(now=START), kinds=None, floor=0.0, most=100)
 
@@ -42,3 +51,27 @@ def test_a_link_below_the_floor_is_not_followed(wordy: Memory, store: Store) -> 
     wordy.connect(a, c, kind="supports")
     floor = Conducting(EVERYWHERE.where, kinds=None, floor=0.2, most=100)
     assert leads(store, a, floor) == {c}
+
+
+def test_activation_spreads_alike_whether_a_store_goes_on_by_itself_or_is_asked_again(
+    wordy: Memory, store: Store
+) -> None:
+    a, b, c, d = wordy.remember(["one", "two", "three", "four"])
+    weights = {(a, b): 0.9, (a, c): 0.5, (b, d): 0.8, (c, d): 0.25}
+    for (source, target), weight in weights.items():
+        wordy.connect(source, target, kind="causes", weight=weight, confidence=0.5)
+    graph: dict[str, dict[str, float]] = {}
+    for (source, target), weight in weights.items():
+        graph.setdefault(source, {})[target] = weight
+    trusted = {source: {target: weight / 2 for target, weight in led.items()} for source, led in graph.items()}
+    answers = answers_from({Expand: lambda ask: store.expand(ask.ids, ask.conducting, ask.least)})
+    stored = replace(EVERYWHERE, names=False)
+    page = synapse.Rule(0.5, 0.8, 0.5, 1.0, 7, None)
+    flow, paths = diffusion.Rule(0.7, 2, 40, 0.85, 8), energy.Rule(5, 0.005, 3)
+    active = answers.run(spread_synapse({a: 1.0}, stored, page, 3, tau=0.12)).activation
+    assert active == pytest.approx(synapse.spread_plainly(graph, {a: 1.0}, page, rounds=3))
+    active = answers.run(diffuse({a: 1.0}, stored, flow)).activation
+    assert active == pytest.approx(diffusion.diffuse_plainly(trusted, {a: 1.0}, flow))
+    active = answers.run(energise({a: 1.0}, stored, paths, tags=frozenset(), tag_floor=0.15)).activation
+    plain = energy.explore_plainly(shared(graph, 0.5), a, 1.0, paths)
+    assert active == pytest.approx({id: e for path in plain for id, e in zip(path.ids, path.energies, strict=True)})

@@ -1,62 +1,13 @@
 /* Links: which of them leave facts. The twin of `strongest` and `degrees` in stores/index/adjacency.py. */
 
-#include "kernels.h"
+#include "links.h"
 #include "wires.h"
 
 /* As in stores/index/halves.py. */
 #define MILLION 1e6
-/* As in stores/index/links.py. */
-#define NEARLY (1 - 1e-9)
 /* What is looked at so many facts from now is fetched already. */
 #define AHEAD 4
 #define LINE 16
-
-/* All stored links: those of a fact stand from starts[key] to starts[key + 1], the strongest first. */
-typedef struct {
-    const int64_t *starts;
-    const int32_t *neighbour, *code, *weight, *confidence, *degree;
-    const uint8_t *alive;
-} adjacency;
-
-/* A link that came after the base: a place among the asked, the key that it leads to, and the number of its tags. */
-typedef struct {
-    int32_t owner, neighbour, code, weight, confidence, tags;
-} half;
-
-/* Which links are wanted: `kinds` tells for each kind by number, null for all. */
-typedef struct {
-    const int32_t *places;
-    const uint8_t *admitted, *kinds;
-    int64_t floor, most;
-} sieve;
-
-/* Facts to expand: key, position and row of each that is there. `ids` is how many rows there are with those that are not. `least` is
-   by row how much a link must conduct to be of use, null where all are. */
-typedef struct {
-    const int64_t *keys, *positions, *rows;
-    const double *least;
-    int64_t many, ids;
-} asked;
-
-/* Where links are written: the rows they lead from and to, twice their kind, where they stand. `others` are the positions of facts
-   that were not asked for, `around` how many neighbours those have; `degree` is by row. `row_of` by position and `marks` by key are zero between calls. */
-typedef struct {
-    int64_t *source, *target, *code, *at, *others, *around;
-    double *weight, *confidence;
-    int64_t *degree;
-    int32_t *row_of;
-    uint8_t *marks;
-    int64_t links;
-} expansion;
-
-/* Links of the asked that came after the base, in their order; and by what links are put in order: a rank for each kind, contents by
-   position. */
-typedef struct {
-    const half *halves;
-    int64_t many;
-    const int32_t *ranks;
-    const int64_t *contents;
-} newer;
 
 /* A link with what decides its place among those of a fact. */
 typedef struct {
@@ -210,14 +161,9 @@ INLINED void fetch(const adjacency *in, const asked *of, int64_t one) {
     __builtin_prefetch(in->alive + first);
 }
 
-/* The strongest links of facts that pass, their degrees, and the rows they lead to; how many facts those are besides the asked. There
-   is room for so many links in `to`. */
-EXPORTED int64_t expand_links(const adjacency *in, const sieve *by, const asked *of, const newer *late, int64_t space,
-                              expansion *to) {
+int64_t read_links(const adjacency *in, const sieve *by, const asked *of, const newer *late, int64_t space, expansion *to) {
     ranked *room = late->many ? malloc((size_t)(space + 1) * sizeof *room) : 0;
     if (late->many && !room) return NO_ROOM;
-    to->links = 0;
-    memset(to->degree, 0, (size_t)of->ids * sizeof *to->degree);
     for (int64_t one = 0, next = 0; one < of->many; one++) {
         int64_t first = to->links, before = next, *degree = to->degree + of->rows[one];
         fetch(in, of, one);
@@ -230,5 +176,15 @@ EXPORTED int64_t expand_links(const adjacency *in, const sieve *by, const asked 
         if (room) arrange(by, late, first, room, to);
     }
     free(room);
-    return number(of, to);
+    return 0;
+}
+
+/* The strongest links of facts that pass, their degrees, and the rows they lead to; how many facts those are besides the asked. There
+   is room for so many links in `to`. */
+EXPORTED int64_t expand_links(const adjacency *in, const sieve *by, const asked *of, const newer *late, int64_t space,
+                              expansion *to) {
+    to->links = 0;
+    memset(to->degree, 0, (size_t)of->ids * sizeof *to->degree);
+    int64_t done = read_links(in, by, of, late, space, to);
+    return done ? done : number(of, to);
 }

@@ -115,7 +115,7 @@ class StoredLinks:
         self.base = base
         numbers = (base.neighbour, base.code, base.weight, base.confidence)
         self._kept = [whole(base.starts, np.int64), *(whole(one, np.int32) for one in numbers), degree, alive]
-        self._in_c = Stored(*map(start, self._kept))
+        self.in_c = Stored(*map(start, self._kept))
         self._marks = np.zeros(len(degree) + 1, np.bool_)
         self._row_of = np.zeros(0, np.int32)
         self._room = (0, 0)
@@ -131,25 +131,24 @@ class StoredLinks:
     ) -> Expanded:
         """The strongest links of facts by key, position and row, which is one of so many ids; `least` is by row, how much one must
         conduct to be of use."""
-        if len(self._row_of) < len(wanted.admitted):
-            self._make_room(len(wanted.admitted))
+        marks = self.room_for(len(wanted.admitted))
         many, (keys, positions, rows) = len(asked[0]), map(start, asked)
         room = max(1, many * wanted.most)
         if room > FEW:
-            room = max(1, _links_at_most(byref(self._in_c), keys, many, wanted.most))
-        newer = Newer() if late is None else _newer(late)
+            room = max(1, _links_at_most(byref(self.in_c), keys, many, wanted.most))
+        newer = newer_links(late)
         room += newer.many
         size = len(COLUMNS) * room
         block = np.empty(size + ids, np.int64)
         first = start(block)
         # The degrees stand after the last column.
-        found = Expansion(*range(first, first + WIDTH * (size + 1), WIDTH * room), *self._room)
+        found = Expansion(*range(first, first + WIDTH * (size + 1), WIDTH * room), *marks)
         if least is not None:
             fitting((len(least), ids))
             least = whole(least, np.float64)
         of = Asked(keys, positions, rows, None if least is None else start(least), many, ids)
         others = counted(
-            _expand_links(byref(self._in_c), byref(_sieve(wanted)), byref(of), byref(newer), room, byref(found))
+            _expand_links(byref(self.in_c), byref(sieve(wanted)), byref(of), byref(newer), room, byref(found))
         )
         table = block[:size].reshape(-1, room)
         source, target, code, place = table[:4, : found.links]
@@ -161,26 +160,32 @@ class StoredLinks:
         self, positions: Numbers, rows: Numbers, targets: NDArray[Any], *, facts: int, ids: int
     ) -> tuple[Numbers, Numbers]:
         """The rows of targets, which are positions among so many facts, and the positions of those that were not asked for."""
-        if len(self._row_of) < facts:
-            self._make_room(facts)
+        row_of, _ = self.room_for(facts)
         many = len(targets)
         block = np.empty((2, many), np.int64)
         block[0] = targets
         first = start(block)
         asked = Asked(None, start(positions), start(rows), None, len(positions), ids)
-        found = Expansion(target=first, others=first + WIDTH * many, row_of=self._room[0], links=many)
+        found = Expansion(target=first, others=first + WIDTH * many, row_of=row_of, links=many)
         others = _number_links(byref(asked), byref(found))
         return block[0], block[1, :others]
 
-    def _make_room(self, facts: int) -> None:
-        self._row_of = np.zeros(facts + facts // 8, np.int32)
-        self._room = start(self._row_of), start(self._marks)
+    def room_for(self, facts: int) -> tuple[int, int]:
+        """Where there is room to note a row for each of so many facts, and a mark for each key; all zero between calls."""
+        if len(self._row_of) < facts:
+            self._row_of = np.zeros(facts + facts // 8, np.int32)
+            self._room = start(self._row_of), start(self._marks)
+        return self._room
 
 
-def _sieve(wanted: Wanted) -> Sieve:
+def sieve(wanted: Wanted) -> Sieve:
+    """Which links are wanted, as C reads it."""
     kinds = None if wanted.kinds is None else start(wanted.kinds)
     return Sieve(start(wanted.places), start(wanted.admitted), kinds, wanted.floor, wanted.most)
 
 
-def _newer(late: Late) -> Newer:
+def newer_links(late: Late | None) -> Newer:
+    """Links that came after the base, as C reads them."""
+    if late is None:
+        return Newer()
     return Newer(start(late.halves), len(late.halves), start(late.ranks), start(late.contents))

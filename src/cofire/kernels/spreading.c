@@ -1,23 +1,10 @@
 /* Spreading: how activation goes along wires, a round, a hop or a depth at a time. The twin of dynamics/synapse.py, diffusion.py and
    energy.py, whose docstrings tell what is computed and where it is from, and of the way back in verbs/spreading.py. */
 
-#include "kernels.h"
-#include "wires.h"
+#include "spreading.h"
 
-/* Equals were met whose ids decide, and no ids were given. */
-#define TIED (-2)
-#define NEVER INT64_MAX
-#define NO_LINK (-1)
 /* As in dynamics/runs.py: sums of the same numbers in another order are equals. */
 #define ROUNDING 1e12
-
-/* Ids as they are told: one after the other, each ended by a zero; or, where they have a `width`, in a table by place and filled up
-   with zeros. */
-typedef struct {
-    const char *text;
-    int64_t width;
-    const int64_t *places;
-} words;
 
 /* Ids by row, null where nobody has asked for them yet. */
 typedef struct {
@@ -54,15 +41,22 @@ static void keep_equals(const double *rounded, int64_t rows, double cut, int64_t
     }
 }
 
+/* The value at which the `most` highest end, given all that round to more than nothing; moves them. */
+INLINED double cut_of(double *above, int64_t many, int64_t most) { return many < most ? 0 : selected(above, many, many - most); }
+
 /* Marks the `most` highest of values that are not below 0; 0, or TIED. Where nothing is at the cut, those who have it may be left
    out: they give nothing. */
 static int64_t keep_highest(const double *values, int64_t rows, int64_t most, const spelling *ids, uint8_t *kept) {
     memset(kept, most >= rows, (size_t)rows);
     if (most >= rows || most <= 0) return 0;
-    double *rounded = malloc(2 * (size_t)rows * sizeof *rounded);
+    double *rounded = malloc(2 * (size_t)rows * sizeof *rounded), *above = rounded + rows;
     if (!rounded) return NO_ROOM;
-    for (int64_t row = 0; row < rows; row++) rounded[row] = rounded[rows + row] = rint(values[row] * ROUNDING) / ROUNDING;
-    double cut = selected(rounded + rows, rows, rows - most);
+    int64_t many = 0;
+    for (int64_t row = 0; row < rows; row++) {
+        rounded[row] = values[row] > 0 ? rint(values[row] * ROUNDING) / ROUNDING : 0;
+        if (rounded[row] > 0) above[many++] = rounded[row];
+    }
+    double cut = cut_of(above, many, most);
     int64_t room = most, equals = 0, positive = 0, done = 0;
     for (int64_t row = 0; row < rows; row++) {
         if (rounded[row] > cut) kept[row] = 1, room--;
@@ -85,12 +79,6 @@ EXPORTED int64_t keep_best(const double *values, int64_t rows, int64_t most, con
     free(ids.starts);
     return done;
 }
-
-/* SYNAPSE: what is arriving, what is active then, and whom stronger ones silence. `inhibition` is not a number for the page's way. */
-typedef struct {
-    double retention, spread, threshold, slope, inhibition;
-    int64_t top_m;
-} synapse_rule;
 
 static void arrive(const wires *in, const double *active, int64_t rows, const synapse_rule *by, double *arriving, double *passed) {
     memset(arriving, 0, (size_t)rows * sizeof *arriving);
@@ -135,13 +123,6 @@ EXPORTED int64_t synapse_round(const wires *in, const double *active, int64_t ro
     return done;
 }
 
-/* How far activation has come, by row: since when, the best link and what that carried. */
-typedef struct {
-    int64_t *since, *link;
-    double *carried;
-    int64_t rows;
-} way;
-
 /* A round later, in which so much passed along each wire: a link counts from a fact that was active earlier than its target. 0, or
    TIED. */
 EXPORTED int64_t lead_on(const wires *in, const double *passed, const double *reached, int64_t round, const words *told,
@@ -176,25 +157,50 @@ EXPORTED int64_t lead_on(const wires *in, const double *passed, const double *re
     return done;
 }
 
-/* Diffusion, a row a seed. What came before has `known` columns, all others nothing; what comes has `rows`. */
+/* What seeds have on one row, those that have any: few do. */
 typedef struct {
-    const double *frontier, *trails;
-    int64_t seeds, known, rows, most;
-    double decay;
-} flow;
+    int64_t row, many, *seeds;
+    double *gives;
+} givers;
 
-static void pass_on(const wires *in, const flow *of, double *arrived, double *passed) {
+static void look_up(const flow *of, int64_t row, givers *at) {
+    at->row = row;
+    at->many = 0;
+    for (int64_t seed = 0; seed < of->seeds && row < of->known; seed++) {
+        double giver = of->frontier[seed * of->known + row];
+        if (giver == 0) continue;
+        at->seeds[at->many] = seed;
+        at->gives[at->many++] = giver;
+    }
+}
+
+/* Wires of one source mostly come together, so that what it gives is looked up once. */
+static void pass_on(const wires *in, const flow *of, givers *from, double *arrived, double *passed) {
     memset(arrived, 0, (size_t)(of->seeds * of->rows) * sizeof *arrived);
     for (int64_t wire = 0; wire < in->many; wire++) {
-        int64_t source = in->source[wire], target = in->target[wire];
+        int64_t target = in->target[wire];
         double sum = 0, lets = in->conductance[wire];
-        for (int64_t seed = 0; seed < of->seeds && source < of->known; seed++) {
-            double giver = of->frontier[seed * of->known + source];
-            if (giver == 0 || (target < of->known && of->trails[seed * of->known + target] > 0)) continue;
-            arrived[seed * of->rows + target] += giver * lets * of->decay;
-            sum += giver;
+        if (in->source[wire] != from->row) look_up(of, in->source[wire], from);
+        for (int64_t one = 0; one < from->many; one++) {
+            int64_t seed = from->seeds[one];
+            if (target < of->known && of->trails[seed * of->known + target] > 0) continue;
+            arrived[seed * of->rows + target] += from->gives[one] * lets * of->decay;
+            sum += from->gives[one];
         }
         passed[wire] = sum * lets * of->decay;
+    }
+}
+
+/* What has come about by each seed, with what arrived; that is nothing where others kept it out. */
+static void add_on(const flow *of, const uint8_t *kept_out, const double *reached, double *arrived, double *trails) {
+    for (int64_t seed = 0; seed < of->seeds; seed++) {
+        double *mine = arrived + seed * of->rows, *mine_in_all = trails + seed * of->rows;
+        memcpy(mine_in_all, of->trails + seed * of->known, (size_t)of->known * sizeof *trails);
+        memset(mine_in_all + of->known, 0, (size_t)(of->rows - of->known) * sizeof *trails);
+        for (int64_t row = 0; row < of->rows; row++) {
+            if (kept_out[row]) mine[row] = 0;
+            else if (reached[row] > 0) mine_in_all[row] += mine[row];
+        }
     }
 }
 
@@ -204,25 +210,25 @@ EXPORTED int64_t diffuse_hop(const wires *in, const flow *of, const words *told,
     spelling ids;
     int64_t rows = of->rows;
     uint8_t *kept = malloc((size_t)rows + 1);
-    if (!kept || spell(&ids, told, rows)) {
+    int64_t *seeds = malloc(2 * (size_t)(of->seeds + 1) * sizeof *seeds);
+    if (!kept || !seeds || spell(&ids, told, rows)) {
+        free(seeds);
         free(kept);
         return NO_ROOM;
     }
-    pass_on(in, of, arrived, passed);
+    givers from = {-1, 0, seeds, (double *)(void *)(seeds + of->seeds + 1)};
+    pass_on(in, of, &from, arrived, passed);
     memset(reached, 0, (size_t)rows * sizeof *reached);
     for (int64_t seed = 0; seed < of->seeds; seed++)
         for (int64_t row = 0; row < rows; row++) reached[row] += arrived[seed * rows + row];
     int64_t done = keep_highest(reached, rows, of->most, &ids, kept);
-    for (int64_t row = 0; row < rows; row++) kept_out[row] = reached[row] > 0 && !kept[row];
-    for (int64_t row = 0; row < rows; row++) if (!kept[row]) reached[row] = 0;
-    for (int64_t seed = 0; seed < of->seeds; seed++) {
-        for (int64_t row = 0; row < rows; row++) {
-            double *mine = arrived + seed * rows + row;
-            if (!kept[row]) *mine = 0;
-            trails[seed * rows + row] = (row < of->known ? of->trails[seed * of->known + row] : 0) + *mine;
-        }
+    for (int64_t row = 0; row < rows; row++) {
+        kept_out[row] = reached[row] > 0 && !kept[row];
+        if (!kept[row]) reached[row] = 0;
     }
+    add_on(of, kept_out, reached, arrived, trails);
     free(ids.starts);
+    free(seeds);
     free(kept);
     return done;
 }
@@ -230,9 +236,8 @@ EXPORTED int64_t diffuse_hop(const wires *in, const flow *of, const words *told,
 /* PageRank among what is kept, begun anew at `found`, which is 0 for all else; into `settled`. */
 EXPORTED int64_t refine(const wires *in, const uint8_t *kept, const double *found, int64_t rows, double damping,
                         int64_t iterations, double *settled) {
-    double *heard = malloc(2 * (size_t)(rows + 1) * sizeof *heard), *told = heard + rows;
-    int64_t *among = malloc((size_t)(in->many + 1) * sizeof *among), many = 0;
-    if (heard) memset(heard, 0, (size_t)rows * sizeof *heard);
+    double *heard = calloc(2 * (size_t)(rows + 1), sizeof *heard), *told = heard + rows;
+    int64_t *among = malloc((size_t)(in->many + rows + 1) * sizeof *among), *left = among + in->many, many = 0, size = 0;
     for (int64_t wire = 0; heard && among && wire < in->many; wire++) {
         int64_t source = in->source[wire], target = in->target[wire];
         if (source == target || !kept[source] || !kept[target]) continue;
@@ -240,25 +245,21 @@ EXPORTED int64_t refine(const wires *in, const uint8_t *kept, const double *foun
         among[many++] = wire;
     }
     memcpy(settled, found, (size_t)rows * sizeof *settled);
+    for (int64_t row = 0; heard && among && row < rows; row++) if (kept[row]) left[size++] = row;
     for (int64_t turn = 0; heard && among && turn < iterations; turn++) {
-        memset(told, 0, (size_t)rows * sizeof *told);
+        for (int64_t at = 0; at < size; at++) told[left[at]] = 0;
         for (int64_t at = 0; at < many; at++)
             told[in->target[among[at]]] += settled[in->source[among[at]]] * in->conductance[among[at]];
-        for (int64_t row = 0; row < rows; row++)
+        for (int64_t at = 0; at < size; at++) {
+            int64_t row = left[at];
             settled[row] = (1 - damping) * found[row] + damping * (settled[row] + told[row]) / (1 + heard[row]);
+        }
     }
     int64_t done = heard && among ? 0 : NO_ROOM;
     free(heard);
     free(among);
     return done;
 }
-
-/* Where energy is: whose seed it comes from, on which fact it is, and how much. */
-typedef struct {
-    const int64_t *seed, *fact;
-    const double *energy;
-    int64_t many;
-} frontier;
 
 /* One depth of energy paths: `visited` has a row a seed, and knows meanwhile who is claimed. */
 typedef struct {
@@ -349,12 +350,6 @@ static void look_around(depth *of, offer *offers, const int64_t *ends, uint8_t *
     }
 }
 
-/* What was claimed: rows of the frontier, along which wires and to whom, for which seed, by which link, and what that gets. */
-typedef struct {
-    int64_t *parent, *wire, *child, *seed, *link;
-    double *passed;
-} claims;
-
 /* Rows claim their targets, the highest energy first, each so many; what was claimed is written in that order. How many. */
 static int64_t claim(depth *of, offer *offers, int64_t *heap, uint8_t *reason, const claims *to) {
     int64_t size = 0, claimed = 0;
@@ -380,13 +375,6 @@ static int64_t claim(depth *of, offer *offers, int64_t *heap, uint8_t *reason, c
     }
     return claimed;
 }
-
-/* Who was visited by each of so many seeds, with columns for all rows there are now. */
-typedef struct {
-    const uint8_t *before;
-    int64_t seeds, known, rows;
-    uint8_t *after;
-} visits;
 
 static void widen(const visits *of) {
     for (int64_t seed = 0; seed < of->seeds; seed++) {

@@ -108,19 +108,6 @@ EXPORTED int64_t merge_wires(const loose *in, const wires *to) {
     return found;
 }
 
-/* How links become wires: as SYNAPSE has it, merged and shared among neighbours; as diffusion, merged and trusted; as energy, each by
-   itself, by the likeness of tags and shared by the root of the degree. */
-enum { SHARED, TRUSTED, ALONE };
-
-/* What was read: the places of facts, first of those asked for; links between them, by their rows here; `degree` of those asked for,
-   `around` of others, null where nobody told; `other` is confidence or likeness, null where it does not count; `needs` what links had
-   to conduct, null for nothing. `first` is the number of the first link. */
-typedef struct {
-    const int64_t *places, *source, *target, *degree, *around;
-    const double *weight, *other, *needs;
-    int64_t asked, ids, links, first, way;
-} reading;
-
 /* What is known by row: how many neighbours there are, and what links had to conduct that were read. */
 typedef struct {
     int64_t *around;
@@ -145,10 +132,12 @@ INLINED double lets(const reading *in, int64_t link) {
     return weight * (in->way == TRUSTED ? said(in->other[link], MISSING_CONFIDENCE) : in->other[link]);
 }
 
+INLINED int64_t row_at(const int64_t *rows, int64_t at) { return rows ? rows[at] : at; }
+
 static int64_t wire_alone(const reading *in, const int64_t *rows, const wires *to) {
     for (int64_t link = 0; link < in->links; link++) {
-        to->source[link] = rows[in->source[link]];
-        to->target[link] = rows[in->target[link]];
+        to->source[link] = row_at(rows, in->source[link]);
+        to->target[link] = row_at(rows, in->target[link]);
         to->strongest[link] = in->first + link;
         to->conductance[link] = lets(in, link) / sqrt(among(in->degree[in->source[link]]));
     }
@@ -159,7 +148,7 @@ static int64_t wire_merged(const reading *in, const int64_t *rows, const wires *
     strand *some = strands(in->links);
     if (!some) return NO_ROOM;
     for (int64_t link = 0; link < in->links; link++)
-        some[link] = (strand){rows[in->source[link]], rows[in->target[link]], link, lets(in, link)};
+        some[link] = (strand){row_at(rows, in->source[link]), row_at(rows, in->target[link]), link, lets(in, link)};
     int64_t found = bundle(some, in->links, to);
     for (int64_t wire = 0; wire < found; wire++) {
         if (in->way == SHARED) to->conductance[wire] /= among(in->degree[in->source[to->strongest[wire]]]);
@@ -167,6 +156,23 @@ static int64_t wire_merged(const reading *in, const int64_t *rows, const wires *
     }
     free(some);
     return found;
+}
+
+int64_t wire_fact(const reading *in, int64_t *seen, const wires *to) {
+    for (int64_t link = 0; link < in->links; link++) {
+        if (seen[in->target[link]] == in->first + 1) return wire_merged(in, 0, to);
+        seen[in->target[link]] = in->first + 1;
+        to->source[link] = in->source[link];
+        to->target[link] = in->target[link];
+        to->strongest[link] = in->first + link;
+        to->conductance[link] = lets(in, link);
+        if (in->way == SHARED) to->conductance[link] /= among(in->degree[in->source[link]]);
+    }
+    return in->links;
+}
+
+int64_t wire_reading(const reading *in, const int64_t *rows, const wires *to) {
+    return in->way == ALONE ? wire_alone(in, rows, to) : wire_merged(in, rows, to);
 }
 
 /* The rows of places; one that was not met before gets the next. How many there are now. */
@@ -188,6 +194,6 @@ EXPORTED int64_t grow(roster *known, const reading *in, const wires *before, con
     memcpy(to->conductance, before->conductance, kept);
     wires later = {to->source + before->many, to->target + before->many, to->strongest + before->many,
                    to->conductance + before->many, 0};
-    int64_t found = in->way == ALONE ? wire_alone(in, rows, &later) : wire_merged(in, rows, &later);
+    int64_t found = wire_reading(in, rows, &later);
     return found < 0 ? found : before->many + found;
 }

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from cofire.curating import Curable
 from cofire.dynamics.context import Context
 from cofire.dynamics.likeness import VectorRows
+from cofire.dynamics.onward import Journey, Onward
 from cofire.embedders.base import Vectors
 from cofire.learned import Learnable
 from cofire.model import Change, Edge, Fact, Importance, Link, Past, Record, Where, Written
@@ -202,7 +203,8 @@ class Network:
 class Conducting:
     """Which links may be followed: of these kinds (None for all that conduct), not below a confidence, to facts that pass the
     filter, and of each fact at most so many, the strongest first. Without `names` only stored edges are; kinds that are left out
-    are not even counted."""
+    are not even counted. How they would be followed `onward` may be told, to a store that can do so by itself; others need not
+    look at it."""
 
     where: Where
     kinds: frozenset[str] | None
@@ -210,6 +212,11 @@ class Conducting:
     most: int
     names: bool = True
     without: frozenset[str] = frozenset()
+    onward: Onward | None = field(default=None, compare=False, repr=False)
+
+    def going(self, onward: Onward | None) -> Conducting:
+        """The same, told how to go on."""
+        return Conducting(self.where, self.kinds, self.floor, self.most, self.names, self.without, onward)
 
     def wants(self, kind: str) -> bool:
         """Whether links of a kind may be followed."""
@@ -224,7 +231,8 @@ class Expansion:
     of `ids`; its weight or confidence is NaN where none was ever said. `degree` counts for each fact asked for its distinct
     neighbours by links of the wanted kinds, whatever filter, confidence and limit leave of them. `via` is the name that a link
     goes through. `around` is for each fact that was not asked for how many such neighbours it has at least, None where a store does
-    not tell. A store may tell words late (late.py), and knows facts again whose late ids it is asked for.
+    not tell. A store may tell words late (late.py), and knows facts again whose late ids it is asked for. `onward` is where it came
+    to by itself, if it was told how to go on and holds its links in arrays; then that is all it tells.
     """
 
     ids: Sequence[str]
@@ -237,6 +245,15 @@ class Expansion:
     via: Sequence[str | None]
     degree: NDArray[np.int64]
     around: NDArray[np.int64] | None = None
+    onward: Journey | None = None
+
+    @classmethod
+    def followed(cls, onward: Journey) -> Expansion:
+        """Nothing but where a store came to by itself."""
+        return cls((), _NO_ROWS, _NO_ROWS, (), _NO_SHARES, _NO_SHARES, (), (), _NO_ROWS, None, onward)
+
+
+_NO_ROWS, _NO_SHARES = np.zeros(0, np.int64), np.zeros(0)
 
 
 class Store(Curable, Learnable, Protocol):

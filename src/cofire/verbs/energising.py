@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice, zip_longest
+from itertools import islice, pairwise, zip_longest
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,14 @@ from numpy.typing import NDArray
 from cofire.asks import Asking
 from cofire.dynamics.conductance import NEARLY, Floats, Ints, Wires, energy_wires, tag_similarities
 from cofire.dynamics.energy import Depth, Frontier, Rule, branched, summed
+from cofire.dynamics.onward import Journey, Onward
 from cofire.dynamics.runs import falling
+from cofire.graph_asks import Expand
 from cofire.kernels.terrain import ALONE
 from cofire.late import ids_at
 from cofire.spreads import RECORDED, End, Hop, Path, Round, Spread, Step, Trail
 from cofire.stores.base import Conducting, Expansion
+from cofire.verbs.onward import Chart, activation
 from cofire.verbs.terrain import LateHops, LateRound, Links, Terrain, Wiring, further, further_of_use
 
 
@@ -26,7 +29,10 @@ def energise(
     seeds: Mapping[str, float], conducting: Conducting, rule: Rule, *, tags: frozenset[str], tag_floor: float
 ) -> Asking[Spread]:
     """Energy paths from these seeds, their energies summed."""
-    walked = yield from _walked(seeds, conducting, rule, _by_tags(tags, tag_floor), sparing=True)
+    first = None if tags else (yield from _first(seeds, conducting, rule))
+    if first is not None and first.onward is not None:
+        return _told(first.onward, len(seeds))
+    walked = yield from _walked(seeds, conducting, rule, _by_tags(tags, tag_floor), sparing=True, first=first)
     return Spread(walked.together(), walked.rounds(), walked.best_hops())
 
 
@@ -38,12 +44,51 @@ def follow(
     return walked.trails()
 
 
+def _first(seeds: Mapping[str, float], conducting: Conducting, rule: Rule) -> Asking[Expansion | None]:
+    """Where the seeds lead if all of them have energy enough to pass on, with what is onward from there if a store tells that."""
+    if not rule.max_depth or not min(seeds.values(), default=0.0) > rule.threshold:
+        return None
+    energies = np.array(list(seeds.values()), np.float64)
+    onward = conducting.going(Onward(rule, rule.max_depth, energies))
+    found: Expansion = yield Expand(tuple(seeds), onward, rule.threshold / energies)
+    return found
+
+
+def _told(journey: Journey, seeds: int) -> Spread:
+    """A spread that a store has followed by itself."""
+    ends = [0, *journey.told.ends]
+    rounds = (
+        LateRound(number, partial(_steps_between, journey, first, last))
+        for number, (first, last) in enumerate(pairwise(ends))
+        if first < last
+    )
+    return Spread(activation(journey), tuple(rounds), LateHops(Chart(journey), partial(_told_hops, journey, seeds)))
+
+
+def _steps_between(journey: Journey, first: int, last: int) -> tuple[Step, ...]:
+    _, _, fact, seed, _, energy = journey.told.rounds[:, first:last]
+    return _steps(journey.ids, Frontier(seed, fact, energy.view(np.float64)))
+
+
+def _told_hops(journey: Journey, seeds: int) -> tuple[Ints, Ints, Floats]:
+    _, _, fact, _, link, energy = journey.told.rounds
+    return _best_of(fact, link, energy.view(np.float64), seeds)
+
+
 def _walked(
-    seeds: Mapping[str, float], conducting: Conducting, rule: Rule, wiring: Wiring, *, sparing: bool
+    seeds: Mapping[str, float],
+    conducting: Conducting,
+    rule: Rule,
+    wiring: Wiring,
+    *,
+    sparing: bool,
+    first: Expansion | None = None,
 ) -> Asking[_Walked]:
     """One who is `sparing` asks for no link that passes nothing on. Why paths end is then unknown: that takes to see where else they
-    might have led."""
+    might have led. What all seeds lead to may be known from a `first` reading."""
     walked = _Walked.begun(seeds, wiring)
+    if first is not None:
+        walked = walked.having(first, rule)
     for _ in range(rule.max_depth):
         frontier, terrain = walked.reached[-1].frontier, walked.terrain
         if sparing:
@@ -94,6 +139,11 @@ class _Walked:
         terrain, places = Terrain.of(seeds, wiring), np.arange(len(seeds))
         frontier = Frontier(places, places, np.array(list(seeds.values()), np.float64))
         return cls(terrain, tuple(seeds), (_Reached(frontier, places, places),), (), np.eye(len(seeds), dtype=np.bool_))
+
+    def having(self, found: Expansion, rule: Rule) -> _Walked:
+        """With the links of all seeds that are of use to them."""
+        first = self.reached[-1].frontier
+        return replace(self, terrain=self.terrain.grown(found, first.fact, rule.threshold / first.energy))
 
     def on(self, terrain: Terrain, rule: Rule) -> _Walked:
         """A depth further."""
@@ -173,6 +223,10 @@ class _Walked:
 def _best_hops(reached: Sequence[_Reached], seeds: int) -> tuple[Ints, Ints, Floats]:
     """The fact, the link and what it brought. The first rows are those of the seeds."""
     fact, link, energy = _joined((depth.frontier.fact, depth.link, depth.frontier.energy) for depth in reached)
+    return _best_of(fact, link, energy, seeds)
+
+
+def _best_of(fact: Ints, link: Ints, energy: Floats, seeds: int) -> tuple[Ints, Ints, Floats]:
     (led,) = (fact >= seeds).nonzero()
     # Of what is written to one place the last stays: of those who met a fact the first, of what they brought the most.
     first, best = np.zeros((2, int(fact.max(initial=0)) + 1), np.int64)

@@ -20,13 +20,16 @@ from cofire.dynamics.conductance import (
     diffusion_wires,
     synapse_wires,
 )
+from cofire.dynamics.onward import Journey, Onward
 from cofire.dynamics.runs import falling, widened
+from cofire.graph_asks import Expand
 from cofire.kernels import spreading as compiled
 from cofire.kernels.library import LIBRARY
 from cofire.kernels.terrain import SHARED, TRUSTED
 from cofire.late import ids_at
 from cofire.spreads import RECORDED, Round, Spread, Step
-from cofire.stores.base import Conducting
+from cofire.stores.base import Conducting, Expansion
+from cofire.verbs.onward import Chart, activation, round_of
 from cofire.verbs.terrain import LateHops, LateRound, Links, Terrain, Wiring, further
 
 Mask = NDArray[np.bool_]
@@ -59,7 +62,7 @@ class _Way:
         return _Way(reached, led, (*self.rounds, LateRound(number, steps)))
 
     def hops(self, terrain: Terrain) -> LateHops:
-        return LateHops(terrain, partial(_best_hops, self.led))
+        return LateHops(terrain, partial(_best_hops, *self.led[1:]))
 
 
 def synapse(
@@ -67,7 +70,10 @@ def synapse(
 ) -> Asking[Spread]:
     """SYNAPSE (000) from these seeds. What stays below `tau` is marked as gated; nothing is taken away by it."""
     ids, active = _started(seeds)
-    way, terrain = _Way.begun(ids, active, tau=tau), Terrain.of(ids, FAN)
+    begun = yield from _begun(ids, conducting, FAN, Onward(rule, rounds, active))
+    if isinstance(begun, Journey):
+        return _told(begun, active, tau=tau)
+    way, terrain = _Way.begun(ids, active, tau=tau), begun
     for _ in range(rounds):
         terrain = yield from further(terrain, way.active.nonzero()[0], conducting)
         done = synapses.step(widened(way.active, len(terrain.roster)), terrain.wires, rule, terrain.ids)
@@ -78,7 +84,10 @@ def synapse(
 def diffuse(seeds: Mapping[str, float], conducting: Conducting, rule: diffusion.Rule) -> Asking[Spread]:
     """Confidence-aware diffusion (001) from these seeds; links below the floor of `conducting` are never followed."""
     ids, active = _started(seeds)
-    way, terrain = _Way.begun(ids, active, tau=0.0), Terrain.of(ids, TRUST)
+    begun = yield from _begun(ids, conducting, TRUST, Onward(rule, rule.hops, active))
+    if isinstance(begun, Journey):
+        return _told(begun, active, tau=0.0, refined=rule.iterations > 0)
+    way, terrain = _Way.begun(ids, active, tau=0.0), begun
     trails = frontier = np.diag(active)
     for _ in range(rule.hops):
         terrain = yield from further(terrain, way.active.nonzero()[0], conducting)
@@ -93,6 +102,36 @@ def diffuse(seeds: Mapping[str, float], conducting: Conducting, rule: diffusion.
     return _settled(
         way, terrain, diffusion.settled(widened(total, rows), widened(kept, rows), terrain.wires, rule), rule
     )
+
+
+def _begun(ids: Sequence[str], conducting: Conducting, wiring: Wiring, onward: Onward) -> Asking[Terrain | Journey]:
+    """The terrain with the links of its first facts; or all of it, where a store has followed them by itself."""
+    if not ids or not onward.depths:
+        return Terrain.of(ids, wiring)
+    found: Expansion = yield Expand(ids, conducting.going(onward))
+    return found.onward or Terrain.of(ids, wiring).grown(found, np.arange(len(ids)), None)
+
+
+def _told(journey: Journey, active: Floats, *, tau: float, refined: bool = False) -> Spread:
+    """A spread that a store has followed by itself. Refinement is a round of its own."""
+    numbers = range(1, len(journey.told.ends) + refined)
+    rounds = (LateRound(number, partial(_told_steps, journey, active, number, tau)) for number in (0, *numbers))
+    return Spread(activation(journey), tuple(rounds), LateHops(Chart(journey), partial(_told_hops, journey)))
+
+
+def _told_steps(journey: Journey, begun: Floats, number: int, tau: float) -> tuple[Step, ...]:
+    if 0 < number < len(journey.told.ends):
+        return _steps(journey.ids, *round_of(journey, number), tau)
+    active = np.zeros(len(journey.ids))
+    if number:
+        active[journey.told.rows] = journey.told.activation
+    else:
+        active[: len(begun)] = begun
+    return _steps(journey.ids, active, np.zeros(len(active), np.bool_), tau)
+
+
+def _told_hops(journey: Journey) -> tuple[Ints, Ints, Floats]:
+    return _best_hops(*journey.told.best)
 
 
 def led_on(known: Led, wires: Wires, ids: Sequence[str], *, passed: Floats, reached: Floats, number: int) -> Led:
@@ -119,8 +158,7 @@ def led_on_in_numpy(
     return since, np.where(carried > before, link, widened(known[1], rows, NO_LINK)), np.maximum(carried, before)
 
 
-def _best_hops(led: Led) -> tuple[Ints, Ints, Floats]:
-    _, link, carried = led
+def _best_hops(link: Ints, carried: Floats) -> tuple[Ints, Ints, Floats]:
     (rows,) = (link != NO_LINK).nonzero()
     return rows, link[rows], carried[rows]
 

@@ -28,11 +28,18 @@ def supposing(verb: Asking[T], source: str, target: str) -> Asking[T]:
             found: T = end.value
             return found
         try:
-            answer = yield ask
+            answer = yield _step_by_step(ask)
         except Exception as error:  # noqa: BLE001 - handed on to the verb, which decides what it means
             step = partial(verb.throw, error)
             continue
         step = partial(verb.send, _supposed(ask, answer, source, target))
+
+
+def _step_by_step(ask: Ask) -> Ask:
+    """What is asked, but for where links lead onward: a store that follows them by itself knows nothing of the link."""
+    if isinstance(ask, Together):
+        return replace(ask, asks=tuple(map(_step_by_step, ask.asks)))
+    return replace(ask, conducting=ask.conducting.going(None)) if isinstance(ask, Expand) else ask
 
 
 def _supposed(ask: Ask, answer: Any, source: str, target: str) -> Any:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
+from typing import Protocol, cast
 
 import numpy as np
 
@@ -110,35 +110,47 @@ class Terrain:
     def _with(self, found: Expansion, rows: Ints) -> tuple[tuple[int, Expansion, Ints], ...]:
         return (*self.read, (self.links, found, rows))
 
+    def spelled(self, rows: Ints) -> list[str]:
+        """The ids of some rows as text."""
+        return self.roster.spelled(rows)
+
     def named(self, values: Floats) -> dict[str, float]:
         """An array over rows as values by id, those above 0."""
         (rows,) = (values > 0).nonzero()
-        return dict(zip(self.roster.spelled(rows), values[rows].tolist(), strict=True))
+        return dict(zip(self.spelled(rows), values[rows].tolist(), strict=True))
 
     def link(self, number: int) -> Link:
         """From whom a link leads to whom, its kind, weight and confidence, and what it goes through."""
         first, found, rows = next(reading for reading in reversed(self.read) if reading[0] <= number)
         at, ids = number - first, self.ids
         ends = ids[rows[found.source.item(at)]], ids[rows[found.target.item(at)]]
-        return *ends, found.kind[at], _said(found.weight.item(at)), _said(found.confidence.item(at)), found.via[at]
+        return *ends, found.kind[at], said(found.weight.item(at)), said(found.confidence.item(at)), found.via[at]
+
+
+class Charted(Protocol):
+    """Facts by row and links by number, which are spelled when somebody looks at them."""
+
+    def spelled(self, rows: Ints) -> list[str]: ...
+
+    def link(self, number: int) -> Link: ...
 
 
 class LateHops(Mapping[str, Hop]):
     """The best link to each of some rows, as `tell` knows them: row, number and what it carried. A hop is made when somebody looks at
     it: few ever are. Copies have them all."""
 
-    def __init__(self, terrain: Terrain, tell: Callable[[], tuple[Ints, Ints, Floats]]) -> None:
-        self._terrain, self._tell = terrain, tell
+    def __init__(self, met: Charted, tell: Callable[[], tuple[Ints, Ints, Floats]]) -> None:
+        self._met, self._tell = met, tell
 
     @cached_property
     def _led(self) -> dict[str, tuple[int, float]]:
         rows, link, carried = self._tell()
         best = zip(link.tolist(), carried.tolist(), strict=True)
-        return dict(zip(self._terrain.roster.spelled(rows), best, strict=True))
+        return dict(zip(self._met.spelled(rows), best, strict=True))
 
     def __getitem__(self, id: str) -> Hop:
         link, energy = self._led[id]
-        return Hop(*self._terrain.link(link), energy)
+        return Hop(*self._met.link(link), energy)
 
     def __contains__(self, id: object) -> bool:
         return id in self._led
@@ -205,5 +217,6 @@ def _placed(found: Expansion, rows: Ints, size: int) -> Links:
     return Links(rows[found.source], rows[found.target], found.weight, found.confidence, found.tags, degree)
 
 
-def _said(number: float) -> float | None:
+def said(number: float) -> float | None:
+    """A number that was ever said, else nothing."""
     return None if math.isnan(number) else number

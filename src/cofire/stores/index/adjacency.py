@@ -129,19 +129,24 @@ class Adjacency:
             self._compiled = StoredLinks(self._base, self._degree, self._alive)
         return self._compiled
 
-    def newer(self, keys: Places) -> Numbers | None:
+    @property
+    def has_newer(self) -> bool:
+        """Whether any fact may have links that the base does not know."""
+        return bool(self._overlay)
+
+    def newer(self, keys: Sequence[int]) -> Numbers | None:
         """Links of these facts that the base does not know, as rows of halves; None where there are none."""
         if not self._overlay:
             return None
         rows = [
             (place, *where, *said)
-            for place, key in enumerate(keys.tolist())
+            for place, key in enumerate(keys)
             for where, said in self._overlay.get(key, {}).items()
         ]
         return np.array(rows, np.int32) if rows else None
 
     def _newer(self, keys: Places) -> Halves | None:
-        found = self.newer(keys)
+        found = self.newer(keys.tolist()) if self._overlay else None
         return None if found is None else Halves(*found.T)
 
     def degrees(self, keys: Places, kinds: Mask | None) -> NDArray[np.int64]:

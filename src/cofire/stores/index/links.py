@@ -22,6 +22,7 @@ from cofire.stores.index.columns import Mask
 from cofire.stores.index.halves import ABOUT, ENTITY, MILLION, WEIGHT_BITS, Halves, in_millionths, shares
 from cofire.stores.index.index import Index
 from cofire.stores.index.name_links import NameLinks, Spell, through_names
+from cofire.stores.index.onward import followed
 
 Places = NDArray[np.int64]
 Shares = NDArray[np.float64]
@@ -104,8 +105,11 @@ class Expander:
     def _compiled(
         self, asked: Asked, keys: Places, kinds: Mask | None, conducting: Conducting, least: Shares | None
     ) -> Expansion:
-        """The same by compiled code, along stored edges."""
-        sieve, newer = self._sieve(kinds, conducting), self._adjacency.newer(keys)
+        """The same by compiled code, along stored edges; and onward, where that is told."""
+        if conducting.onward is not None and len(asked.rows) == len(asked.ids) == len(conducting.onward.active):
+            sieve = self._sieve(kinds, conducting)
+            return followed(self._index, self._adjacency, sieve, asked.positions, conducting.onward)
+        sieve, newer = self._sieve(kinds, conducting), self._adjacency.newer(keys.tolist())
         late = None if newer is None else Late(newer, self._adjacency.kinds.ranks(), self._index.columns["hash"])
         places = keys, asked.positions, asked.rows
         links = self._adjacency.compiled().expand(places, sieve, late, ids=len(asked.ids), least=least)
