@@ -31,10 +31,9 @@ class Onward:
             said = Synapse(rule.retention, rule.spread, rule.threshold, rule.slope, inhibition, rule.top_m)
             return Manner(SYNAPSE, self.depths, said)
         if isinstance(rule, diffusion.Rule):
-            said = Synapse()
-            shares = rule.decay, rule.damping, 0.0
-            return Manner(DIFFUSION, self.depths, said, *shares, rule.expanded, rule.iterations)
-        return Manner(ENERGY, self.depths, Synapse(), 0.0, 0.0, rule.threshold, 0, 0, rule.branches)
+            shares = {"decay": rule.decay, "damping": rule.damping}
+            return Manner(DIFFUSION, self.depths, expanded=rule.expanded, iterations=rule.iterations, **shares)
+        return Manner(ENERGY, self.depths, least=rule.threshold, branches=rule.branches)
 
 
 @dataclass(frozen=True, slots=True)

@@ -323,7 +323,8 @@ EXPORTED int64_t tell_journey(const journey *on, int64_t *to) {
     for (int64_t one = 0; one < 3; one++) to = copied(to, on->facts.columns[facts[one]], of->facts);
     for (int64_t one = 0; one < 5; one++) to = copied(to, on->links.columns[links[one]], of->links);
     for (int64_t one = 0; one < 2; one++) to = copied(to, on->found.columns[one], of->found);
-    for (int64_t one = 0; one < on->records.width; one++) to = copied(to, on->records.columns[one], of->told);
+    for (int64_t one = on->by.dynamics == ENERGY ? CHILD : 0; one < on->records.width; one++)
+        to = copied(to, on->records.columns[one], of->told);
     copied(to, on->ends, of->depths + 1);
     return 0;
 }

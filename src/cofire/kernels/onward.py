@@ -21,7 +21,7 @@ Newest = Callable[[list[int]], Late | None]
 # Which dynamics it is, as in journey.h.
 SYNAPSE, DIFFUSION, ENERGY = range(3)
 # How many columns there are of each.
-_OF_FACTS, _OF_LINKS, _OF_FOUND, _OF_ROUNDS, _OF_DEPTHS = 3, 5, 2, 2, 6
+_OF_FACTS, _OF_LINKS, _OF_FOUND, _OF_ROUNDS, _OF_DEPTHS = 3, 5, 2, 2, 4
 
 
 class Manner(Structure):
@@ -98,8 +98,8 @@ class Told:
 
     @property
     def rounds(self) -> Numbers:
-        """How active rows were, as bytes of it, and who was silenced; or, of energy paths, parent, wire, child, seed, link and energy,
-        as bytes of it."""
+        """How active rows were, as bytes of it, and who was silenced; or, of energy paths, fact, seed, link and energy, as bytes
+        of it."""
         first, last = self._ended + _OF_FOUND * self.found, len(self.block) - len(self.ends)
         return self.block[first:last].reshape(-1, self.ends[-1])
 

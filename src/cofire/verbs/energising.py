@@ -66,12 +66,12 @@ def _told(journey: Journey, seeds: int) -> Spread:
 
 
 def _steps_between(journey: Journey, first: int, last: int) -> tuple[Step, ...]:
-    _, _, fact, seed, _, energy = journey.told.rounds[:, first:last]
+    fact, seed, _, energy = journey.told.rounds[:, first:last]
     return _steps(journey.ids, Frontier(seed, fact, energy.view(np.float64)))
 
 
 def _told_hops(journey: Journey, seeds: int) -> tuple[Ints, Ints, Floats]:
-    _, _, fact, _, link, energy = journey.told.rounds
+    fact, _, link, energy = journey.told.rounds
     return _best_of(fact, link, energy.view(np.float64), seeds)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +16,15 @@ from cofire.verbs.terrain import Link, said
 Mask = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Chart:
     """What a journey has met: facts and the links between them."""
 
     journey: Journey
+
+    @cached_property
+    def _ways(self) -> tuple[Ints, Ints, Ints, Floats, Floats]:
+        return self.journey.told.ways
 
     def spelled(self, rows: Ints) -> list[str]:
         """The ids of some rows."""
@@ -27,7 +32,7 @@ class Chart:
 
     def link(self, number: int) -> Link:
         """From whom a link leads to whom, its kind, weight and confidence; stored links go through nothing."""
-        source, target, code, weight, confidence = self.journey.told.ways
+        source, target, code, weight, confidence = self._ways
         ids, kind = self.journey.ids, self.journey.kinds[code.item(number) >> 1]
         ends = ids[source.item(number)], ids[target.item(number)]
         return *ends, kind, said(weight.item(number)), said(confidence.item(number)), None
