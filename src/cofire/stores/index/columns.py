@@ -115,7 +115,8 @@ class Columns:
                 more = np.empty(len(self._room["key"]) - len(self._told), np.object_)
                 self._told = np.concatenate([self._told, more])
             found: list[str] = self._told[positions].tolist()
-            if None in found:
+            # No id is empty, and to look for None would compare each with it.
+            if not all(found):
                 found = spelled(self._room["id"][positions])
                 self._tell(found, positions)
             return found
