@@ -184,3 +184,21 @@ def test_a_journey_that_is_broken_off_leaves_no_trace() -> None:
         gone(store, [1, 2], [1.0, 0.5], fail)
     assert gone(store, [1, 2], [1.0, 0.5]).block.tolist() == before.block.tolist()
     store.close()
+
+
+def test_an_interrupt_right_after_the_beginning_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    store, ids = written(np.random.default_rng(7), 300, few=True)
+    way, others = WAYS["synapse"], dict.fromkeys(ids[10:12], 1.0)
+    before = told(driven(way(others, PLAIN), store)[0])
+    begin = onward._begin_journey
+
+    def interrupted(*given: Any) -> int:
+        begin(*given)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(onward, "_begin_journey", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            driven(way(dict.fromkeys(ids[100:300], 1.0), PLAIN), store)
+    for all_at_once in (False, True):
+        assert told(driven(way(others, PLAIN), store, onward=all_at_once)[0]) == before

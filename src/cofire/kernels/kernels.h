@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Changed whenever a function takes or gives something else: the Python side leaves a library of another edition alone. */
-#define EDITION 13
+#define EDITION 14
 
 #if defined(_WIN32)
 #define EXPORTED __declspec(dllexport)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 # As in kernels.h. A library of another edition is left alone.
-EDITION = 13
+EDITION = 14
 OUTSIDE = -3
 SWITCH = "COFIRE_KERNELS"
 SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")

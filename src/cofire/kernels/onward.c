@@ -265,8 +265,9 @@ static void let_go(table *of) {
     for (int64_t column = 0; column < of->width; column++) free(of->columns[column]);
 }
 
-/* Ends a journey, wherever it is. */
+/* Ends a journey, wherever it is; none if it did not begin. */
 EXPORTED int64_t end_journey(journey *on) {
+    if (!on) return 0;
     for (int64_t row = 0; row < on->facts.many; row++) on->over.row_of[on->facts.columns[PLACE][row]] = 0;
     table *const held[] = {&on->facts, &on->links, &on->wired, &on->records, &on->asked, &on->found};
     for (size_t one = 0; one < sizeof held / sizeof *held; one++) let_go(held[one]);
@@ -276,9 +277,10 @@ EXPORTED int64_t end_journey(journey *on) {
     return 0;
 }
 
-/* Begins a journey from so many facts, each of which is another and active. Where it is, or what stood in the way. */
+/* Begins a journey from so many facts, each of which is another and active. 0, or what stood in the way. Where it is stands in `begun`
+   before this returns: an interrupt may come right after, and whoever ends it must know of it then. */
 EXPORTED int64_t begin_journey(const country *over, const manner *by, const int64_t *positions, const double *active,
-                               int64_t seeds) {
+                               int64_t seeds, journey **begun) {
     journey *on = calloc(1, sizeof *on);
     if (!on) return NO_ROOM;
     on->over = *over;
@@ -299,7 +301,8 @@ EXPORTED int64_t begin_journey(const country *over, const manner *by, const int6
     int64_t done = has_room ? set_out(on, positions, active) : NO_ROOM;
     if (!done) {
         outlined(on);
-        return (int64_t)(intptr_t)on;
+        *begun = on;
+        return 0;
     }
     end_journey(on);
     return done;

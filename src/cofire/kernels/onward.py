@@ -53,7 +53,9 @@ class Outline(Structure):
     )
 
 
-_begin_journey = function("begin_journey", POINTER(Country), POINTER(Manner), c_void_p, c_void_p, c_int64)
+_begin_journey = function(
+    "begin_journey", POINTER(Country), POINTER(Manner), c_void_p, c_void_p, c_int64, POINTER(c_void_p)
+)
 _continue_journey = function("continue_journey", c_void_p, POINTER(Newer))
 _tell_journey = function("tell_journey", c_void_p, c_void_p)
 _end_journey = function("end_journey", c_void_p)
@@ -133,12 +135,19 @@ def gone_on(
         *(addressof(stored.in_c), addressof(passing), start(keys), start(ids), ids.itemsize, len(keys)),
         *stored.room_for(len(keys)),
     )
-    journey = counted(_begin_journey(byref(over), byref(manner), start(positions), start(active), len(positions)))
+    # C itself notes where the journey is: an interrupt between its answer and ours would leave it marked in the room of all others.
+    begun_at = c_void_p()
     try:
+        counted(
+            _begin_journey(
+                *(byref(over), byref(manner), start(positions), start(active), len(positions), byref(begun_at))
+            )
+        )
+        journey = begun_at.value or 0
         outline = _at_its_end(journey, newest)
         return _told(journey, outline, _OF_DEPTHS if manner.dynamics == ENERGY else _OF_ROUNDS)
     finally:
-        _end_journey(journey)
+        _end_journey(begun_at)
 
 
 def _at_its_end(journey: int, newest: Newest | None) -> Outline:
