@@ -92,6 +92,10 @@ class LateIds(Late[str]):
     def __iter__(self) -> Iterator[str]:
         return iter(self.ground.ids(self.places))
 
+    def __reduce__(self) -> tuple[type[tuple[str, ...]], tuple[tuple[str, ...]]]:
+        # A copy has the ids alone: their ground is that of a whole index, which cannot go along.
+        return tuple, (tuple(self),)
+
     @property
     def table(self) -> NDArray[np.bytes_]:
         """The ids of all, as bytes by place."""
