@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 
 from cofire.embedders.base import Model, StoredModel
-from cofire.stores.base import Store
+from cofire.stores.base import LEAST_COSINE, Store
+from cofire.stores.index.postings import Postings
 from tests.conftest import sqlite_store
-from tests.stores.making import MODEL, Pen, asked, everywhere, vector
+from tests.stores.making import MODEL, Pen, asked, cue, everywhere, vector
 
 
 def test_the_closest_comes_first(store: Store, pen: Pen) -> None:
@@ -83,6 +86,27 @@ def test_those_alike_come_with_their_tags_and_vectors(store: Store, pen: Pen) ->
         np.frombuffer(stored, np.float16).astype(np.float32).tobytes()
         for stored in (vector(0, 1, 0, 0), vector(0, 1, 1, 0))
     ]
+
+
+def test_a_look_by_tags_that_is_interrupted_loses_no_words(
+    store: Store, pen: Pen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Words of new facts wait until somebody looks for words, and tags are looked up among them."""
+    tagged = everywhere(tags=frozenset({"drink"}))
+    pen.settle()
+    pen.tell("tea", vector(0, 1, 0, 0), tags=("drink",))
+    store.matching(cue("tea"), 5, everywhere())
+    pen.tell("more tea", vector(0, 1, 1, 0), tags=("drink",))
+
+    def interrupted(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Postings, "add", interrupted)
+        with suppress(KeyboardInterrupt):
+            store.alike(asked(0, 1, 0, 0), 5, tagged, 10, LEAST_COSINE)
+    assert len(store.alike(asked(0, 1, 0, 0), 5, tagged, 10, LEAST_COSINE)) == 2
+    assert len(store.matching(cue("tea"), 5, everywhere())) == 2
 
 
 def test_without_a_model_nothing_is_alike(store: Store, pen: Pen) -> None:

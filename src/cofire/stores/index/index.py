@@ -365,7 +365,6 @@ class Index:
                 yield self._marked(kind, values)
 
     def _marked(self, kind: str, values: Sequence[str] | frozenset[str]) -> Mask:
-        self.wire()
         found = np.zeros(self.columns.size, np.bool_)
         for value in values:
             found[self.postings.find(mark(kind, value))[0]] = True

@@ -43,7 +43,7 @@ def known(
         return []
     each = tuple(dict.fromkeys(names))
     found: list[Any] = []
-    for scope in scopes:
+    for scope in dict.fromkeys(scopes):
         found += connection.execute(_KNOWN, (apsw.carray(each), scope))
     found.sort()
     about = looking.owners(index, [key for key, _, _ in found], admitted, most)

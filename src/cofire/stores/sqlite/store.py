@@ -146,7 +146,9 @@ class SqliteStore(Carrying, Learning, Curating):
             return index.best(self._nearest(connection, index, vector, where, max(k, candidates)), k)
 
     def alike(self, vector: Vectors, k: int, where: Where, candidates: int, least: float) -> list[Near]:
-        with self._reading() as connection, self._live.at(connection, wired=False) as index:
+        # Tags and the like are looked up among words.
+        by_words = bool(where.tags or where.categories or where.speakers or where.sessions)
+        with self._reading() as connection, self._live.at(connection, wired=by_words) as index:
             near = self._nearest(connection, index, vector, where, max(k, candidates))
             found = index.best(near.at_least(least), k)
             return vector_reading.near(connection, index, found) if found else []
