@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from cofire.dynamics.conductance import MISSING_WEIGHT, NEARLY
 from cofire.kernels.library import LIBRARY
-from cofire.kernels.links import Late
 from cofire.late import LateIds, Told
 from cofire.stores.base import Conducting, Expansion
 from cofire.stores.index.adjacency import KINDS_THROUGH_NAMES, Adjacency
@@ -22,7 +21,7 @@ from cofire.stores.index.columns import Mask
 from cofire.stores.index.halves import ABOUT, ENTITY, MILLION, WEIGHT_BITS, Halves, in_millionths, shares
 from cofire.stores.index.index import Index
 from cofire.stores.index.name_links import NameLinks, Spell, through_names
-from cofire.stores.index.onward import followed
+from cofire.stores.index.onward import followed, newest_links
 
 Places = NDArray[np.int64]
 Shares = NDArray[np.float64]
@@ -106,11 +105,10 @@ class Expander:
         self, asked: Asked, keys: Places, kinds: Mask | None, conducting: Conducting, least: Shares | None
     ) -> Expansion:
         """The same by compiled code, along stored edges; and onward, where that is told."""
+        sieve = self._sieve(kinds, conducting)
         if conducting.onward is not None and len(asked.rows) == len(asked.ids) == len(conducting.onward.active):
-            sieve = self._sieve(kinds, conducting)
             return followed(self._index, self._adjacency, sieve, asked.positions, conducting.onward)
-        sieve, newer = self._sieve(kinds, conducting), self._adjacency.newer(keys.tolist())
-        late = None if newer is None else Late(newer, self._adjacency.kinds.ranks(), self._index.columns["hash"])
+        late = newest_links(self._index, self._adjacency, keys.tolist())
         places = keys, asked.positions, asked.rows
         links = self._adjacency.compiled().expand(places, sieve, late, ids=len(asked.ids), least=least)
         return Expansion(

@@ -22,12 +22,13 @@ Places = NDArray[np.int64]
 def followed(index: Index, adjacency: Adjacency, sieve: Sieve, positions: Places, onward: Onward) -> Expansion:
     """Where one comes to who follows links onward from facts at these positions."""
     columns = index.columns
-    newest = partial(_newest, index, adjacency) if adjacency.has_newer else None
+    newest = partial(newest_links, index, adjacency) if adjacency.has_newer else None
     facts, begun = (columns["key"], columns.ground.table), (positions, onward.active)
     told = gone_on(adjacency.compiled(), sieve, facts, onward.manner, begun, newest=newest)
     return Expansion.followed(Journey(LateIds(columns.ground, told.places), adjacency.kinds.words, told))
 
 
-def _newest(index: Index, adjacency: Adjacency, keys: list[int]) -> Late | None:
+def newest_links(index: Index, adjacency: Adjacency, keys: list[int]) -> Late | None:
+    """Links of these facts that the base does not know, as compiled code takes them; None where there are none."""
     found = adjacency.newer(keys)
     return None if found is None else Late(found, adjacency.kinds.ranks(), index.columns["hash"])
