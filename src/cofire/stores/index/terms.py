@@ -144,26 +144,11 @@ def all_described(stored: Sequence[Held], counts: Sequence[Mapping[str, int]], o
     ... ]
     True
     """
-    if len(counts) <= FEW or not any(counts):
-        return _each_described(stored, counts, own)
+    fresh = _hinted(counts, own) if len(counts) > FEW and any(counts) else [None] * len(counts)
     return [
-        described(before, unsaid(said, terms)) if before.terms else new
-        for new, before, said, terms in zip(_hinted(counts, own), stored, counts, own, strict=True)
+        new if new is not None and not before.terms else described(before, unsaid(said, terms))
+        for new, before, said, terms in zip(fresh, stored, counts, own, strict=True)
     ]
-
-
-def _each_described(stored: Sequence[Held], counts: Sequence[Mapping[str, int]], own: Sequence[bytes]) -> list[Held]:
-    """The same one by one. One gist describes several facts, so that its words are looked up once for all of them."""
-    numbers = {word: (term(word), hint(word)) for word in dict.fromkeys(chain.from_iterable(counts))}
-    found = []
-    for before, said, terms in zip(stored, counts, own, strict=True):
-        held, mine = _opened(before) if before.terms else {}, set(array("q", terms))
-        for word, count in said.items():
-            number, hinted = numbers[word]
-            if number not in mine and held.get(hinted, 0) < count:
-                held[hinted] = count if count < _MOST else _MOST
-        found.append(_as_bytes(held))
-    return found
 
 
 def _hinted(counts: Sequence[Mapping[str, int]], own: Sequence[bytes]) -> list[Held]:
@@ -218,9 +203,5 @@ def _opened(stored: Held) -> dict[int, int]:
 def _packed(held: Mapping[int, int], marked: Iterable[int]) -> Held:
     rows = dict.fromkeys(marked, 0)
     rows.update(held)
-    return _as_bytes(rows)
-
-
-def _as_bytes(held: Mapping[int, int]) -> Held:
     # An array is made faster of a list than of anything else.
-    return Held(array("q", list(held)).tobytes(), array("H", list(held.values())).tobytes())
+    return Held(array("q", list(rows)).tobytes(), array("H", list(rows.values())).tobytes())
