@@ -14,6 +14,7 @@ from cofire.spreads import Hop
 from cofire.stores.base import Conducting, Expansion
 from cofire.verbs.asking import Question
 from cofire.verbs.slates import Numbers
+from cofire.verbs.terrain import said
 
 
 class Wired(Mapping[str, Hop]):
@@ -34,7 +35,7 @@ class Wired(Mapping[str, Hop]):
 
     def __getitem__(self, id: str) -> Hop:
         source, found, row = self._links[id]
-        weight, confidence = (_said(values[row]) for values in (found.weight, found.confidence))
+        weight, confidence = (said(values.item(row)) for values in (found.weight, found.confidence))
         return Hop(source, id, found.kind[row], weight, confidence, found.via[row], self.energies[id])
 
     def __contains__(self, id: object) -> bool:
@@ -81,7 +82,3 @@ def carried(found: Expansion, seeds: Mapping[str, float]) -> Numbers:
     sure = np.where(np.isnan(found.confidence), 1.0, found.confidence)
     fan = np.maximum(1, found.degree)[found.source] ** ranking().edges.fan if len(found.source) else 1.0
     return np.asarray(started[found.source] * worth * weight * sure / fan)
-
-
-def _said(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
