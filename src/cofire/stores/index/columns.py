@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from threading import Lock
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.late import Ground, SpelledIds, spelled
+from cofire.late import Ground, LateIds, SpelledIds, spelled
 from cofire.stores.index.moments import FAR, LONG_AGO
 
 Mask = NDArray[np.bool_]
@@ -124,6 +124,10 @@ class Columns:
     def spelled(self, positions: NDArray[np.int64]) -> SpelledIds:
         """The same, with these positions at hand."""
         return SpelledIds(self.ground, positions, self.ids(positions))
+
+    def stand(self, ids: Sequence[str]) -> TypeGuard[LateIds]:
+        """Whether these were told of here, and nobody has moved since: then they know their places."""
+        return isinstance(ids, LateIds) and ids.ground is self.ground
 
     def _tell(self, ids: list[str], positions: NDArray[np.integer]) -> None:
         if len(self._at) > MOST_TOLD:

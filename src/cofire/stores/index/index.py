@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -213,7 +213,8 @@ class Index:
             mask = mask & np.isin(columns["key"], members)
         if scopes is not None and (where.archived or only is None):
             mask = mask & np.isin(columns["scope"], scopes)
-        for besides in chain(self._by_times(where), self._by_marks(where)):
+        marked = (self._marked(kind, values) for kind, values in marks_of(where))
+        for besides in chain(self._by_times(where), marked):
             mask = mask & besides
         return mask
 
@@ -357,18 +358,17 @@ class Index:
         if where.as_of is not None:
             yield columns["stored"] <= moment
 
-    def _by_marks(self, where: Where) -> Iterator[Mask]:
-        for tag in where.tags:
-            yield self._marked("tag", [tag])
-        for kind, values in (("category", where.categories), ("speaker", where.speakers), ("session", where.sessions)):
-            if values:
-                yield self._marked(kind, values)
-
-    def _marked(self, kind: str, values: Sequence[str] | frozenset[str]) -> Mask:
+    def _marked(self, kind: str, values: Collection[str]) -> Mask:
         found = np.zeros(self.columns.size, np.bool_)
         for value in values:
             found[self.postings.find(mark(kind, value))[0]] = True
         return found
+
+
+def marks_of(where: Where) -> list[tuple[str, Collection[str]]]:
+    """What a filter looks up among the words of facts: kinds of marks, and of each the values of which a fact bears one."""
+    kinds = (("category", where.categories), ("speaker", where.speakers), ("session", where.sessions))
+    return [*(("tag", [tag]) for tag in where.tags), *((kind, values) for kind, values in kinds if values)]
 
 
 def is_whole(arrays: Mapping[str, NDArray[Any]]) -> bool:

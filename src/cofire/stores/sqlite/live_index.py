@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.embedders.base import StoredModel
-from cofire.late import LateIds
 from cofire.model import Where
 from cofire.stores.base import MODEL_RECORD
 from cofire.stores.index import snapshot
@@ -142,9 +141,10 @@ class LiveIndex:
 
     def positions(self, connection: apsw.Connection, ids: Sequence[str]) -> NDArray[np.int64]:
         """Where these facts stand in the index, in their order; unknown ones are left out."""
-        if isinstance(ids, LateIds) and ids.ground is self._index.columns.ground:
+        columns = self._index.columns
+        if columns.stand(ids):
             return ids.places
-        found = self._index.columns.all_at(ids)
+        found = columns.all_at(ids)
         if found is not None:
             return found
         return np.array([at for at in self.places(connection, ids) if at is not None], np.int64)

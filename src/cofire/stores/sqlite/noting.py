@@ -59,9 +59,14 @@ class Notes:
         return News(epoch, version - 1, version, self.rows, (), mentions, subjects, self.hints)
 
 
+def tells_few(change: Change) -> bool:
+    """Whether so few facts are told that somebody is likely to look before the next are."""
+    return 0 < len(change.facts) <= FEW_FACTS
+
+
 def notes_of(change: Change) -> Notes:
     """Notes to be taken of a change. They suffice where it tells of a few facts and what these are linked with, and of nothing else."""
-    if not 0 < len(change.facts) <= FEW_FACTS:
+    if not tells_few(change):
         return Notes(whole=False)
     told = Change(
         now=change.now,

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from cofire.dynamics.likeness import centred, centred_cosines
 from cofire.embedders.base import StoredModel, Vectors
 from cofire.errors import StoreClosed, StoreNotOpened
-from cofire.late import LateIds
 from cofire.model import Change, Edge, Fact, Importance, Link, Past, Record, Where, Written
 from cofire.revising import Taken
 from cofire.stores.base import (
@@ -38,7 +37,7 @@ from cofire.stores.base import (
     WordStatistics,
 )
 from cofire.stores.index import looking
-from cofire.stores.index.index import NOTHING_PROPOSED, Index, Proposed
+from cofire.stores.index.index import NOTHING_PROPOSED, Index, Proposed, marks_of
 from cofire.stores.index.links import Asked, Expander
 from cofire.stores.sqlite import (
     copying_files,
@@ -68,7 +67,7 @@ from cofire.stores.sqlite.live_index import (
     news_of_one_write,
     snapshot_is_due,
 )
-from cofire.stores.sqlite.noting import FEW_FACTS
+from cofire.stores.sqlite.noting import tells_few
 from cofire.stores.sqlite.recall_log import Shelved
 
 __all__ = ["SqliteOptions", "SqliteStore"]
@@ -106,7 +105,7 @@ class SqliteStore(Carrying, Learning, Curating):
             return self._write_and_count(change, expects)
         with self._writing() as connection:
             written, news = writing.apply(connection, change, expects)
-            if news is None and 0 < len(change.facts) <= FEW_FACTS:
+            if news is None and tells_few(change):
                 news = news_of_one_write(connection)
         if news:
             self._live.expect(news)
@@ -146,9 +145,8 @@ class SqliteStore(Carrying, Learning, Curating):
             return index.best(self._nearest(connection, index, vector, where, max(k, candidates)), k)
 
     def alike(self, vector: Vectors, k: int, where: Where, candidates: int, least: float) -> list[Near]:
-        # Tags and the like are looked up among words.
-        by_words = bool(where.tags or where.categories or where.speakers or where.sessions)
-        with self._reading() as connection, self._live.at(connection, wired=by_words) as index:
+        # Marks are looked up among words.
+        with self._reading() as connection, self._live.at(connection, wired=bool(marks_of(where))) as index:
             near = self._nearest(connection, index, vector, where, max(k, candidates))
             found = index.best(near.at_least(least), k)
             return vector_reading.near(connection, index, found) if found else []
@@ -275,7 +273,7 @@ class SqliteStore(Carrying, Learning, Curating):
             return expander.expand(asked, conducting, least)
 
     def _asked(self, connection: apsw.Connection, index: Index, ids: Sequence[str]) -> Asked:
-        if isinstance(ids, LateIds) and ids.ground is index.columns.ground:
+        if index.columns.stand(ids):
             return Asked.standing(ids)
         wanted = tuple(dict.fromkeys(ids))
         return Asked.among(wanted, self._live.places(connection, wanted))
