@@ -1,10 +1,11 @@
-"""Late words: ids, kinds and tags that are spelled when somebody looks at them. A walk meets thousands of facts and tells of few."""
+"""Late words: ids, kinds and tags that are spelled when somebody looks at them, and values that are made then. A walk meets thousands
+of facts and tells of few."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 from weakref import ref
 
 import numpy as np
@@ -13,6 +14,32 @@ from numpy.typing import NDArray
 T = TypeVar("T")
 
 Places = NDArray[np.int64]
+
+
+class once(Generic[T]):  # noqa: N801 - it is read as the decorator that it is
+    """A property that is made when somebody first looks, and then kept. `functools.cached_property` does the same behind a lock
+    up to Python 3.11, and a recall has dozens of them.
+
+    >>> class Cue:
+    ...     @once
+    ...     def words(self) -> list[str]:
+    ...         return ["pool"]
+    >>> cue = Cue()
+    >>> cue.words is cue.words
+    True
+    """
+
+    def __init__(self, make: Callable[[Any], T]) -> None:
+        self._make, self.__doc__ = make, make.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, one: Any, owner: type | None = None) -> T:
+        # Looked up only until the value stands in its place: this has no __set__.
+        made: T = self._make(one)
+        one.__dict__[self._name] = made
+        return made
 
 
 class Late(Sequence[T]):

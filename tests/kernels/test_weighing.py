@@ -152,7 +152,7 @@ def test_a_fact_without_a_vector_is_like_nothing_whatever_stands_in_its_row() ->
     compiled, numpy = both("weigh_facts", lambda: slate(evidence, cue_of(shape), DEFAULTS))
     assert compiled.cosine[[1, 3]].tolist() == numpy.cosine[[1, 3]].tolist() == [0.0, 0.0]
     assert compiled.cosine[[0, 2]].all()
-    assert compiled.heard["semantic"].tolist() == numpy.heard["semantic"].tolist() == [True, False, True, False]
+    assert compiled.meant.tolist() == numpy.meant.tolist() == [True, False, True, False]
 
 
 def test_two_slates_are_one_as_if_all_had_been_weighed_at_once() -> None:

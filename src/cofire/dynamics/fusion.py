@@ -94,6 +94,15 @@ def _falling(rows: NDArray[np.int64], rounded: Floats) -> tuple[list[int], Float
     return rows[order].tolist(), ordered if (ordered[1:] == ordered[:-1]).any() else None
 
 
+def scaled(values: Floats, by: float) -> Floats:
+    """Values that count so much; most count once, and need not be copied for it.
+
+    >>> scaled(np.array([1.0, 2.0]), 0.5).tolist()
+    [0.5, 1.0]
+    """
+    return values if by == 1.0 else by * values
+
+
 def reciprocal(places: NDArray[np.integer], *, weight: float, k: float) -> Floats:
     """What a channel gives under weighted reciprocal rank fusion: w / (k + rank), nothing to the unheard (Cormack 2009; 000).
 

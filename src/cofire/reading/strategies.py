@@ -49,11 +49,13 @@ def strategy_of(question: str) -> str:
 
 
 def _plain(question: str) -> str:
-    return _POLITE.sub("", " ".join(question[:LONGEST].replace("’", "'").split()), count=1)
+    plain = " ".join(question[:LONGEST].replace("’", "'").split())
+    polite = _POLITE.match(plain)
+    return plain[polite.end() :] if polite else plain
 
 
 _WORD = re.compile(r"[^\W\d_]+|\d")
-_POLITE = re.compile(r"(?i)^(?:(?:please|hey|hi|hello|so|and|ok|okay|well|btw)\b[,!]?\s+)+")
+_POLITE = re.compile(r"(?i)(?:(?:please|hey|hi|hello|so|and|ok|okay|well|btw)\b[,!]?\s+)+")
 _BARE_NAME = re.compile(r"[A-Z][\w.+-]*(?: (?:of |the |and )?[A-Z0-9][\w.+-]*){0,4}\??$")
 _ASKING = frozenset("what who whom whose which where when why how".split())
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from cofire.errors import EmbedderError
 from cofire.graph_asks import KnownNames, Voices
 from cofire.kernels.weighing import Before, Lending, Scales
 from cofire.kernels.words import Weights, asked_words
+from cofire.late import once
 from cofire.model import Record
 from cofire.ranking import Ranking, ranking
 from cofire.reading import words
@@ -78,26 +78,26 @@ class Cue:
     of_assistant: bool
     reports: Mapping[str, ChannelReport]
 
-    @cached_property
+    @once
     def question(self) -> Vectors | None:
         """The vector as seen from the model's resting point."""
         return None if self.vector is None or self.model is None else likeness.centred(self.vector, self.model.mean)
 
-    @cached_property
+    @once
     def chance(self) -> NDArray[np.float64]:
         """How alike the question and facts of the scope are by chance."""
         if self.question is None or self.model is None:
             return np.zeros(0)
         return likeness.centred_cosines(likeness.VectorRows.of(self.sample), self.question, self.model.mean)
 
-    @cached_property
+    @once
     def axes(self) -> Vectors:
         """What vectors are measured along, as `likeness.axes` has it. Without a vector there is none."""
         if self.question is None or self.vector is None or self.model is None:
             return np.zeros((3, 0), np.float32)
         return likeness.axes(self.question, self.model.mean, likeness.unit(self.vector))
 
-    @cached_property
+    @once
     def scales(self) -> Scales:
         """What facts are weighed by, for compiled code."""
         constants, words, context = ranking(), self.words, self.words.context
@@ -116,18 +116,18 @@ class Cue:
             ),
         )
 
-    @cached_property
+    @once
     def usual(self) -> tuple[float, float]:
         """The mean and deviation of likeness by chance."""
         resting = self.model.resting if self.model else (0.0, 1.0)
         return likeness.usual(self.chance, resting=resting, least=LEAST_SAMPLE)
 
-    @cached_property
+    @once
     def spelled(self) -> frozenset[str]:
         """The names of the question that memory knows."""
         return frozenset(one.name for one in self.names)
 
-    @cached_property
+    @once
     def named(self) -> list[Known]:
         """Names of the question that lead to facts about them, without those that are part of a longer one."""
         spelled = [f" {one.name} " for one in self.names]
@@ -139,7 +139,7 @@ class Cue:
             and not any(name != other and name in other for other in spelled)
         ]
 
-    @cached_property
+    @once
     def about(self) -> dict[str, float]:
         """How strongly the question names what facts are about: of names inside one another only the longest counts."""
         found: dict[str, float] = {}
@@ -148,7 +148,7 @@ class Cue:
                 found[id] = found.get(id, 0.0) + strength / len(name.about) ** 0.5
         return found
 
-    @cached_property
+    @once
     def besides(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         """What each word counts that asks for more than times seen from now, beside one that a single fact holds. Those that no fact
         holds cannot tell facts apart."""
@@ -157,7 +157,7 @@ class Cue:
         weights = [weight if holding and word not in spelled else 0.0 for word, holding, weight in told]
         return np.array(weights, np.float64) / bm25.rarity(max(self.facts, 1), 1)
 
-    @cached_property
+    @once
     def word_shares(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         """What each word counts of the whole question."""
         weights = np.asarray(self.words.weights, np.float64)

@@ -36,13 +36,9 @@ def fuse(active: Activation, heard: Heard, cue: Cue, asked: Question, plan: Plan
     known = active.slate
     own = {name: np.array([scores.get(id, 0.0) for id in known.ids]) for name, scores in heard.own.items()}
     scores = {**{name: values for name, values in known.scores.items() if name not in cue.reports}, **own}
-    hears = {
-        **{name: known.heard[name] for name in scores if name in known.heard},
-        **{n: v > 0 for n, v in own.items()},
-    }
     if plan.activates:
-        scores["activation"], hears["activation"] = active.scores, active.scores > 0
-    places = Places(scores, hears, known.ids)
+        scores["activation"] = active.scores
+    places = Places(scores, known.meant, known.ids)
     method = asked.settings[FUSION]
     parts = _parts(active, plan) if method == "calibrated" else {}
     if method == "rrf":
@@ -67,17 +63,16 @@ def fuse(active: Activation, heard: Heard, cue: Cue, asked: Question, plan: Plan
 
 
 class Places(Mapping[str, NDArray[np.int64]]):
-    """The place of each fact in each channel; counted when somebody looks."""
+    """The place of each fact in each channel; counted when somebody looks. `meant` are those that are heard by their meaning."""
 
-    def __init__(
-        self, scores: Mapping[str, Numbers], heard: Mapping[str, NDArray[np.bool_]], ids: Sequence[str]
-    ) -> None:
-        self._scores, self._heard, self._ids = scores, heard, ids
+    def __init__(self, scores: Mapping[str, Numbers], meant: NDArray[np.bool_], ids: Sequence[str]) -> None:
+        self._scores, self._meant, self._ids = scores, meant, ids
         self._known: dict[str, NDArray[np.int64]] = {}
 
     def __getitem__(self, name: str) -> NDArray[np.int64]:
         if name not in self._known:
-            self._known[name] = fusion.ranks(self._scores[name], self._heard[name], self._ids)
+            scores = self._scores[name]
+            self._known[name] = fusion.ranks(scores, self._meant if name == "semantic" else scores > 0, self._ids)
         return self._known[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -89,7 +84,7 @@ class Places(Mapping[str, NDArray[np.int64]]):
 
 def _calibrated(active: Activation, parts: Mapping[str, Numbers], plan: Plan) -> dict[str, Numbers]:
     """Scores on known scales are simply added."""
-    gives = {name: plan.weights.get(name, 1.0) * values for name, values in active.slate.gives.items()}
+    gives = {name: fusion.scaled(values, plan.weights.get(name, 1.0)) for name, values in active.slate.gives.items()}
     if plan.activates:
         gives["activation"] = np.asarray(sum(parts.values(), np.zeros(len(active.slate.ids))))
     return gives
@@ -116,7 +111,8 @@ def _own(own: Mapping[str, Numbers], heard: Heard) -> dict[str, Numbers]:
 
 def _parts(active: Activation, plan: Plan) -> dict[str, Numbers]:
     """What activation gives by feature; where only places or a fixed mix count, no feature gives anything by itself."""
-    return {name: plan.weights.get("activation", 1.0) * values for name, values in active.gives.items()}
+    weight = plan.weights.get("activation", 1.0)
+    return {name: fusion.scaled(values, weight) for name, values in active.gives.items()}
 
 
 def _reciprocal(

@@ -101,7 +101,7 @@ def _weighed(active: Activation, cue: Cue, settings: Settings) -> Judgement:
         ),
     )
     if threshold is None and not verdict.known:
-        standing = float(np.max(active.slate.scores["semantic"], initial=0.0, where=active.slate.heard["semantic"]))
+        standing = float(np.max(active.slate.scores["semantic"], initial=0.0, where=active.slate.meant))
         least = max(LEAST_STANDING, best_of_strangers(cue.facts))
         if standing >= least:
             return Judgement(True, standing, least, "")

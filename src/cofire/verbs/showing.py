@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from cofire.asks import Asking
 from cofire.graph_settings import IDLE_MINUTES
@@ -25,7 +24,7 @@ def recall_shown(text: object, asked: Asked, settings: Settings) -> Asking[Recol
         return found
     keeping = Keeping(held[RECALL_LOG_MOST], held[HEBBIAN_RULE], held[IDLE_MINUTES])
     id: str = yield LogShown(found.ids, ways_to(found.hits), keeping)
-    return replace(found, id=id)
+    return found.named(id)
 
 
 def ways_to(hits: Iterable[Hit]) -> dict[str, tuple[Way, ...]]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.dynamics.fusion import scaled
 from cofire.kernels.weighing import ROWS
+from cofire.late import once
 
 Numbers = NDArray[np.float64]
 Masks = NDArray[np.bool_]
@@ -34,23 +35,24 @@ class Slate:
     weights: Mapping[str, float]
     first_rows: Mapping[str, int] = field(default_factory=dict)
 
-    @cached_property
+    @once
     def scores(self) -> dict[str, Numbers]:
         """What every channel scores."""
         return dict(zip(CHANNELS, self.table, strict=False))
 
-    @cached_property
+    @once
     def gives(self) -> dict[str, Numbers]:
         """What that gives."""
         return {
-            **{name: weight * self.scores[name] for name, weight in self.weights.items()},
+            **{name: scaled(self.scores[name], weight) for name, weight in self.weights.items()},
             "prior": self._row(PRIOR),
         }
 
-    @cached_property
-    def heard(self) -> dict[str, Masks]:
-        """Whom every channel hears."""
-        return {**{name: values > 0 for name, values in self.scores.items()}, "semantic": self.table[MEANT] > 0}
+    @property
+    def meant(self) -> Masks:
+        """Who has a vector to compare. These are heard by their meaning, however little they are like the question; any other channel
+        hears those whom it gives something."""
+        return self._row(MEANT) > 0
 
     @property
     def direct(self) -> Numbers:
@@ -76,7 +78,7 @@ class Slate:
         """How far each likeness to the question stands out from chance; 0 where there is no vector."""
         return self._row(SEMANTIC)
 
-    @cached_property
+    @once
     def rows(self) -> dict[str, int]:
         """The row of each fact."""
         known = len(self.first_rows)

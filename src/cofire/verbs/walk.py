@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from cofire.dynamics import covering, fusion, walking
 from cofire.dynamics.context import openness
 from cofire.graph_asks import Paths, Places
 from cofire.kernels import walk as compiled
-from cofire.late import each_once
+from cofire.late import each_once, once
 from cofire.ranking import ranking
 from cofire.spreads import Hop
 from cofire.stores.base import Evidence, NamePaths
@@ -212,7 +211,7 @@ class Hops(Mapping[str, Hop]):
     def __init__(self, paths: NamePaths, linked: Linked, wires: Wired) -> None:
         self._paths, self._linked, self._wires = paths, linked, wires
 
-    @cached_property
+    @once
     def _places(self) -> dict[str, int]:
         return {self._paths.ids[at]: place for place, at in enumerate(self._linked.at.tolist())}
 

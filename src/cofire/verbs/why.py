@@ -110,7 +110,7 @@ def _likeness(fact: Fact, asked: Question, cue: Cue) -> Asking[Likeness]:
         return Likeness(None, (), 0.0)
     held = [word for word, holds in zip(cue.words.words, known.holds[0], strict=True) if holds]
     as_asked = spelled(asked.text)
-    cosine = float(known.cosine[0]) if known.heard["semantic"][0] else None
+    cosine = float(known.cosine[0]) if known.meant[0] else None
     said = dict.fromkeys(as_asked.get(word, word) for word in held)
     return Likeness(cosine, tuple(said), float(known.scores["keyword"][0]))
 
