@@ -3,7 +3,7 @@ of facts and tells of few."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Generic, Protocol, TypeVar
 from weakref import ref
@@ -16,7 +16,7 @@ T = TypeVar("T")
 Places = NDArray[np.int64]
 
 
-class once(Generic[T]):  # noqa: N801 - it is read as the decorator that it is
+class once(Generic[T]):
     """A property that is made when somebody first looks, and then kept. `functools.cached_property` does the same behind a lock
     up to Python 3.11, and a recall has dozens of them.
 
@@ -74,6 +74,32 @@ class Told(Late[T]):
 
     def __iter__(self) -> Iterator[T]:
         return map(self._words.__getitem__, self._numbers.tolist())
+
+
+class Numbered(Told[T]):
+    """The same of words whose numbers are known, so that nobody need spell all of them to find one."""
+
+    __slots__ = ("_number_of",)
+
+    def __init__(self, words: Sequence[T], numbers: NDArray[np.integer], number_of: Mapping[T, int]) -> None:
+        super().__init__(words, numbers)
+        self._number_of = number_of
+
+    def among(self, wanted: Iterable[T]) -> NDArray[np.bool_] | None:
+        """Which of them are wanted; None where none of these words was ever told."""
+        known = [self._number_of[one] for one in wanted if one in self._number_of]
+        return np.isin(self._numbers, known) if known else None
+
+
+def among(words: Sequence[T], wanted: Collection[T]) -> NDArray[np.bool_] | None:
+    """Which of these words are wanted, None if surely none is.
+
+    >>> among(["Ana", None, "Ben"], {"Ben"}).tolist(), among(["Ana", None], {"Ben"})
+    ([False, False, True], None)
+    """
+    if isinstance(words, Numbered):
+        return words.among(wanted)
+    return None if set(wanted).isdisjoint(words) else np.array([one in wanted for one in words], np.bool_)
 
 
 class Home(Protocol):

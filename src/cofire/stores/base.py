@@ -66,7 +66,7 @@ class Evidence:
     times: NDArray[np.float64]
     asks: NDArray[np.bool_]
     timed: NDArray[np.bool_]
-    speakers: tuple[str | None, ...]
+    speakers: Sequence[str | None]
 
     @property
     def vectors(self) -> Floats:

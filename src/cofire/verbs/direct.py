@@ -10,6 +10,7 @@ from cofire.dynamics import bm25, likeness
 from cofire.dynamics.context import Context, borrowed, mixed_cosines, nearest_turns, openness, saying
 from cofire.kernels import weighing as compiled
 from cofire.kernels.weighing import ROWS
+from cofire.late import among
 from cofire.ranking import ranking
 from cofire.reading.addressing import ASSISTANTS
 from cofire.reading.asked_times import AskedSpan, closeness
@@ -181,8 +182,8 @@ def add_speakers(evidence: Evidence, cue: Cue, prior: Numbers) -> None:
     # Of two whom it names together, neither is the one who said it.
     if len(cue.speakers) == 1 or (len(cue.speakers) == 2 and not cue.together):
         worth = constants.speaker if len(cue.speakers) == 1 else constants.first_speaker
-        prior += [worth * (one == cue.speakers[0]) for one in speakers]
+        if (said := among(speakers, cue.speakers[:1])) is not None:
+            prior += worth * said
     # A person tells, an assistant answers at length in the person's words: what it said counts more only if the question asks for that.
-    if not ASSISTANTS.isdisjoint(speakers):
-        worth = constants.assistant_asked if cue.of_assistant else constants.assistant
-        prior += [worth * (one in ASSISTANTS) for one in speakers]
+    if (answered := among(speakers, ASSISTANTS)) is not None:
+        prior += (constants.assistant_asked if cue.of_assistant else constants.assistant) * answered

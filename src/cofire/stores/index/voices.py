@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.late import Numbered
 from cofire.reading.words import fold
 from cofire.stores.index.columns import Columns
 
@@ -30,8 +31,8 @@ class Voices:
 
     def __init__(self, saved: NDArray[np.uint8] | None = None, columns: Columns | None = None) -> None:
         self._speakers: list[str] = []
-        self._spelled: NDArray[Any] = np.empty(0, np.object_)
-        self._numbers: dict[str, int] = {}
+        self._spelled: list[str | None] = [None]
+        self._numbers: dict[str | None, int] = {}
         self._by_word: dict[str, set[int]] = {}
         self._heard: Counter[tuple[int, int]] = Counter()
         for speaker in json.loads(saved.tobytes()) if saved is not None else ():
@@ -50,12 +51,12 @@ class Voices:
         """Facts of these speakers are gone from these scopes."""
         self._heard.subtract(zip(scopes.tolist(), numbers.tolist(), strict=True))
 
-    def named(self, numbers: NDArray[np.int32]) -> tuple[str | None, ...]:
+    def named(self, numbers: NDArray[np.int32]) -> Numbered[str | None]:
         """Speakers by number."""
         if len(self._spelled) <= len(self._speakers):
             # Nobody is the last one.
-            self._spelled = np.array([*self._speakers, None], np.object_)
-        return tuple(self._spelled[numbers].tolist())
+            self._spelled = [*self._speakers, None]
+        return Numbered(self._spelled, numbers, self._numbers)
 
     def asked(self, scopes: Collection[int], words: Iterable[str]) -> frozenset[str]:
         """The speakers of these scopes whose names hold one of these words."""

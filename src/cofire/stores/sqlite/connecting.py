@@ -45,12 +45,25 @@ class SqliteOptions:
 
 
 class Connection(apsw.Connection):
-    """A connection that knows the moment it reads: a number for each reading, 0 outside of one and in a writing."""
+    """A connection that knows the moment it reads: a number for each reading, 0 outside of one and in a writing. `seen` is the epoch and
+    the version of the store at that moment."""
 
     moment = 0
+    seen: tuple[str, int] = "", -1
 
 
 _moments = count(1)
+
+
+def state_of(connection: apsw.Connection) -> tuple[str, int]:
+    """The epoch and the version of the store at the moment that the connection reads, or as it is writing them."""
+    if isinstance(connection, Connection) and connection.moment:
+        return connection.seen
+    epoch, version = connection.execute(_STATE).get
+    return str(epoch), int(version)
+
+
+_STATE = "SELECT epoch, version FROM state"
 
 
 class Line:
@@ -61,15 +74,20 @@ class Line:
         self._patience = busy_seconds
         self.lock = RLock()
         self._depth = 0
+        self._look: apsw.Cursor | None = None
 
     def begin_reading(self) -> apsw.Connection:
-        """All that is read from now on is of one moment; a reading within a reading is part of it."""
+        """All that is read from now on is of one moment; a reading within a reading is part of it.
+
+        SQLite stays at a moment as long as a statement is not at its end. So one look at the state serves for three statements.
+        """
         self.lock.acquire()
         self._depth += 1
         try:
             if self._depth == 1 and not self.connection.in_transaction:
                 self.look_again()
-                self.connection.execute("BEGIN")
+                self._look = self.connection.execute(_STATE)
+                self.connection.seen = next(self._look)
                 self.connection.moment = next(_moments)
         except BaseException:
             self.end_reading()
@@ -85,8 +103,9 @@ class Line:
             self._depth -= 1
             if self._depth == 0:
                 self.connection.moment = 0
-                if self.connection.in_transaction:
-                    self.connection.execute("COMMIT")
+                if self._look is not None:
+                    self._look.close()
+                    self._look = None
         finally:
             self.lock.release()
 

@@ -24,7 +24,7 @@ from cofire.stores.index.index import Index, Row, is_whole
 from cofire.stores.index.moments import moment
 from cofire.stores.index.names import Held
 from cofire.stores.sqlite import edge_feed, hinting, learning, rows
-from cofire.stores.sqlite.connecting import Line
+from cofire.stores.sqlite.connecting import Line, state_of
 from cofire.stores.sqlite.graph_writing import fact_keys
 from cofire.stores.sqlite.noting import News, held
 from cofire.stores.sqlite.writing import KEPT_REMOVALS
@@ -47,7 +47,9 @@ class LiveIndex:
         self._scopes: dict[str, int] = {}
         self._epoch = ""
         self._version = -1
-        self._masks: dict[Where, Mask] = {}
+        # The filter that was asked for last, and who passes it.
+        self._filter: Where | None = None
+        self._mask: Mask | None = None
         self._times: dict[tuple[int, ...], tuple[datetime | None, datetime | None]] = {}
         self._adjacency: Adjacency | None = None
         # Up to where the adjacency has followed, and the facts that were removed since.
@@ -104,12 +106,11 @@ class LiveIndex:
 
     def admitted(self, connection: apsw.Connection, where: Where) -> Mask:
         """Which positions pass a filter; a recall asks several times for the same."""
-        found = self._masks.get(where)
-        if found is None:
+        if self._mask is None or where is not self._filter:
             members = None if where.community is None else learning.members(connection, where.community)
-            found = self._index.admitted(where, self.scope_keys(where.scopes), members)
-            self._masks = {where: found}
-        return found
+            self._mask = self._index.admitted(where, self.scope_keys(where.scopes), members)
+            self._filter = where
+        return self._mask
 
     def scope_keys(self, scopes: Sequence[str] | None) -> list[int] | None:
         """The keys of scopes; one that nobody has is there for those that are unknown."""
@@ -179,7 +180,7 @@ class LiveIndex:
             return
         # Kept again only when all is taken in.
         self._moment = 0
-        epoch, version = connection.execute("SELECT epoch, version FROM state").get
+        epoch, version = state_of(connection)
         if epoch == self._epoch and version == self._version:
             self._moment = moment
             return
@@ -193,7 +194,7 @@ class LiveIndex:
         # A fact that was removed may be back by now.
         back = {row.key for row in news.changed}
         self._left = [key for key in (*self._left, *news.gone) if key not in back]
-        self._masks.clear()
+        self._mask = None
         self._times.clear()
         if epoch != self._epoch or not {row.scope for row in news.changed} <= set(self._scopes.values()):
             self._scopes = {str(name): int(key) for name, key in connection.execute("SELECT name, key FROM scopes")}
@@ -210,7 +211,7 @@ def news_since(connection: apsw.Connection, since: int, epoch: str, version: int
 def news_of_one_write(connection: apsw.Connection) -> News:
     """What the transaction has written that is about to be kept, and that removes nothing; its pages are still at hand, those of
     other connections are not."""
-    epoch, version = connection.execute("SELECT epoch, version FROM state").get
+    epoch, version = state_of(connection)
     return _news(connection, version - 1, epoch, version, ())
 
 
@@ -270,7 +271,7 @@ def _graph_is_of_no_use(arrays: dict[str, NDArray[Any]]) -> bool:
 
 def snapshot_is_due(connection: apsw.Connection, growth: float) -> bool:
     """Whether enough has been learned since the last snapshot to make a new one worth its bytes."""
-    epoch, _ = connection.execute("SELECT epoch, version FROM state").get
+    epoch, _ = state_of(connection)
     facts = connection.execute("SELECT coalesce(sum(facts), 0) FROM scopes").get
     covered, version = connection.execute("SELECT facts, version FROM snapshots WHERE epoch = ?", (epoch,)).get or (
         0,
@@ -312,7 +313,7 @@ def drop_snapshot(connection: apsw.Connection) -> None:
 
 def save_snapshot(connection: apsw.Connection, index: Index, edges: Adjacency) -> None:
     """Keep the index, which must be of this very transaction's moment, in place of the older snapshot."""
-    epoch, version = connection.execute("SELECT epoch, version FROM state").get
+    epoch, version = state_of(connection)
     drop_snapshot(connection)
     parts = 0
     for number, part in chain(enumerate(snapshot.parts(index.arrays())), edge_feed.parts(edges, index.columns)):
