@@ -79,5 +79,6 @@ def counted(found: int) -> int:
 
 def fitting(*pairs: tuple[Any, Any]) -> None:
     """Refuse arrays whose sizes do not fit: C would read beyond their ends, where numpy raises by itself."""
-    if any(one != other for one, other in pairs):
-        raise ValueError(f"Arrays do not fit: {', '.join(f'{one} and {other}' for one, other in pairs)}.")
+    for one, other in pairs:
+        if one != other:
+            raise ValueError(f"Arrays do not fit: {one} and {other}.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from ctypes import POINTER, Structure, byref, c_int64, c_void_p
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +21,6 @@ TOO_MANY = -2
 
 OF_STEPS = ("holder", "name", "count", "sentences", "own", "sure")
 OF_LINKS = ("step", "target", "there", "strength")
-SHARES = ("own", "sure", "strength")
 
 
 class Holding(Structure):
@@ -111,20 +109,23 @@ class Room:
     """Room for names of seeds, for links over them and for all facts on these; more is made when it does not suffice."""
 
     def __init__(self, steps: int, links: int) -> None:
-        sizes = dict.fromkeys(OF_STEPS, steps) | dict.fromkeys(OF_LINKS, links) | {"positions": links + steps}
-        self._arrays: dict[str, NDArray[Any]] = {
-            name: np.empty(size, np.float64 if name in SHARES else np.int64) for name, size in sizes.items()
-        }
         self.steps, self.links = steps, links
-        places = {name: start(array) for name, array in self._arrays.items()}
-        self.in_c = Table(steps_room=steps, links_room=links, **places)
+        self._names, self._shares = np.empty((4, steps), np.int64), np.empty((2, steps))
+        self._links, self._strength = np.empty((3, links), np.int64), np.empty(links)
+        self._positions = np.empty(links + steps, np.int64)
+        of_steps, of_links = (*self._names, *self._shares), (*self._links, self._strength)
+        self.in_c = Table(*map(start, of_steps), steps, *map(start, of_links), links, start(self._positions))
 
     def found(self) -> Paths:
         """What was written there last, in arrays of its own."""
         steps, links, facts = self.in_c.steps, self.in_c.links, self.in_c.facts
-        arrays = self._arrays
-        used = dict.fromkeys(OF_STEPS, steps) | dict.fromkeys(OF_LINKS, links) | {"positions": facts}
-        return Paths(**{name: arrays[name][:size].copy() for name, size in used.items()})
+        holder, name, count, sentences = self._names[:, :steps].copy()
+        own, sure = self._shares[:, :steps].copy()
+        step, target, there = self._links[:, :links].copy()
+        return Paths(
+            *(self._positions[:facts].copy(), holder, name, count, sentences, own, sure),
+            *(step, target, self._strength[:links].copy(), there),
+        )
 
 
 def paths(

@@ -20,7 +20,7 @@ from cofire.kernels.weighing import Before, Lending, Scales
 from cofire.kernels.words import Weights, asked_words
 from cofire.late import once
 from cofire.model import Record
-from cofire.ranking import Ranking, ranking
+from cofire.ranking import ranking
 from cofire.reading import words
 from cofire.reading.addressing import asks_of_assistant
 from cofire.reading.asked_times import AskedSpan, asked_spans
@@ -87,7 +87,7 @@ class Cue:
     def chance(self) -> NDArray[np.float64]:
         """How alike the question and facts of the scope are by chance."""
         if self.question is None or self.model is None:
-            return np.zeros(0)
+            return _NOTHING
         return likeness.centred_cosines(likeness.VectorRows.of(self.sample), self.question, self.model.mean)
 
     @once
@@ -256,12 +256,10 @@ def word_cue(
     constants = (statistics.mean_length, settings[KEYWORD_K1], settings[KEYWORD_B], hint_weight)
     if not lends:
         return WordCue(tuple(often), weights, *constants)
-    lent = tuple(_is_lent(holding, statistics.facts, ranking()) for holding in statistics.holding)
+    lending = ranking().lending
+    most = max(lending.most, lending.share * statistics.facts)
+    lent = tuple([holding <= most for holding in statistics.holding])
     return WordCue(tuple(often), weights, *constants, context=ranking().words, lent=lent)
-
-
-def _is_lent(holding: int, facts: int, constants: Ranking) -> bool:
-    return holding <= max(constants.lending.most, constants.lending.share * facts)
 
 
 def nameless(text: str, speakers: Iterable[str]) -> str:

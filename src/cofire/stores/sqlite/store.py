@@ -317,8 +317,7 @@ class SqliteStore(Carrying, Learning, Curating):
         if path == IN_MEMORY or Path(path).exists():
             found = "is no file" if path == IN_MEMORY else "exists already"
             raise StoreNotOpened(f"{path} {found}.", way_out="Give the name of a new file.")
-        with self._reading() as connection, translated(path):
-            connection.execute("COMMIT")
+        with self._glancing() as connection, translated(path):
             copying_files.copy(connection, path)
 
     def write_anew(self) -> None:
