@@ -142,9 +142,9 @@ def evidence(candidates: Candidates, *, facts: int, met: Acquaintance, weighing:
     """
     strange, shares = weighing.unknown_penalty * met.strangeness, candidates.lexical_shares
     if candidates.cosines is None:
-        return float(np.max(shares)) - strange * _bulk(facts)
+        return float(shares.max()) - strange * _bulk(facts)
     told = candidates.cosines + weighing.lexical_weight * shares + weighing.rarity_weight * candidates.surprises
-    return float(np.max(told)) - (weighing.size_penalty + strange) * _bulk(facts)
+    return float(told.max()) - (weighing.size_penalty + strange) * _bulk(facts)
 
 
 def quantile_threshold(evidences: Sequence[float], *, false_silence: float) -> float:

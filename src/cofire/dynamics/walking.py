@@ -55,7 +55,7 @@ def nearness(standing: Floats, *, softness: float) -> Floats:
     >>> nearness(np.array([2.4, 0.0]), softness=1.2).round(3).tolist()
     [7.389, 1.0]
     """
-    return np.exp(np.clip(standing, -20.0, 20.0) / softness)
+    return np.exp(np.minimum(np.maximum(standing, -20.0), 20.0) / softness)
 
 
 def rarity(facts: int, holding: Rows) -> Floats:

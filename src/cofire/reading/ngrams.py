@@ -55,19 +55,33 @@ def _addresses(text: str) -> Iterator[str]:
 
 def _run(line: Sequence[str], runs: Runs) -> None:
     """Add all runs of a line to others. Each begins as the one before it, so that it is that and one word more."""
-    small, singly = [term in STOP_WORDS for term in line], [singular(term) for term in line]
-    for at, begins_small in enumerate(small):
-        name = ""
-        for width, end in enumerate(range(at, min(at + LONGEST, len(line)))):
-            name = f"{name} {line[end]}" if width else line[end]
-            if begins_small or small[end]:
-                if line[at] not in _ARTICLES and (width > 1 or (width and not (begins_small and small[end]))):
-                    runs.others[width].append(name)
-            else:
-                spelled = name if width == 0 or line[at] not in SHORTENED else " ".join(opened(line[at : end + 1]))
-                runs.telling[width] += _spellings(spelled, line[end], singly[end])
-                if width == 1:
-                    runs.telling[width].append(line[at] + line[end])
+    small, singly = [term in STOP_WORDS for term in line], list(map(singular, line))
+    for at, first in enumerate(line):
+        if small[at]:
+            _run_from_small(line, small, at, runs.others)
+            continue
+        name = first
+        runs.telling[0] += _spellings(name, first, singly[at])
+        for width, end in enumerate(range(at + 1, min(at + LONGEST, len(line))), 1):
+            name = f"{name} {line[end]}"
+            if small[end]:
+                runs.others[width].append(name)
+                continue
+            spelled = name if first not in SHORTENED else " ".join(opened(line[at : end + 1]))
+            runs.telling[width] += _spellings(spelled, line[end], singly[end])
+            if width == 1:
+                runs.telling[1].append(first + line[end])
+
+
+def _run_from_small(line: Sequence[str], small: Sequence[bool], at: int, others: Sequence[list[str]]) -> None:
+    """Add the runs that begin in a word that means nothing: none in an article, and not two such words alone."""
+    if line[at] in _ARTICLES:
+        return
+    name = line[at]
+    for width, end in enumerate(range(at + 1, min(at + LONGEST, len(line))), 1):
+        name = f"{name} {line[end]}"
+        if width > 1 or not small[end]:
+            others[width].append(name)
 
 
 def _spellings(name: str, last: str, singly: str) -> tuple[str, ...]:

@@ -118,12 +118,12 @@ def _led(start: Start, cue: Cue, asked: Question, bounds: Bounds) -> Asking[Foot
 
 def _placed(before: Placed, known: Slate, linked: Linked, cue: Cue) -> Asking[Placed]:
     """Where the words of the question stand in linked facts and in those that lead to them."""
-    at = np.full(len(known.ids), -1, np.int64)
+    at = np.empty(len(known.ids), np.int64)
     # A slate only grows at its end.
-    at[: len(before.at)] = before.at
+    at[: len(before.at)], at[len(before.at) :] = before.at, -1
     looked_at = np.zeros(len(at), np.bool_)
     looked_at[linked.target] = looked_at[linked.source] = True
-    new = np.flatnonzero(looked_at & (at < 0))
+    new = (looked_at & (at < 0)).nonzero()[0]
     if not len(new):
         return Placed(at, before.table)
     found: Rows = yield Places([known.ids[row] for row in new.tolist()], cue.words.words)

@@ -61,7 +61,7 @@ class Count:
         """How many facts hold each of these terms."""
         if not len(self.terms):
             return np.zeros(len(asked), np.int64)
-        at = np.minimum(np.searchsorted(self.terms, asked), len(self.terms) - 1)
+        at = np.minimum(self.terms.searchsorted(asked), len(self.terms) - 1)
         return np.where(self.terms[at] == asked, self.holding[at], 0).astype(np.int64)
 
 
