@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from cofire.dynamics import covering, fusion, walking
 from cofire.dynamics.context import openness
 from cofire.graph_asks import Paths, Places
 from cofire.kernels import walk as compiled
-from cofire.late import each_once, once
+from cofire.late import each_once, ids_at, once
 from cofire.ranking import ranking
 from cofire.spreads import Hop
 from cofire.stores.base import Evidence, NamePaths
@@ -213,7 +214,7 @@ class Hops(Mapping[str, Hop]):
 
     @once
     def _places(self) -> dict[str, int]:
-        return {self._paths.ids[at]: place for place, at in enumerate(self._linked.at.tolist())}
+        return dict(zip(ids_at(self._paths.ids, self._linked.at), count(), strict=False))
 
     def __getitem__(self, id: str) -> Hop:
         if id not in self._places:
@@ -231,13 +232,13 @@ class Hops(Mapping[str, Hop]):
         return len({*self._places, *self._wires})
 
     def _over_name(self, place: int, id: str) -> Hop:
-        paths, link = self._paths, int(self._linked.link[place])
-        about, shared = float(self._linked.about[place]), float(self._linked.shared[place])
-        step = int(paths.step[link])
-        weight = max(float(paths.strength[link]), float(paths.own[step]), 0.3) / max(1, int(paths.count[step])) ** 0.5
+        paths, link = self._paths, self._linked.link.item(place)
+        about, shared = self._linked.about.item(place), self._linked.shared.item(place)
+        step = paths.step.item(link)
+        weight = max(paths.strength.item(link), paths.own.item(step), 0.3) / max(1, paths.count.item(step)) ** 0.5
         kind = "about" if about >= shared else "entity"
-        source = paths.ids[int(paths.holder[step])]
-        return Hop(source, id, kind, weight, float(paths.sure[step]), paths.name[step], max(about, shared))
+        source = paths.ids[paths.holder.item(step)]
+        return Hop(source, id, kind, weight, paths.sure.item(step), paths.name[step], max(about, shared))
 
 
 def _over(size: int, rows: Rows, values: Numbers) -> Numbers:

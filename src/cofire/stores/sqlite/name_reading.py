@@ -140,10 +140,10 @@ def places(
             unknown = wanted
         read: Any = connection.execute(_PLACES, (apsw.carray(np.array(unknown, np.int64)),))
         known.update(zip(unknown, read, strict=True))
-    found = [known[key] for key in wanted]
-    terms = np.array([term(word) for word in words], np.int64)
-    table = places_of([places for places, _ in found], terms)
-    for row, (_, held) in enumerate(found):
+    terms = np.array(list(map(term, words)), np.int64)
+    cut, whole = zip(*map(known.__getitem__, wanted), strict=True) if wanted else ((), ())
+    table = places_of(cut, terms)
+    for row, held in enumerate(whole):
         if held is not None:
             table[row] = np.where(np.isin(terms, np.frombuffer(held, np.int64)), -1, 0)
     return table

@@ -191,9 +191,11 @@ class SqliteStore(Carrying, Learning, Curating):
 
     def places(self, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.int64]:
         with self._reading() as connection, self._live.at(connection) as index:
-            asked = Asked.among(tuple(ids), self._live.places(connection, ids))
-            keys = np.zeros(len(ids), np.int64)
-            keys[asked.rows] = index.columns["key"][asked.positions]
+            keys = self._live.keys_of(ids)
+            if keys is None:
+                asked = Asked.among(tuple(ids), self._live.places(connection, ids))
+                keys = np.zeros(len(ids), np.int64)
+                keys[asked.rows] = index.columns["key"][asked.positions]
             return name_reading.places(connection, keys, words, index.placed)
 
     def voices(self, scopes: Sequence[str], words: Sequence[str]) -> frozenset[str]:
