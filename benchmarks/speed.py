@@ -127,16 +127,17 @@ def singles(memory: Memory, embedder: SeededVectors, facts: Sequence[dict[str, A
 def recalls(
     memory: Memory, embedder: SeededVectors, questions: Sequence[str], rounds: int, bar: Progress
 ) -> Iterator[Figure]:
-    """Median and 95th percentile over the questions, for each round of them; the first, which warms up, is not counted."""
+    """Median and 95th percentile over the questions, for each round of them; the first, which warms up, is not counted. And the median
+    when each question counts as in its quickest round: what others do on the machine makes a recall slower and never quicker."""
     task = bar.add_task("recall", total=(rounds + 1) * len(questions))
-    medians, tails = [], []
+    told = []
     for _ in range(rounds + 1):
-        times = sorted(cpu_ms(partial(memory.recall, asked), embedder) for asked in questions)
-        medians.append(median(times))
-        tails.append(times[int(0.95 * len(times))])
+        told.append([cpu_ms(partial(memory.recall, asked), embedder) for asked in questions])
         bar.advance(task, len(questions))
-    yield of_rounds("recall, median", "ms CPU", medians[1:], aim="≤ 3")
-    yield of_rounds("recall, 95th percentile", "ms CPU", tails[1:])
+    counted = told[1:]
+    yield of_rounds("recall, median", "ms CPU", [median(times) for times in counted], aim="≤ 3")
+    yield of_rounds("recall, 95th percentile", "ms CPU", [sorted(times)[int(0.95 * len(times))] for times in counted])
+    yield of_rounds("recall, each at its quickest", "ms CPU", [min(times) for times in zip(*counted, strict=True)])
 
 
 def starts(store: Path, questions: Sequence[str], rounds: int) -> Iterator[Figure]:
