@@ -43,11 +43,11 @@ def _runs(sentence: str) -> list[str]:
             found += (first, one_of_them)
         run = first
         for word, one, ends in said[start : start + LONGEST - 1]:
-            before, run = run, f"{run} {word}"
+            run = f"{run} {word}"
             if ends:
                 found.append(run)
                 if one != word:
-                    found.append(f"{before} {one}")
+                    found.append(run[: -len(word)] + one)
     return found
 
 

@@ -35,8 +35,9 @@ def new_fact(fact: Fact, reading: Reading, vector: bytes | None, settings: Setti
     if not (settings[MULTI_GRAPH] and settings[ENTITY_EDGES]):
         return NewFact(marked, word_counts(marked), vector)
     mentions = mentioned(reading)
-    known = {one.name for one in mentions}
-    perhaps = {name: at for name, at in spoken(reading.sentences).items() if name not in known}
+    perhaps = spoken(reading.sentences)
+    for one in mentions:
+        perhaps.pop(one.name, None)
     said = words(marked.reading)
     # Most facts are one sentence, whose words need not be looked for again.
     placed = dict.fromkeys(said, 1) if reading.sentences == (marked.reading.strip(),) else places(reading.sentences)
