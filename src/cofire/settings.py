@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 from cofire import (
     abstention_settings,
@@ -302,7 +302,8 @@ class Settings:
         return cls(values, {name: layer for layer in LAYERS for name in read[layer]})
 
     def __getitem__(self, knob: Knob[T]) -> T:
-        return cast(T, self.values.get(knob.name, knob.default))
+        found: T = self.values.get(knob.name, knob.default)
+        return found
 
     def layer_of(self, knob: Knob[Any]) -> str:
         return self.origins.get(knob.name, "default")
