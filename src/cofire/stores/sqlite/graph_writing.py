@@ -28,7 +28,9 @@ def write_names(connection: apsw.Connection, scope: int, written: Sequence[tuple
     """What new facts mention and are about, as it was written. `written` pairs each with its key."""
     about = {one.name for _, new in written for one in new.subjects}
     wanted = {one.name for _, new in written for one in new.mentions} | about
-    perhaps = set[str]().union(*(new.perhaps for _, new in written))
+    perhaps = set[str]()
+    if about or connection.execute("SELECT EXISTS (SELECT 1 FROM subjects)").get:
+        perhaps.update(*(new.perhaps for _, new in written))
     stored = _stored_names(connection, scope, wanted | perhaps)
     keys = {name: stored[name][0] for name in wanted & stored.keys()}
     keys |= _new_names(connection, scope, wanted - keys.keys())
