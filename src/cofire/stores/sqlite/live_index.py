@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import datetime
 from itertools import chain
 from threading import RLock
@@ -26,6 +26,8 @@ from cofire.stores.index.names import Held
 from cofire.stores.sqlite import edge_feed, hinting, learning, rows
 from cofire.stores.sqlite.connecting import Line
 from cofire.stores.sqlite.graph_writing import fact_keys
+from cofire.stores.sqlite.hinting import FIRST_VERSION
+from cofire.stores.sqlite.in_bulk import read_once
 from cofire.stores.sqlite.noting import News, held
 from cofire.stores.sqlite.writing import KEPT_REMOVALS
 
@@ -184,7 +186,8 @@ class LiveIndex:
             self._moment = moment
             return
         if epoch != self._epoch or not 0 <= version - self._version <= KEPT_REMOVALS:
-            self._index, self._version = loaded(connection, epoch, graph=self._graph)
+            with read_once(connection):
+                self._index, self._version = loaded(connection, epoch, graph=self._graph)
             self._adjacency = None
         news = self._own
         if news is None or (news.epoch, news.since, news.version) != (epoch, self._version, version):
@@ -215,7 +218,8 @@ def news_of_one_write(connection: apsw.Connection) -> News:
 
 
 def _news(connection: apsw.Connection, since: int, epoch: str, version: int, gone: Sequence[int]) -> News:
-    changed = [rows.index_row(row) for row in connection.execute(rows.SELECT_FOR_INDEX, (since,))]
+    with read_once(connection) if since < FIRST_VERSION else nullcontext():
+        changed = [rows.index_row(row) for row in connection.execute(rows.SELECT_FOR_INDEX, (since,))]
     hints = hinting.since(connection, since, [row.key for row in changed])
     return News(epoch, since, version, changed, gone, *_names(connection, since, changed), hints)
 
