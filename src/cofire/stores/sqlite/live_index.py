@@ -49,7 +49,8 @@ class LiveIndex:
         self._scopes: dict[str, int] = {}
         self._epoch = ""
         self._version = -1
-        self._masks: dict[Where, Mask] = {}
+        # The last filter that was asked for, and which positions pass it.
+        self._masked: tuple[Where, Mask] | None = None
         self._times: dict[tuple[int, ...], tuple[datetime | None, datetime | None]] = {}
         self._adjacency: Adjacency | None = None
         # Up to where the adjacency has followed, and the facts that were removed since.
@@ -106,12 +107,10 @@ class LiveIndex:
 
     def admitted(self, connection: apsw.Connection, where: Where) -> Mask:
         """Which positions pass a filter; a recall asks several times for the same."""
-        found = self._masks.get(where)
-        if found is None:
+        if self._masked is None or self._masked[0] != where:
             members = None if where.community is None else learning.members(connection, where.community)
-            found = self._index.admitted(where, self.scope_keys(where.scopes), members)
-            self._masks = {where: found}
-        return found
+            self._masked = where, self._index.admitted(where, self.scope_keys(where.scopes), members)
+        return self._masked[1]
 
     def scope_keys(self, scopes: Sequence[str] | None) -> list[int] | None:
         """The keys of scopes; one that nobody has is there for those that are unknown."""
@@ -196,7 +195,7 @@ class LiveIndex:
         # A fact that was removed may be back by now.
         back = {row.key for row in news.changed}
         self._left = [key for key in (*self._left, *news.gone) if key not in back]
-        self._masks.clear()
+        self._masked = None
         self._times.clear()
         if epoch != self._epoch or not {row.scope for row in news.changed} <= set(self._scopes.values()):
             self._scopes = {str(name): int(key) for name, key in connection.execute("SELECT name, key FROM scopes")}
