@@ -57,6 +57,9 @@ class Curation:
     reviews: tuple[Review, ...] = ()
 
 
+NO_CURATION = Curation()
+
+
 @dataclass(frozen=True, slots=True)
 class FadedEdge:
     """What becomes of an edge: its weight or confidence before and after; None after where it ends."""

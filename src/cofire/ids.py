@@ -8,6 +8,7 @@ from datetime import datetime
 from threading import Lock
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
 _RANDOM_BITS = 80
 
 
@@ -38,4 +39,4 @@ class Minter:
 
 
 def _written(number: int) -> str:
-    return "".join(_ALPHABET[number >> shift & 31] for shift in range(125, -1, -5))
+    return "".join([_PAIRS[number >> shift & 1023] for shift in range(120, -1, -10)])

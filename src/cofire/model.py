@@ -9,7 +9,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Self
 
-from cofire.curating import Curation
+from cofire.curating import NO_CURATION, Curation
 from cofire.learned import Lesson, Occasion, Use
 from cofire.revising import PutBack, Taken
 
@@ -322,7 +322,7 @@ class Change:
     importance: tuple[Importance, ...] | None = None
     idle_minutes: float | None = None
     archive: Mapping[str, bool] = field(default_factory=dict)
-    curation: Curation = field(default_factory=Curation)
+    curation: Curation = NO_CURATION
     pins: Mapping[str, bool] = field(default_factory=dict)
     put_back: Taken | None = None
     revisions: tuple[NewFact, ...] = ()

@@ -122,6 +122,19 @@ def test_perhaps_a_name_is_mentioned_if_somebody_is_about_it(store: Store, pen: 
     assert store.size().mentions == 1
 
 
+def test_where_no_fact_is_about_anything_nothing_is_mentioned_perhaps(store: Store, pen: Pen) -> None:
+    plain = pen.new("we rely on connection pooling here")
+    pen.write(NewFact(plain.fact, plain.counts, perhaps={"connection pooling": (0,)}))
+    assert store.size().mentions == 0
+
+
+def test_perhaps_a_name_is_mentioned_if_one_told_beside_it_is_about_it(store: Store, pen: Pen) -> None:
+    plain = pen.new("we rely on connection pooling here")
+    perhaps = NewFact(plain.fact, plain.counts, perhaps={"connection pooling": (0,)})
+    teller, about = (one.id for one in pen.write(perhaps, named(pen, "guide", about=("connection pooling",))).facts)
+    assert [(link.target, link.via) for link in store.links(teller, 10)] == [(about, "connection pooling")]
+
+
 def test_mentions_found_later_are_added_to_facts_that_are_there(store: Store, pen: Pen) -> None:
     teller = pen.tell("speaks of x")
     about = pen.write(named(pen, "two", about=("x",))).facts[0].id

@@ -8,7 +8,8 @@ import apsw
 import pytest
 
 from cofire.stores.index.terms import FEW, Held, all_described, described, packed, unsaid
-from cofire.stores.sqlite.in_bulk import READY, TOGETHER, trusted, write_rows
+from cofire.stores.sqlite.connecting import Connection
+from cofire.stores.sqlite.in_bulk import PASSING_KB, READY, TOGETHER, read_once, trusted, write_rows
 
 WORDS = [f"word{number}" for number in range(200)]
 
@@ -25,6 +26,14 @@ def test_many_facts_are_described_as_each_would_be(facts: int) -> None:
     counts = [said(chance, 20) for _ in range(facts)]
     each = zip(before, counts, own, strict=True)
     assert all_described(before, counts, own) == [described(held, unsaid(new, terms)) for held, new, terms in each]
+
+
+def test_what_one_fact_gives_to_several_is_described_as_for_each() -> None:
+    given, nothing = {"tea": 1, "pot": 70_000}, Held(b"", b"")
+    own = [packed({"tea": 1}, ()).terms, b"", b""]
+    before = [nothing, nothing, described(nothing, {"pot": 2, "cup": 1})]
+    each = zip(before, own, strict=True)
+    assert all_described(before, [given] * 3, own) == [described(held, unsaid(given, terms)) for held, terms in each]
 
 
 def test_many_facts_may_have_nothing_to_be_described_by() -> None:
@@ -51,3 +60,19 @@ def test_trust_ends_with_what_was_looked_up() -> None:
             connection.execute("INSERT INTO held VALUES (7)")
         with pytest.raises(apsw.ConstraintError):
             connection.execute("INSERT INTO held VALUES (8)")
+
+
+def test_what_is_read_once_leaves_a_reader_the_room_it_had() -> None:
+    reader = Connection(":memory:")
+    reader.pragma("cache_size", -5_000)
+    reader.moment = 1
+    with read_once(reader):
+        assert reader.pragma("cache_size") == -PASSING_KB
+    assert reader.pragma("cache_size") == -5_000
+
+
+def test_one_who_writes_keeps_its_room_whatever_it_reads() -> None:
+    writer = Connection(":memory:")
+    writer.pragma("cache_size", -5_000)
+    with read_once(writer):
+        assert writer.pragma("cache_size") == -5_000

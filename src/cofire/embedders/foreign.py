@@ -69,7 +69,14 @@ class Foreign(ABC):
 
 
 def checked(answer: Any, *, count: int, dimension: int | None, name: str) -> Vectors:
-    """An answer as an array, once it is certain that it is one vector a text, all of the model's dimension."""
+    """An answer as an array, once it is certain that it is one vector a text, all of the model's dimension and made of numbers."""
+    vectors = shaped(answer, count=count, dimension=dimension, name=name)
+    check_numbers(vectors, name=name)
+    return vectors
+
+
+def shaped(answer: Any, *, count: int, dimension: int | None, name: str) -> Vectors:
+    """An answer as an array of one row a text, all of the model's dimension; of what it is made nobody has looked."""
     with map_exceptions(
         {ValueError: EmbedderFailed, TypeError: EmbedderFailed},
         problem="The answer holds no vectors of equal length: {error}.",
@@ -77,7 +84,6 @@ def checked(answer: Any, *, count: int, dimension: int | None, name: str) -> Vec
     ):
         vectors = np.asarray(answer, dtype=np.float32)
     _check_shape(vectors, count=count, dimension=dimension, name=name)
-    _check_numbers(vectors, name=name)
     return vectors
 
 
@@ -94,7 +100,7 @@ def _check_shape(vectors: Vectors, *, count: int, dimension: int | None, name: s
         )
 
 
-def _check_numbers(vectors: Vectors, *, name: str) -> None:
+def check_numbers(vectors: Vectors, *, name: str) -> None:
     # What is not made of numbers makes its own product none.
     squares = np.vecdot(wide := vectors.astype(np.float64), wide)
     if not ((squares > 0) & (squares < np.inf)).all():

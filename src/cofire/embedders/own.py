@@ -9,7 +9,7 @@ import numpy as np
 
 from cofire.embedders.base import Embedder, Model, Role, Vectors
 from cofire.embedders.centring import unit
-from cofire.embedders.foreign import checked
+from cofire.embedders.foreign import check_numbers, shaped
 from cofire.errors import CofireError, EmbedderFailed, InvalidInput
 
 # Vectors of float16 are as far from the length 1.
@@ -42,8 +42,12 @@ class OwnEmbedder:
         model = self.model
         if not texts:
             return np.empty((0, model.dimension), np.float32)
-        vectors = checked(self._answer(texts, role), count=len(texts), dimension=model.dimension, name=model.name)
-        return vectors if _are_unit(vectors) else unit(vectors)
+        vectors = shaped(self._answer(texts, role), count=len(texts), dimension=model.dimension, name=model.name)
+        # What has the length one is made of numbers.
+        if _are_unit(vectors):
+            return vectors
+        check_numbers(vectors, name=model.name)
+        return unit(vectors)
 
     def close(self) -> None:
         self.given.close()

@@ -22,11 +22,14 @@ def extended(before: str, newer: Sequence[str]) -> str:
     >>> extended("Goes with: transaction mode", ["PgBouncer"])
     'Goes with: transaction mode; PgBouncer'
     """
-    return LEAD + BETWEEN.join(_latest(list(dict.fromkeys([*_gists(before), *newer]))))
+    gists = list(dict.fromkeys([*_gists(before), *newer])) if before or len(newer) > 1 else newer
+    return LEAD + BETWEEN.join(_latest(gists))
 
 
-def _latest(gists: Sequence[str]) -> list[str]:
+def _latest(gists: Sequence[str]) -> Sequence[str]:
     """The last gists that are together short enough, and one at least."""
+    if sum(map(len, gists)) <= LONGEST_DESCRIPTION:
+        return gists
     room, kept = LONGEST_DESCRIPTION, list[str]()
     for one in reversed(gists):
         room -= len(one)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 
 from cofire.reading.aliases import ALIASES
 from cofire.reading.base import BY_RULE, FULL, PARTIAL
@@ -41,7 +42,7 @@ def terms(text: str) -> list[str]:
     plain = fold(text)
     if "&" in plain:
         plain = plain.replace("&", " and ")
-    return _with_initials_closed([term for token in _TERM.findall(plain) for term in _token_terms(token)])
+    return _with_initials_closed(list(chain.from_iterable(map(_token_terms, _TERM.findall(plain)))))
 
 
 @lru_cache(maxsize=20_000)
@@ -60,7 +61,7 @@ def _token_terms(token: str) -> tuple[str, ...]:
 
 def _with_initials_closed(found: list[str]) -> list[str]:
     """Neighbouring single letters become one word: J. R. R. is JRR, U.S. is US."""
-    if sum(len(term) == 1 for term in found) < 2:
+    if list(map(len, found)).count(1) < 2:
         return found
     closed: list[str] = []
     run = False

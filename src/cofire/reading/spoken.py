@@ -6,7 +6,7 @@ Both directions live here and find the same: all that a new fact may speak of, a
 from __future__ import annotations
 
 import string
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from cofire.model import Mentioned
@@ -33,6 +33,38 @@ def spoken(lines: Sequence[str]) -> dict[str, tuple[int, ...]]:
     return found
 
 
+class Spoken(Mapping[str, tuple[int, ...]]):
+    """The same of a fact, but for what it is known to mention, looked for when somebody asks: where no fact is about anything, as in
+    mere talk, nobody does.
+
+    >>> dict(Spoken(["Set the pools"], but={"pools"}))
+    {'set the pools': (0,), 'set the pool': (0,), 'pool': (0,)}
+    """
+
+    __slots__ = ("_but", "_found", "_lines")
+
+    def __init__(self, lines: Sequence[str], *, but: Collection[str]) -> None:
+        self._lines, self._but = lines, but
+        self._found: dict[str, tuple[int, ...]] | None = None
+
+    def __getitem__(self, name: str) -> tuple[int, ...]:
+        return self._looked_for()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._looked_for())
+
+    def __len__(self) -> int:
+        return len(self._looked_for())
+
+    def _looked_for(self) -> dict[str, tuple[int, ...]]:
+        if self._found is None:
+            found = spoken(self._lines)
+            for name in self._but:
+                found.pop(name, None)
+            self._found = found
+        return self._found
+
+
 def _runs(sentence: str) -> list[str]:
     said = list(map(_word, terms(sentence)))
     found: list[str] = []
@@ -43,11 +75,11 @@ def _runs(sentence: str) -> list[str]:
             found += (first, one_of_them)
         run = first
         for word, one, ends in said[start : start + LONGEST - 1]:
-            before, run = run, f"{run} {word}"
+            run = f"{run} {word}"
             if ends:
                 found.append(run)
                 if one != word:
-                    found.append(f"{before} {one}")
+                    found.append(run[: -len(word)] + one)
     return found
 
 

@@ -10,7 +10,7 @@ from cofire.asks import Asking, Understand
 from cofire.graph_settings import ENTITY_EDGES, MULTI_GRAPH, PROPOSE_TAGS
 from cofire.model import About, Fact, Mentioned, NewFact
 from cofire.reading.base import Reading
-from cofire.reading.spoken import spoken
+from cofire.reading.spoken import Spoken
 from cofire.reading.words import counted, words
 from cofire.settings import Settings
 
@@ -35,8 +35,7 @@ def new_fact(fact: Fact, reading: Reading, vector: bytes | None, settings: Setti
     if not (settings[MULTI_GRAPH] and settings[ENTITY_EDGES]):
         return NewFact(marked, word_counts(marked), vector)
     mentions = mentioned(reading)
-    known = {one.name for one in mentions}
-    perhaps = {name: at for name, at in spoken(reading.sentences).items() if name not in known}
+    perhaps = Spoken(reading.sentences, but=[one.name for one in mentions])
     said = words(marked.reading)
     # Most facts are one sentence, whose words need not be looked for again.
     placed = dict.fromkeys(said, 1) if reading.sentences == (marked.reading.strip(),) else places(reading.sentences)

@@ -121,6 +121,7 @@ class Index:
         self._working: Room | None = None
         self._forgotten = False
         self._unwired: list[Unwired] = []
+        self._waiting = 0
 
     @property
     def dimension(self) -> int:
@@ -151,7 +152,8 @@ class Index:
         dying = np.zeros(0, np.int64) if only_grows else self._let_go(rows, gone)
         added = self._add(rows) if rows else np.zeros(0, np.int32)
         self._unwired.append(Unwired(dying, added, [row.held for row in rows], mentions, subjects, hints))
-        if wired or not only_grows or sum(len(one.added) for one in self._unwired) > MOST_UNWIRED:
+        self._waiting += len(added)
+        if wired or not only_grows or self._waiting > MOST_UNWIRED:
             self.wire()
         if self.columns.dead > MOST_DEAD + self.columns.size // 4:
             self.compact()
@@ -161,7 +163,7 @@ class Index:
         if not self._unwired:
             return
         self._look_anew()
-        found, self._unwired = self._unwired, []
+        found, self._unwired, self._waiting = self._unwired, [], 0
         dying, added = (np.concatenate(parts) for parts in zip(*((one.dying, one.added) for one in found), strict=True))
         terms, counts, owners = unpacked([held for one in found for held in one.words])
         self.postings.add(terms, added[owners], counts)

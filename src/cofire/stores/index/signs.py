@@ -74,9 +74,9 @@ class Signs:
 
     def _signs(self, vectors: Vectors) -> Bits:
         packed = np.packbits(vectors > 0, axis=1)
-        whole = np.zeros((len(vectors), self._words * 8), np.uint8)
-        whole[:, : packed.shape[1]] = packed
-        return np.ascontiguousarray(whole.view(np.uint64).T)
+        if packed.shape[1] < self._words * 8:
+            packed = np.pad(packed, ((0, 0), (0, self._words * 8 - packed.shape[1])))
+        return np.ascontiguousarray(packed.view(np.uint64).T)
 
     def _make_room(self, wanted: int) -> None:
         if wanted <= self._room.shape[1]:

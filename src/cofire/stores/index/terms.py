@@ -144,11 +144,28 @@ def all_described(stored: Sequence[Held], counts: Sequence[Mapping[str, int]], o
     ... ]
     True
     """
-    fresh = _hinted(counts, own) if len(counts) > FEW and any(counts) else [None] * len(counts)
+    if len(counts) <= FEW or not any(counts):
+        return _few_described(stored, counts, own)
     return [
-        new if new is not None and not before.terms else described(before, unsaid(said, terms))
-        for new, before, said, terms in zip(fresh, stored, counts, own, strict=True)
+        new if not before.terms else described(before, unsaid(said, terms))
+        for new, before, said, terms in zip(_hinted(counts, own), stored, counts, own, strict=True)
     ]
+
+
+def _few_described(stored: Sequence[Held], counts: Sequence[Mapping[str, int]], own: Sequence[bytes]) -> list[Held]:
+    """The same of a few. The words that a new fact gives to all that it is linked with are looked up once for them."""
+    given = {id(said): said for said in counts}
+    numbers = {
+        which: list(zip(map(term, said), map(hint, said), said.values(), strict=True)) for which, said in given.items()
+    }
+    found = []
+    for before, said, terms in zip(stored, counts, own, strict=True):
+        held, known = _opened(before), set(array("q", terms))
+        for number, hinted, count in numbers[id(said)]:
+            if number not in known and held.get(hinted, 0) < count:
+                held[hinted] = min(count, _MOST)
+        found.append(_packed(held, ()))
+    return found
 
 
 def _hinted(counts: Sequence[Mapping[str, int]], own: Sequence[bytes]) -> list[Held]:

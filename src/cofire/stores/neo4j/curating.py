@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from cofire.curating import SIMILARITY, Curation, Fade, FadedEdge, Fading, Health, Review, Usage
+from cofire.curating import NO_CURATION, SIMILARITY, Curation, Fade, FadedEdge, Fading, Health, Review, Usage
 from cofire.learned import Use
 from cofire.model import Change, EdgeCounts
 from cofire.stores.index.moments import LONG_AGO, moment, stamp
@@ -17,7 +17,7 @@ from cofire.stores.neo4j.querying import Query, Querying, Row
 def write_curation(change: Change) -> Querying[EdgeCounts]:
     """Everything of a change that belongs to curation. The counts are of edges that faded and ended."""
     yield from _archive(change)
-    if change.curation == Curation():
+    if change.curation == NO_CURATION:
         return EdgeCounts()
     yield from _give_way(change.curation)
     changed = ended = 0

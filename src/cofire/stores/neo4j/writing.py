@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from cofire.curating import Curation
+from cofire.curating import NO_CURATION
 from cofire.learned import Keeping, Shown
 from cofire.model import Change, Drawn, EdgeCounts, Fact, NewFact, ScopeSize, Written
 from cofire.revising import PutBack
@@ -61,7 +61,9 @@ def write(change: Change, expects: Mapping[str, int]) -> Querying[Written]:
     if change.adopt_vectors:
         yield from records.adopt(before)
     edges = (yield from graph_writing.write_graph(change)) if _is_of_graph(change) else NOTHING
-    faded = (yield from curating.write_curation(change)) if change.archive or change.curation != Curation() else NOTHING
+    faded = (
+        (yield from curating.write_curation(change)) if change.archive or change.curation != NO_CURATION else NOTHING
+    )
     learned = (yield from learning.write_learning(change)) if _is_of_use(change) else NOTHING
     back = yield from _scopes_of(put_back.facts)
     yield from records.settle(expects)

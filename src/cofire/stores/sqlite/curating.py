@@ -13,7 +13,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.curating import SIMILARITY, Curation, Fade, FadedEdge, Fading, Health, Review, Superseding, Usage
+from cofire.curating import NO_CURATION, SIMILARITY, Fade, FadedEdge, Fading, Health, Review, Superseding, Usage
 from cofire.dynamics import fading
 from cofire.kinds import BEHAVIOURAL, KINDS, STRUCTURAL
 from cofire.model import Change, EdgeCounts
@@ -33,7 +33,7 @@ def write_curation(connection: apsw.Connection, change: Change, version: int) ->
     curation = change.curation
     if change.archive or curation.because:
         _archive(connection, change, version)
-    if curation == Curation():
+    if curation == NO_CURATION:
         return EdgeCounts()
     for old, new in curation.restored:
         _restore(connection, old, new, version)

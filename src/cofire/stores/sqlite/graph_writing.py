@@ -16,6 +16,7 @@ from cofire.reading.descriptions import renewed
 from cofire.stores.index.moments import stamp
 from cofire.stores.index.terms import Held, all_described
 from cofire.stores.linking import supposed
+from cofire.stores.sqlite.hinting import NOTHING
 from cofire.stores.sqlite.in_bulk import MANY, trusted, write_rows
 from cofire.stores.sqlite.noting import Named
 
@@ -28,7 +29,9 @@ def write_names(connection: apsw.Connection, scope: int, written: Sequence[tuple
     """What new facts mention and are about, as it was written. `written` pairs each with its key."""
     about = {one.name for _, new in written for one in new.subjects}
     wanted = {one.name for _, new in written for one in new.mentions} | about
-    perhaps = {name for _, new in written for name in new.perhaps}
+    perhaps = set[str]()
+    if about or connection.execute("SELECT EXISTS (SELECT 1 FROM subjects)").get:
+        perhaps.update(*(new.perhaps for _, new in written))
     stored = _stored_names(connection, scope, wanted | perhaps)
     keys = {name: stored[name][0] for name in wanted & stored.keys()}
     keys |= _new_names(connection, scope, wanted - keys.keys())
@@ -184,11 +187,14 @@ def so_far(connection: apsw.Connection, ids: Collection[str]) -> dict[str, SoFar
     if not ids:
         return {}
     found: Any = connection.execute(_SO_FAR, (apsw.carray(tuple(sorted(ids))),))
-    return {id: SoFar(key, scope, terms, last, text, Held(*held)) for id, key, scope, terms, last, text, *held in found}
+    return {
+        id: SoFar(key, scope, terms, last, text, NOTHING if last is None else Held(*held))
+        for id, key, scope, terms, last, text, *held in found
+    }
 
 
 _SO_FAR = """
-SELECT f.id, f.key, f.scope, f.terms, d.key, d.text, coalesce(d.terms, x''), coalesce(d.counts, x'')
+SELECT f.id, f.key, f.scope, f.terms, d.key, d.text, d.terms, d.counts
 FROM carray(?) c CROSS JOIN facts f ON f.id = c.value
 LEFT JOIN descriptions d ON d.key = (SELECT max(key) FROM descriptions WHERE fact = f.key)
 """

@@ -1,9 +1,10 @@
-"""In bulk: how very many rows are written at once, inside somebody else's transaction."""
+"""In bulk: how very many rows are written or read at once, inside somebody else's transaction."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from itertools import chain, islice
 from typing import Any
 
@@ -13,6 +14,7 @@ import apsw
 MANY = 1_000
 # Rows that are written by one statement, and those that are held ready for it.
 TOGETHER, READY = 32, 2_048
+PASSING_KB = 1_000
 
 
 @contextmanager
@@ -28,6 +30,26 @@ def trusted(connection: apsw.Connection) -> Iterator[None]:
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_FKEY, 1)
 
 
+@contextmanager
+def read_once(connection: apsw.Connection) -> Iterator[None]:
+    """What a reader reads inside is not looked at again. SQLite keeps few of its pages meanwhile: whenever somebody has written it lets
+    go of all, and that takes the longer the more it ever kept. One who writes keeps what it has."""
+    if not getattr(connection, "moment", 0):
+        yield
+        return
+    kept = connection.pragma("cache_size")
+    try:
+        connection.pragma("cache_size", -PASSING_KB)
+        yield
+    finally:
+        connection.pragma("cache_size", kept)
+
+
+@lru_cache
+def _statement(sql: str, columns: int, rows: int) -> str:
+    return sql.format(values(columns, rows))
+
+
 def write_rows(connection: apsw.Connection, sql: str, rows: Iterable[Sequence[Any]]) -> None:
     """Write rows by a statement that has {} for their values. It is begun once for some dozens, as that takes long beside a row."""
     rest = iter(rows)
@@ -36,7 +58,7 @@ def write_rows(connection: apsw.Connection, sql: str, rows: Iterable[Sequence[An
         together = [tuple(chain.from_iterable(ready[at : at + TOGETHER])) for at in range(0, whole, TOGETHER)]
         for some, many in ((together, TOGETHER), (ready[whole:], 1)):
             if some:
-                connection.executemany(sql.format(values(len(ready[0]), many)), some)
+                connection.executemany(_statement(sql, len(ready[0]), many), some)
 
 
 def values(columns: int, rows: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import datetime
 from itertools import chain
 from threading import RLock
@@ -26,6 +26,8 @@ from cofire.stores.index.names import Held
 from cofire.stores.sqlite import edge_feed, hinting, learning, rows
 from cofire.stores.sqlite.connecting import Line, state_of
 from cofire.stores.sqlite.graph_writing import fact_keys
+from cofire.stores.sqlite.hinting import FIRST_VERSION
+from cofire.stores.sqlite.in_bulk import read_once
 from cofire.stores.sqlite.noting import News, held
 from cofire.stores.sqlite.writing import KEPT_REMOVALS
 
@@ -47,9 +49,8 @@ class LiveIndex:
         self._scopes: dict[str, int] = {}
         self._epoch = ""
         self._version = -1
-        # The filter that was asked for last, and who passes it.
-        self._filter: Where | None = None
-        self._mask: Mask | None = None
+        # The last filter that was asked for, and which positions pass it.
+        self._masked: tuple[Where, Mask] | None = None
         self._times: dict[tuple[int, ...], tuple[datetime | None, datetime | None]] = {}
         self._adjacency: Adjacency | None = None
         # Up to where the adjacency has followed, and the facts that were removed since.
@@ -106,11 +107,10 @@ class LiveIndex:
 
     def admitted(self, connection: apsw.Connection, where: Where) -> Mask:
         """Which positions pass a filter; a recall asks several times for the same."""
-        if self._mask is None or where is not self._filter:
+        if self._masked is None or self._masked[0] is not where:
             members = None if where.community is None else learning.members(connection, where.community)
-            self._mask = self._index.admitted(where, self.scope_keys(where.scopes), members)
-            self._filter = where
-        return self._mask
+            self._masked = where, self._index.admitted(where, self.scope_keys(where.scopes), members)
+        return self._masked[1]
 
     def scope_keys(self, scopes: Sequence[str] | None) -> list[int] | None:
         """The keys of scopes; one that nobody has is there for those that are unknown."""
@@ -185,7 +185,8 @@ class LiveIndex:
             self._moment = moment
             return
         if epoch != self._epoch or not 0 <= version - self._version <= KEPT_REMOVALS:
-            self._index, self._version = loaded(connection, epoch, graph=self._graph)
+            with read_once(connection):
+                self._index, self._version = loaded(connection, epoch, graph=self._graph)
             self._adjacency = None
         news = self._own
         if news is None or (news.epoch, news.since, news.version) != (epoch, self._version, version):
@@ -194,7 +195,7 @@ class LiveIndex:
         # A fact that was removed may be back by now.
         back = {row.key for row in news.changed}
         self._left = [key for key in (*self._left, *news.gone) if key not in back]
-        self._mask = None
+        self._masked = None
         self._times.clear()
         if epoch != self._epoch or not {row.scope for row in news.changed} <= set(self._scopes.values()):
             self._scopes = {str(name): int(key) for name, key in connection.execute("SELECT name, key FROM scopes")}
@@ -216,7 +217,8 @@ def news_of_one_write(connection: apsw.Connection) -> News:
 
 
 def _news(connection: apsw.Connection, since: int, epoch: str, version: int, gone: Sequence[int]) -> News:
-    changed = [rows.index_row(row) for row in connection.execute(rows.SELECT_FOR_INDEX, (since,))]
+    with read_once(connection) if since < FIRST_VERSION else nullcontext():
+        changed = [rows.index_row(row) for row in connection.execute(rows.SELECT_FOR_INDEX, (since,))]
     hints = hinting.since(connection, since, [row.key for row in changed])
     return News(epoch, since, version, changed, gone, *_names(connection, since, changed), hints)
 

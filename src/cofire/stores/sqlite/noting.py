@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,10 @@ from cofire.stores.index.terms import Held as Words
 
 # So few are likely to be looked at before the next are told, by one who tells them one by one.
 FEW_FACTS = 8
+# All that a change may tell besides a few facts and what these are linked with.
+_NOTED = {"now", "facts", "edges", "reach", "descriptions", "idle_minutes"}
+_BESIDES = attrgetter(*(one.name for one in fields(Change) if one.name not in _NOTED))
+_NOTHING_BESIDES = _BESIDES(Change(now=datetime.min.replace(tzinfo=UTC)))
 # A fact and a name by their keys, how strongly it is held, and in which sentences.
 Named = tuple[int, int, float, int]
 
@@ -68,15 +74,7 @@ def notes_of(change: Change) -> Notes:
     """Notes to be taken of a change. They suffice where it tells of a few facts and what these are linked with, and of nothing else."""
     if not tells_few(change):
         return Notes(whole=False)
-    told = Change(
-        now=change.now,
-        facts=change.facts,
-        edges=change.edges,
-        reach=change.reach,
-        descriptions=change.descriptions,
-        idle_minutes=change.idle_minutes,
-    )
-    return Notes(whole=change == told)
+    return Notes(whole=_BESIDES(change) == _NOTHING_BESIDES)
 
 
 def held(found: Any, place: Mapping[int, int]) -> Held:

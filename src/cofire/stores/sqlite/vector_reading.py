@@ -15,6 +15,7 @@ from cofire.stores.base import Near
 from cofire.stores.index.index import Index
 from cofire.stores.index.warm_vectors import ASKED_BEFORE, MOST, WarmVectors
 from cofire.stores.sqlite import rows
+from cofire.stores.sqlite.in_bulk import read_once
 
 
 def rows_at(connection: apsw.Connection, index: Index, positions: Any) -> VectorRows:
@@ -23,7 +24,8 @@ def rows_at(connection: apsw.Connection, index: Index, positions: Any) -> Vector
         return VectorRows.of(np.zeros((len(positions), 0), np.float32))
     index.asked += 1
     if index.warm is None and index.asked > ASKED_BEFORE and index.columns.size <= MOST:
-        index.warm = WarmVectors(_all_vectors(connection, index), index.model.mean)
+        with read_once(connection):
+            index.warm = WarmVectors(_all_vectors(connection, index), index.model.mean)
     if index.warm is not None:
         return index.warm.at(positions)
     return VectorRows.of(_vectors(connection, index.columns["key"][positions], index.dimension))
