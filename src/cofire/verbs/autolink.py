@@ -20,7 +20,7 @@ from cofire.graph_settings import (
     MULTI_GRAPH,
 )
 from cofire.model import Description, Edge, Fact, NewEdge, Where
-from cofire.reading.descriptions import extended, gist, said_by
+from cofire.reading.descriptions import all_said_by, extended, gist
 from cofire.settings import Settings
 from cofire.sheaves import shared_tags
 from cofire.stores.base import Near
@@ -100,7 +100,7 @@ def describe(cites: Mapping[str, Mapping[str, str]]) -> tuple[Description, ...]:
     """What each old fact is now known to belong with: with what it cites, the gists of new facts by their ids. The store goes on from
     the description that holds so far. The text of the fact stays as it is."""
     texts = {id: extended("", list(gists.values())) for id, gists in cites.items()}
-    said = {text: said_by(text) for text in set(texts.values())}
+    said = all_said_by(set(texts.values()))
     return tuple(Description(id, text, said[text], cites[id]) for id, text in texts.items())
 
 
