@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cofire.asks import Alike, Asking, at_one_moment
 from cofire.dynamics import likeness
@@ -26,6 +27,7 @@ from cofire.sheaves import shared_tags
 from cofire.stores.base import Near
 
 KIND, MODE = "auto_link", "skip"
+DECIMALS = 6
 DEVIATIONS, HIGHEST = 5.0, 0.9
 # Facts near enough to be linked are near by their signs too, so that few need be looked at closely.
 CANDIDATES = 128
@@ -93,7 +95,19 @@ def link_edges(linked: Sequence[Linked]) -> tuple[NewEdge, ...]:
 
 
 def link_weight(cosine: float) -> float:
-    return round(min(1.0, cosine), 6)
+    return round(min(1.0, cosine), DECIMALS)
+
+
+def link_weights(cosines: NDArray[np.float32]) -> NDArray[np.float64]:
+    """The same of many. A cosine has so few bits that a million times it is exact, and so it is rounded to the same.
+
+    >>> link_weights(np.array([0.1234565, 1.5], np.float32)).tolist() == [
+    ...     link_weight(float(np.float32(0.1234565))),
+    ...     1.0,
+    ... ]
+    True
+    """
+    return np.asarray(np.round(np.minimum(1.0, cosines.astype(np.float64)), DECIMALS))
 
 
 def describe(cites: Mapping[str, Mapping[str, str]]) -> tuple[Description, ...]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from cofire.dynamics.ordering import downwards, first_of_each, in_order, nth_of_each, occurring
 from cofire.sheaves import Ints, Sheaf, tags_of_edges
 from cofire.stores.base import Kin
-from cofire.verbs.autolink import KIND, MODE, link_weight
+from cofire.verbs.autolink import KIND, MODE, link_weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def late_pairs(kin: Kin, least: float, most: int) -> LatePairs:
 
 def late_edges(pairs: LatePairs, tags: Mapping[str, tuple[str, ...]]) -> Sheaf:
     """The links, each from the older fact, which has the smaller id. `tags` are those of facts that have any."""
-    weight = np.array(list(map(link_weight, pairs.cosines.tolist())), np.float64)
+    weight = link_weights(pairs.cosines)
     shared = tags_of_edges(pairs.old, pairs.new, [tags.get(id, ()) for id in pairs.ids])
     return Sheaf(pairs.ids, pairs.old, pairs.new, KIND, weight, np.ones(len(weight)), shared, KIND, MODE)
 
