@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from threading import RLock
 
 # So many things are made between two looks, where Python's own habit is a few hundred or thousand.
-MADE_BETWEEN_LOOKS = 1_000_000
+MADE_BETWEEN_LOOKS = 4_000_000
 
 _turn = RLock()
 _before: list[tuple[int, int, int]] = []

@@ -45,7 +45,9 @@ class Sheaf:
 
     def connected(self) -> set[str]:
         """The facts at the ends."""
-        return {self.ids[row] for row in np.unique(np.concatenate([self.source, self.target])).tolist()}
+        used = np.zeros(len(self.ids), np.bool_)
+        used[self.source] = used[self.target] = True
+        return {self.ids[row] for row in np.flatnonzero(used).tolist()}
 
 
 class Sheaves(Sequence[NewEdge]):

@@ -22,7 +22,7 @@ from cofire.errors import CofireError
 from cofire.model import Change, Edge, NewEdge
 from cofire.stores import reference_graph
 from cofire.stores.base import Conducting, Expansion, Store
-from cofire.stores.index import adjacency, name_links
+from cofire.stores.index import adjacency, halves, name_links
 from cofire.stores.reference import ReferenceStore
 from cofire.stores.sqlite import live_index
 from cofire.stores.sqlite.store import SqliteStore
@@ -38,6 +38,7 @@ SMALL = (
     (live_index, "SMALLEST_SNAPSHOT", 4),
     (adjacency, "MOST_CHANGED", 6),
     (adjacency, "MANY", 4),
+    (halves, "TOGETHER", 3),
     (adjacency, "CROWDED", 3),
     *((module, "MOST_NAMED", 5) for module in (name_links, reference_graph)),
     *((module, "MOST_LINKED", 2) for module in (name_links, reference_graph)),

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.dynamics.ordering import first_of_each
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Place = tuple[int, int, str]
@@ -43,7 +45,7 @@ class Offers:
         Offers(kind='similar', one=array([0, 1]), other=array([1, 2]), weight=array([0.3, 0.5]))
         """
         one, other = np.minimum(*ends), np.maximum(*ends)
-        _, first = np.unique(one * (other.max(initial=0) + 1) + other, return_index=True)
+        first = first_of_each(one, other)
         first = first[one[first] != other[first]]
         return cls(kind, one[first], other[first], weight[first])
 

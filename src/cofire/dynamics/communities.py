@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.dynamics.ordering import in_order
 from cofire.dynamics.runs import stretched
 
 Floats = NDArray[np.float64]
@@ -136,8 +137,7 @@ class _Neighbourhoods:
 def _neighbourhoods(source: Ints, target: Ints, weight: Floats, nodes: int) -> _Neighbourhoods:
     one, other, votes = _pairs(source, target, weight, nodes)
     hearing, heard = np.concatenate([one, other]), np.concatenate([other, one])
-    # Words that carry their index are sorted four times as fast as indices.
-    order = np.sort(hearing << HALF_BITS | np.arange(len(hearing))) & HALF
+    order = in_order(hearing)
     starts = np.concatenate([[0], np.cumsum(np.bincount(hearing, minlength=nodes))])
     return _Neighbourhoods(starts, heard[order], np.tile(votes, 2)[order])
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.dynamics.ordering import downwards, in_order, nth_of_each
 from cofire.kernels.library import LIBRARY
 from cofire.kernels.neighbours import NOBODY, Shortlist
 
@@ -138,10 +139,8 @@ def _best(vectors: Matrix, rows: Rows, among: Rows, k: int) -> Pairs:
 
 def _top(pairs: Pairs, k: int) -> Pairs:
     """The k best of each left row."""
-    order = np.lexsort((-pairs.cosines, pairs.left))
-    left = pairs.left[order]
-    begins = np.searchsorted(left, left)
-    kept = order[np.arange(len(left)) - begins < k]
+    order = in_order(pairs.left, downwards(pairs.cosines))
+    kept = order[nth_of_each(pairs.left[order]) < k]
     return Pairs(pairs.left[kept], pairs.right[kept], pairs.cosines[kept])
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from cofire.model import Description, Fact
 from cofire.reading.phrases import phrases
@@ -14,6 +14,9 @@ from cofire.reading.words import counts
 
 LONGEST_DESCRIPTION = 400
 LEAD, BETWEEN = "Goes with: ", "; "
+
+# Words, each with how often it occurs.
+Words = tuple[tuple[str, int], ...]
 
 
 def extended(before: str, newer: Sequence[str]) -> str:
@@ -97,20 +100,34 @@ def left(history: Iterable[str], gone: AbstractSet[str]) -> list[str | None]:
 
 
 def said_by(description: str) -> dict[str, int]:
-    """How often each word stands in the gists of a description. One gist describes many facts, and is read once for all of them.
+    """How often each word stands in the gists of a description.
 
     >>> said_by("Goes with: tea leaves; green tea")
     {'tea': 2, 'leav': 1, 'green': 1}
     """
+    return _said(description, _words_of)
+
+
+def all_said_by(descriptions: Iterable[str]) -> dict[str, dict[str, int]]:
+    """The same of many, by what they are. One gist describes many facts, and is read once for all of them.
+
+    >>> all_said_by(["Goes with: green tea", "Goes with: tea pot"])
+    {'Goes with: green tea': {'green': 1, 'tea': 1}, 'Goes with: tea pot': {'tea': 1, 'pot': 1}}
+    """
+    words_of = cache(_words_of.__wrapped__)
+    return {one: _said(one, words_of) for one in descriptions}
+
+
+def _said(description: str, words_of: Callable[[str], Words]) -> dict[str, int]:
     often: dict[str, int] = {}
     for one in _gists(description):
-        for word, count in _words_of(one):
+        for word, count in words_of(one):
             often[word] = often.get(word, 0) + count
     return often
 
 
 @lru_cache(maxsize=4_096)
-def _words_of(gist: str) -> tuple[tuple[str, int], ...]:
+def _words_of(gist: str) -> Words:
     return tuple(counts(gist).items())
 
 

@@ -14,6 +14,7 @@ from cofire.curating import Curable
 from cofire.dynamics.context import Context
 from cofire.dynamics.likeness import VectorRows
 from cofire.dynamics.onward import Journey, Onward
+from cofire.dynamics.ordering import occurring
 from cofire.embedders.base import Vectors
 from cofire.learned import Learnable
 from cofire.model import Change, Edge, Fact, Importance, Link, Past, Record, Where, Written
@@ -184,9 +185,7 @@ class Kin:
     @property
     def rows(self) -> NDArray[np.int64]:
         """Those that are in any pair, in order."""
-        used = np.zeros(len(self.ids), np.bool_)
-        used[self.left] = used[self.right] = True
-        return np.flatnonzero(used)
+        return occurring(len(self.ids), self.left, self.right)
 
 
 @dataclass(frozen=True)

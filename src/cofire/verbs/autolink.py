@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cofire.asks import Alike, Asking, at_one_moment
 from cofire.dynamics import likeness
@@ -20,12 +21,13 @@ from cofire.graph_settings import (
     MULTI_GRAPH,
 )
 from cofire.model import Description, Edge, Fact, NewEdge, Where
-from cofire.reading.descriptions import extended, gist, said_by
+from cofire.reading.descriptions import all_said_by, extended, gist
 from cofire.settings import Settings
 from cofire.sheaves import shared_tags
 from cofire.stores.base import Near
 
 KIND, MODE = "auto_link", "skip"
+DECIMALS = 6
 DEVIATIONS, HIGHEST = 5.0, 0.9
 # Facts near enough to be linked are near by their signs too, so that few need be looked at closely.
 CANDIDATES = 128
@@ -93,14 +95,26 @@ def link_edges(linked: Sequence[Linked]) -> tuple[NewEdge, ...]:
 
 
 def link_weight(cosine: float) -> float:
-    return round(min(1.0, cosine), 6)
+    return round(min(1.0, cosine), DECIMALS)
+
+
+def link_weights(cosines: NDArray[np.float32]) -> NDArray[np.float64]:
+    """The same of many. A cosine has so few bits that a million times it is exact, and so it is rounded to the same.
+
+    >>> link_weights(np.array([0.1234565, 1.5], np.float32)).tolist() == [
+    ...     link_weight(float(np.float32(0.1234565))),
+    ...     1.0,
+    ... ]
+    True
+    """
+    return np.asarray(np.round(np.minimum(1.0, cosines.astype(np.float64)), DECIMALS))
 
 
 def describe(cites: Mapping[str, Mapping[str, str]]) -> tuple[Description, ...]:
     """What each old fact is now known to belong with: with what it cites, the gists of new facts by their ids. The store goes on from
     the description that holds so far. The text of the fact stays as it is."""
     texts = {id: extended("", list(gists.values())) for id, gists in cites.items()}
-    said = {text: said_by(text) for text in set(texts.values())}
+    said = all_said_by(set(texts.values()))
     return tuple(Description(id, text, said[text], cites[id]) for id, text in texts.items())
 
 

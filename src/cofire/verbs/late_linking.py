@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.dynamics.ordering import downwards, first_of_each, in_order, nth_of_each, occurring
 from cofire.sheaves import Ints, Sheaf, tags_of_edges
 from cofire.stores.base import Kin
-from cofire.verbs.autolink import KIND, MODE, link_weight
+from cofire.verbs.autolink import KIND, MODE, link_weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +28,10 @@ class LatePairs:
         return LatePairs(self.ids, self.new[which], self.old[which], self.cosines[which])
 
     def newer(self) -> list[str]:
-        return [self.ids[row] for row in np.unique(self.new).tolist()]
+        return [self.ids[row] for row in occurring(len(self.ids), self.new).tolist()]
 
     def older(self) -> list[str]:
-        return [self.ids[row] for row in np.unique(self.old).tolist()]
+        return [self.ids[row] for row in occurring(len(self.ids), self.old).tolist()]
 
     def of_new(self, some: Container[str]) -> LatePairs:
         return self.at(self._are(some)[self.new])
@@ -51,18 +52,19 @@ def late_pairs(kin: Kin, least: float, most: int) -> LatePairs:
     one, other, cosines = rank[kin.left[near]], rank[kin.right[near]], kin.cosines[near]
     new, old = np.maximum(one, other), np.minimum(one, other)
     # Who is kin by nearness and by a tag stands there twice, and their cosines may differ in the last bit.
-    _, once = np.unique(new * len(order) + old, return_index=True)
-    _, came, which = np.unique(new, return_index=True, return_inverse=True)
-    turn = came[which][once]
-    best = np.lexsort((-old[once], -cosines[once], turn))
-    nth = np.arange(len(best)) - np.searchsorted(turn[best], turn[best])
-    kept = once[best[nth < most]]
+    once = first_of_each(new, old)
+    came = np.empty(len(order), np.int64)
+    came[new[::-1]] = np.arange(len(new))[::-1]
+    # Turned around, as of equals the younger comes first.
+    turn, once = came[new[once]][::-1], once[::-1]
+    best = in_order(turn, downwards(cosines[once]))
+    kept = once[best[nth_of_each(turn[best]) < most]]
     return LatePairs([kin.ids[row] for row in order], new[kept], old[kept], cosines[kept])
 
 
 def late_edges(pairs: LatePairs, tags: Mapping[str, tuple[str, ...]]) -> Sheaf:
     """The links, each from the older fact, which has the smaller id. `tags` are those of facts that have any."""
-    weight = np.array(list(map(link_weight, pairs.cosines.tolist())), np.float64)
+    weight = link_weights(pairs.cosines)
     shared = tags_of_edges(pairs.old, pairs.new, [tags.get(id, ()) for id in pairs.ids])
     return Sheaf(pairs.ids, pairs.old, pairs.new, KIND, weight, np.ones(len(weight)), shared, KIND, MODE)
 
@@ -74,7 +76,7 @@ def late_cites(pairs: LatePairs, gists: Mapping[str, str]) -> dict[str, dict[str
     >>> late_cites(pairs, {"b": "tea", "c": "pot"})
     {'b': {'c': 'pot'}, 'a': {'b': 'tea', 'c': 'pot'}}
     """
-    by_old = np.argsort(pairs.old, kind="stable")
+    by_old = in_order(pairs.old)
     olds, begins, many = np.unique(pairs.old[by_old], return_index=True, return_counts=True)
     new, came = pairs.new[by_old].tolist(), np.argsort(by_old[begins])
     told = [gists.get(id, "") for id in pairs.ids]

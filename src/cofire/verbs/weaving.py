@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from cofire.dynamics import affinity
 from cofire.dynamics.affinity import Weights
 from cofire.dynamics.capping import Capping, Offers, Tie, capped
+from cofire.dynamics.ordering import downwards, first_of_each, in_order, nth_of_each
 from cofire.graph_settings import (
     CROSS_CATEGORY,
     DEGREE_CAP,
@@ -124,10 +125,9 @@ def edge_scores(
 
 def semantic_offers(cloth: Cloth, settings: Settings) -> Offers:
     """Each fact with its few nearest, where they are near at all."""
-    order = np.lexsort((-cloth.cosines, cloth.left))
-    left = cloth.left[order]
-    nth = np.arange(len(left)) - np.searchsorted(left, left)
-    chosen = order[(nth < settings[SEMANTIC_MOST]) & (cloth.cosines[order] >= settings[SEMANTIC_FLOOR])]
+    near = np.flatnonzero(cloth.cosines >= settings[SEMANTIC_FLOOR])
+    order = near[in_order(cloth.left[near], downwards(cloth.cosines[near]))]
+    chosen = order[nth_of_each(cloth.left[order]) < settings[SEMANTIC_MOST]]
     # Two that chose each other are offered as the later one saw it: their cosines may differ in the last bit.
     last = chosen[::-1]
     return Offers.of(
@@ -150,7 +150,7 @@ def _placed(offers: Offers, cloth: Cloth, held: Sequence[Edge], settings: Settin
 def _once(cloth: Cloth) -> tuple[Ints, Ints, NDArray[np.float32]]:
     """Each pair once, whichever side found it."""
     low, high = np.minimum(cloth.left, cloth.right), np.maximum(cloth.left, cloth.right)
-    _, first = np.unique(low * max(1, len(cloth.ids)) + high, return_index=True)
+    first = first_of_each(low, high)
     return low[first], high[first], cloth.cosines[first]
 
 

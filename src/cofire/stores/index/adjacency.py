@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -24,13 +25,13 @@ from cofire.stores.index.halves import (
     Places,
     StoredEdge,
     content_ranks,
-    halves,
     in_millionths,
     in_rows,
     joined,
     kept_numbers,
     same,
     table,
+    taken_in,
 )
 from cofire.stores.index.key_arrays import CROWDED, among, counted_by_owner, different, marked
 
@@ -58,18 +59,18 @@ MANY = 256
 class Adjacency:
     """A base that is in order, and an overlay of what came or changed since; what it replaces in the base is dead.
 
-    `taken` counts the edges that were taken in since it was made, `compactions` how often all was put in order anew.
+    `taken` counts the edges that were taken in one by one since it was made, `compactions` how often all was put in order anew.
     """
 
     _base: Base
     _degree: Numbers
 
-    def __init__(self, columns: Columns, edges: Sequence[StoredEdge] = ()) -> None:
+    def __init__(self, columns: Columns, edges: Iterable[StoredEdge] = ()) -> None:
         self.kinds = Numbered(KINDS_THROUGH_NAMES)
         self.tag_texts = Numbered([""])
         self.taken = self.compactions = 0
         self._compiled: StoredLinks | None = None
-        self._settle(halves(edges, self.kinds, self.tag_texts), columns)
+        self._settle(taken_in(edges, self.kinds, self.tag_texts)[0], columns)
 
     @property
     def size(self) -> int:
@@ -81,13 +82,15 @@ class Adjacency:
         """How many keys there are rows for."""
         return len(self._degree)
 
-    def change(self, edges: Sequence[StoredEdge], gone: Sequence[int], columns: Columns) -> None:
+    def change(self, edges: Iterable[StoredEdge], gone: Sequence[int], columns: Columns) -> None:
         """Take in edges that came, changed or ended, and let go of those of removed facts."""
-        self.taken += len(edges)
-        if len(edges) > MANY + self.size // 128:
-            return self._merge(edges, columns)
+        rest, few = iter(edges), MANY + self.size // 128
+        some = list(islice(rest, few + 1))
+        if len(some) > few:
+            return self._merge(chain(some, rest), columns)
         self.make_room(columns)
-        for edge in edges:
+        self.taken += len(some)
+        for edge in some:
             self._take(edge)
         if gone:
             self._leave(np.array(gone, np.int32))
@@ -251,12 +254,10 @@ class Adjacency:
         base = Base(starts, found.neighbour, found.code, found.weight, found.confidence, tagged, found.tags[tagged])
         self._begin(base, counted_by_owner(found.pairs, len(ranks)).astype(np.int32))
 
-    def _merge(self, edges: Sequence[StoredEdge], columns: Columns) -> None:
+    def _merge(self, edges: Iterable[StoredEdge], columns: Columns) -> None:
         """Take in many edges at once. Links of facts that are gone go by themselves when all is put in order."""
-        named = halves(edges, self.kinds, self.tag_texts)
-        standing = [edge for edge in edges if not edge.ended]
-        fresh = named if len(standing) == len(edges) else halves(standing, self.kinds, self.tag_texts)
-        known = self._everything()
+        fresh, ended = taken_in(edges, self.kinds, self.tag_texts)
+        named, known = joined([fresh, ended]), self._everything()
         kept = ~among(named.pairs, known.pairs)
         kept[~kept] = ~same(known.at(~kept), named)
         self._settle(joined([known.at(kept), fresh]), columns)

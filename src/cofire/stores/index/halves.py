@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,8 @@ Places = NDArray[np.int64]
 MILLION = 1_000_000
 UNSAID = -1
 WEIGHT_BITS = 20
+# So many stored edges become halves at once.
+TOGETHER = 4_096
 # Kinds that links through names have; they are known in every store.
 ABOUT, ENTITY = 0, 1
 
@@ -106,7 +109,19 @@ def table(rows: Sequence[Sequence[int]]) -> Halves:
     return Halves(*np.array(rows, np.int32).reshape(-1, 6).T)
 
 
-def halves(edges: Sequence[StoredEdge], kinds: Numbered, tags: Numbered) -> Halves:
+def taken_in(edges: Iterable[StoredEdge], kinds: Numbered, tags: Numbered) -> tuple[Halves, Halves]:
+    """The halves of edges that stand, and of those that have ended. Some thousand are looked at together, so that of very many none
+    is an object for long."""
+    rest, standing, ended = iter(edges), [table([])], [table([])]
+    while some := list(islice(rest, TOGETHER)):
+        gone = [edge for edge in some if edge.ended]
+        standing.append(_halves([edge for edge in some if not edge.ended] if gone else some, kinds, tags))
+        if gone:
+            ended.append(_halves(gone, kinds, tags))
+    return joined(standing), joined(ended)
+
+
+def _halves(edges: Sequence[StoredEdge], kinds: Numbered, tags: Numbered) -> Halves:
     """Edges from the ends that they conduct from: from both, from the source, or from none. One to itself is there once."""
     columns: list[Any] = list(zip(*edges, strict=True)) if edges else [()] * len(StoredEdge._fields)
     number = _numbers(columns[2], kinds)
@@ -118,10 +133,10 @@ def halves(edges: Sequence[StoredEdge], kinds: Numbered, tags: Numbered) -> Halv
         millionths(np.array(columns[4], np.float64)),
         _numbers(columns[5], tags),
     )
-    conducts = np.array([kind_of(kind).conducts for kind in kinds.words])[number]
-    back = away.at((conducts == "both") & (away.owner != away.neighbour))
+    conducts = np.array([kind_of(kind).conducts for kind in kinds.words])
+    back = away.at((conducts == "both")[number] & (away.owner != away.neighbour))
     turned = Halves(back.neighbour, back.owner, back.code + 1, back.weight, back.confidence, back.tags)
-    return joined([away.at(conducts != "never"), turned])
+    return joined([away.at((conducts != "never")[number]), turned])
 
 
 def _numbers(said: Sequence[str | None], known: Numbered) -> Numbers:

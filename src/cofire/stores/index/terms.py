@@ -17,6 +17,7 @@ from cofire.kernels.library import LIBRARY
 from cofire.kernels.words import sentences
 from cofire.model import Fact
 from cofire.reading.timewords import speaks_of_time
+from cofire.stores.index.key_arrays import among
 
 Terms = NDArray[np.int64]
 Counts = NDArray[np.uint16]
@@ -175,7 +176,7 @@ def _hinted(counts: Sequence[Mapping[str, int]], own: Sequence[bytes]) -> list[H
     word = np.fromiter(map(number.__getitem__, words), np.int64, len(words))
     row = np.repeat(np.arange(len(counts)), list(map(len, counts)))
     often = np.fromiter(chain.from_iterable(said.values() for said in counts), np.int64, len(words))
-    unsaid_ones = ~np.isin(row * len(number) + word, _own_words(list(number), own))
+    unsaid_ones = ~among(_own_words(list(number), own), row * len(number) + word)
     ends = np.cumsum(np.bincount(row[unsaid_ones], minlength=len(counts))).tolist()
     hints = np.array(list(map(hint, number)), np.int64)[word[unsaid_ones]].tobytes()
     many = np.minimum(often[unsaid_ones], _MOST).astype(np.uint16).tobytes()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import apsw
 
@@ -28,13 +27,9 @@ SELECT (SELECT count(*) FROM graph_edges WHERE version > ?1) + (SELECT count(*) 
 """
 
 
-def since(connection: apsw.Connection, version: int) -> list[StoredEdge]:
-    """Edges that came, changed or ended after a version."""
-    return _edges(connection.execute(_SINCE, (version,)))
-
-
-def _edges(found: Any) -> list[StoredEdge]:
-    return list(map(StoredEdge._make, found))
+def since(connection: apsw.Connection, version: int) -> Iterator[StoredEdge]:
+    """Edges that came, changed or ended after a version, read as they are asked for."""
+    return map(StoredEdge._make, connection.execute(_SINCE, (version,)))
 
 
 def load(connection: apsw.Connection, epoch: str, columns: Columns) -> Adjacency:
@@ -42,7 +37,7 @@ def load(connection: apsw.Connection, epoch: str, columns: Columns) -> Adjacency
     known = connection.execute("SELECT version FROM snapshots WHERE epoch = ?", (epoch,)).get
     found = None if known is None else _kept(connection, columns)
     if found is None:
-        return Adjacency(columns, _edges(connection.execute(_ALL)))
+        return Adjacency(columns, map(StoredEdge._make, connection.execute(_ALL)))
     gone = [key for (key,) in connection.execute("SELECT fact FROM removed WHERE version > ?", (known,))]
     found.change(since(connection, known), gone, columns)
     return found

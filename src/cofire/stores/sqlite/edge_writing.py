@@ -10,6 +10,7 @@ from typing import Any
 import apsw
 import numpy as np
 
+from cofire.dynamics.ordering import in_order
 from cofire.errors import InvalidInput, NotFound
 from cofire.kinds import kind_of
 from cofire.model import Edge, EdgeCounts, NewEdge
@@ -109,7 +110,7 @@ def _in_order(placed: Sequence[Placed], kinds: Sequence[str]) -> list[Placed]:
     some = [one for one in placed if one[0][2] in number]
     source, target = (np.array([one[0][end] for one in some], np.int64) for end in (0, 1))
     kind = np.array([number[one[0][2]] for one in some], np.int64)
-    return [some[at] for at in np.lexsort((kind, target, source)).tolist()]
+    return [some[at] for at in in_order(source, target, kind).tolist()]
 
 
 def _place(new: NewEdge, ends: Ends) -> Place | None:

@@ -14,6 +14,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.dynamics.ordering import first_of_each, in_order
 from cofire.errors import InvalidInput
 from cofire.kinds import kind_of
 from cofire.model import NewEdge
@@ -85,7 +86,7 @@ def _in_order(sheaves: Sequence[Sheaf], ends: Ends) -> Swath:
     laid = [_laid(sheaf, ends) for sheaf in sheaves]
     sheaf = np.repeat(np.arange(len(sheaves)), [len(rows) for rows, _, _ in laid])
     row, source, target = (np.concatenate(column) for column in zip(*laid, strict=True))
-    return Swath(sheaves, sheaf, row, source, target).at(np.lexsort((sheaf, target, source)))
+    return Swath(sheaves, sheaf, row, source, target).at(in_order(source, target, sheaf))
 
 
 def _laid(sheaf: Sheaf, ends: Ends) -> tuple[Ints, Ints, Ints]:
@@ -100,7 +101,7 @@ def _laid(sheaf: Sheaf, ends: Ends) -> tuple[Ints, Ints, Ints]:
 
 def _are_known(connection: apsw.Connection, table: str, swath: Swath) -> NDArray[np.bool_]:
     kinds = {sheaf.kind for sheaf in swath.sheaves}
-    known = known_places(connection, table, np.unique(swath.source).tolist(), kinds)
+    known = known_places(connection, table, swath.source[first_of_each(swath.source)].tolist(), kinds)
     if not known:
         return np.zeros(len(swath.row), np.bool_)
     return np.array([place in known for place in swath.places()], np.bool_)

@@ -1,0 +1,47 @@
+"""Rows in order: as numpy has it, whether or not they fit into a word."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cofire.dynamics.ordering import downwards, first_of_each, in_order, nth_of_each, occurring
+
+SMALL, LARGE = st.integers(-3, 3), st.integers(-(2**62), 2**62)
+ROWS = st.one_of(*(st.lists(st.tuples(one, other), max_size=40) for one in (SMALL, LARGE) for other in (SMALL, LARGE)))
+FLOATS = st.floats(width=32, allow_nan=False)
+
+
+def columns(rows: list[tuple[int, int]]) -> np.ndarray:
+    return np.array(rows, np.int64).reshape(-1, 2).T
+
+
+@given(ROWS)
+def test_rows_come_by_the_first_column_then_by_the_next_and_equals_as_they_stood(rows: list[tuple[int, int]]) -> None:
+    one, other = columns(rows)
+    assert in_order(one, other).tolist() == np.lexsort((other, one)).tolist()
+
+
+@given(ROWS)
+def test_of_the_same_rows_the_first_is_taken(rows: list[tuple[int, int]]) -> None:
+    assert [rows[at] for at in first_of_each(*columns(rows))] == sorted(set(rows))
+    assert first_of_each(*columns(rows)).tolist() == [rows.index(row) for row in sorted(set(rows))]
+
+
+@given(st.lists(FLOATS, max_size=40))
+def test_downwards_is_the_order_of_falling_numbers(values: list[float]) -> None:
+    numbers = np.array(values, np.float32)
+    assert in_order(downwards(numbers)).tolist() == np.argsort(-numbers, kind="stable").tolist()
+
+
+@given(st.lists(st.integers(0, 9), max_size=40))
+def test_each_is_told_how_many_of_the_same_stand_before(numbers: list[int]) -> None:
+    ordered = sorted(numbers)
+    assert nth_of_each(np.array(ordered, np.int64)).tolist() == [at - ordered.index(n) for at, n in enumerate(ordered)]
+
+
+@given(st.lists(st.integers(0, 9), max_size=40), st.lists(st.integers(0, 9), max_size=40))
+def test_those_that_occur_in_any_column_are_told_once(some: list[int], others: list[int]) -> None:
+    found = occurring(10, np.array(some, np.int64), np.array(others, np.int64))
+    assert found.tolist() == sorted({*some, *others})
