@@ -54,7 +54,7 @@ from cofire.stores.sqlite import (
     writing,
 )
 from cofire.stores.sqlite.carrying import Carrying
-from cofire.stores.sqlite.connecting import IN_MEMORY, Glance, Lines, Reading, SqliteOptions, connect
+from cofire.stores.sqlite.connecting import IN_MEMORY, Lines, SqliteOptions, connect
 from cofire.stores.sqlite.curating import Curating
 from cofire.stores.sqlite.faults import translated
 from cofire.stores.sqlite.learned import Learning
@@ -68,6 +68,7 @@ from cofire.stores.sqlite.live_index import (
     snapshot_is_due,
 )
 from cofire.stores.sqlite.noting import tells_few
+from cofire.stores.sqlite.readings import Glance, Reading
 from cofire.stores.sqlite.recall_log import Shelved
 
 __all__ = ["SqliteOptions", "SqliteStore"]
