@@ -51,7 +51,7 @@ def _runs(sentence: str) -> list[tuple[str, ...]]:
     return [*runs, tuple(run[-LONGEST:])] if run else runs
 
 
-@lru_cache(maxsize=30_000)
+@lru_cache(maxsize=100_000)
 def _told(chunk: str) -> tuple[str, str, str]:
     """The word of a chunk if it is a telling one, else nothing; with the punctuation before and after it."""
     piece = look(chunk)

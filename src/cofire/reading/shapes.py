@@ -113,7 +113,7 @@ def chunks(sentence: str) -> list[str]:
     return _PIECE.findall(sentence)
 
 
-@lru_cache(maxsize=30_000)
+@lru_cache(maxsize=100_000)
 def look(chunk: str) -> Piece:
     """A piece as it looks by itself.
 
