@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, overload
 from weakref import ref
 
 import numpy as np
@@ -35,7 +35,15 @@ class once(Generic[T]):
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def __get__(self, one: Any, owner: type | None = None) -> T:
+    @overload
+    def __get__(self, one: None, owner: type) -> once[T]: ...
+
+    @overload
+    def __get__(self, one: object, owner: type | None = None) -> T: ...
+
+    def __get__(self, one: Any, owner: type | None = None) -> T | once[T]:
+        if one is None:
+            return self
         # Looked up only until the value stands in its place: this has no __set__.
         made: T = self._make(one)
         one.__dict__[self._name] = made
@@ -76,7 +84,7 @@ class Told(Late[T]):
         return map(self._words.__getitem__, self._numbers.tolist())
 
 
-class Numbered(Told[T]):
+class Indexed(Told[T]):
     """The same of words whose numbers are known, so that nobody need spell all of them to find one."""
 
     __slots__ = ("_number_of",)
@@ -97,7 +105,7 @@ def among(words: Sequence[T], wanted: Collection[T]) -> NDArray[np.bool_] | None
     >>> among(["Ana", None, "Ben"], {"Ben"}).tolist(), among(["Ana", None], {"Ben"})
     ([False, False, True], None)
     """
-    if isinstance(words, Numbered):
+    if isinstance(words, Indexed):
         return words.among(wanted)
     return None if set(wanted).isdisjoint(words) else np.array([one in wanted for one in words], np.bool_)
 

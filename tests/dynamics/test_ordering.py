@@ -23,6 +23,11 @@ def test_rows_come_by_the_first_column_then_by_the_next_and_equals_as_they_stood
     assert in_order(one, other).tolist() == np.lexsort((other, one)).tolist()
 
 
+def test_narrow_numbers_that_are_far_apart_are_in_order() -> None:
+    ends = np.iinfo(np.int32)
+    assert in_order(np.array([ends.max, 0, ends.min], np.int32)).tolist() == [2, 1, 0]
+
+
 @given(ROWS)
 def test_of_the_same_rows_the_first_is_taken(rows: list[tuple[int, int]]) -> None:
     assert [rows[at] for at in first_of_each(*columns(rows))] == sorted(set(rows))

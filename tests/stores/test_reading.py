@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -123,33 +122,6 @@ def test_together_answers_in_order(store: Store, pen: Pen) -> None:
     )
     assert answers == [[id], [id], 3]
     assert store.together([]) == []
-
-
-def test_together_sees_one_moment_whoever_writes_meanwhile(tmp_path: Path) -> None:
-    with closing(sqlite_store(tmp_path)) as one, closing(sqlite_store(tmp_path)) as other:
-        first, elsewhere = Pen(one).tell("tea"), Pen(other)
-
-        def seen() -> list[str]:
-            return [fact.id for fact in one.scan(everywhere(), 5, None)]
-
-        def heard() -> Sequence[str]:
-            return one.matching(cue("tea"), 5, everywhere())
-
-        def told() -> str:
-            next(elsewhere._numbers)
-            return elsewhere.tell("more tea")
-
-        before, _, second, after, still_heard = one.together([seen, heard, told, seen, heard])
-        assert before == after == still_heard == [first]
-        assert set(seen()) == set(heard()) == {first, second}
-
-
-def test_a_moment_ends_with_an_error(tmp_path: Path) -> None:
-    with closing(sqlite_store(tmp_path)) as one, closing(sqlite_store(tmp_path)) as other:
-        with pytest.raises(ZeroDivisionError):
-            one.together([lambda: one.scan(everywhere(), 5, None), lambda: 1 / 0])
-        id = Pen(other).tell("tea")
-        assert one.matching(cue("tea"), 5, everywhere()) == [id]
 
 
 def test_a_sound_store_has_nothing_to_complain_of(store: Store, pen: Pen) -> None:

@@ -61,7 +61,7 @@ def _packed(columns: tuple[NDArray[Any], ...]) -> tuple[Ints | None, int]:
         return None, 0
     word = np.zeros(len(columns[0]), np.int64)
     for column, low, room in zip(numbered, least, bits, strict=True):
-        word = word << room | (column - low)
+        word = word << room | (column.astype(np.int64, copy=False) - low)
     return word, bits[-1]
 
 

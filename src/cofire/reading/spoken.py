@@ -56,6 +56,9 @@ class Spoken(Mapping[str, tuple[int, ...]]):
     def __len__(self) -> int:
         return len(self._looked_for())
 
+    def __repr__(self) -> str:
+        return repr(self._looked_for())
+
     def _looked_for(self) -> dict[str, tuple[int, ...]]:
         if self._found is None:
             found = spoken(self._lines)

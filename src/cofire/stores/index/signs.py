@@ -76,7 +76,7 @@ class Signs:
         packed = np.packbits(vectors > 0, axis=1)
         if packed.shape[1] < self._words * 8:
             packed = np.pad(packed, ((0, 0), (0, self._words * 8 - packed.shape[1])))
-        return np.ascontiguousarray(packed.view(np.uint64).T)
+        return np.ascontiguousarray(np.ascontiguousarray(packed).view(np.uint64).T)
 
     def _make_room(self, wanted: int) -> None:
         if wanted <= self._room.shape[1]:

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.late import Numbered
+from cofire.late import Indexed
 from cofire.reading.words import fold
 from cofire.stores.index.columns import Columns
 
@@ -51,12 +51,12 @@ class Voices:
         """Facts of these speakers are gone from these scopes."""
         self._heard.subtract(zip(scopes.tolist(), numbers.tolist(), strict=True))
 
-    def named(self, numbers: NDArray[np.int32]) -> Numbered[str | None]:
+    def named(self, numbers: NDArray[np.int32]) -> Indexed[str | None]:
         """Speakers by number."""
         if len(self._spelled) <= len(self._speakers):
             # Nobody is the last one.
             self._spelled = [*self._speakers, None]
-        return Numbered(self._spelled, numbers, self._numbers)
+        return Indexed(self._spelled, numbers, self._numbers)
 
     def asked(self, scopes: Collection[int], words: Iterable[str]) -> frozenset[str]:
         """The speakers of these scopes whose names hold one of these words."""

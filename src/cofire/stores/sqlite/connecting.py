@@ -57,7 +57,7 @@ _moments = count(1)
 
 def state_of(connection: apsw.Connection) -> tuple[str, int]:
     """The epoch and the version of the store at the moment that the connection reads, or as it is writing them."""
-    if isinstance(connection, Connection) and connection.moment:
+    if isinstance(connection, Connection) and connection.moment and not connection.in_transaction:
         return connection.seen
     epoch, version = connection.execute(_STATE).get
     return str(epoch), int(version)
@@ -103,9 +103,9 @@ class Line:
             self._depth -= 1
             if self._depth == 0:
                 self.connection.moment = 0
-                if self._look is not None:
-                    self._look.close()
-                    self._look = None
+                look, self._look = self._look, None
+                if look is not None:
+                    look.close()
         finally:
             self.lock.release()
 
@@ -144,7 +144,7 @@ class Line:
 
     def _begun_at_once(self) -> bool:
         """Begin to write without waiting for others; tells whether that was possible."""
-        if self.connection.in_transaction:
+        if self.connection.in_transaction or self._look is not None:
             return False
         with self.at_once():
             try:
@@ -172,7 +172,7 @@ class ReadersLine(Line):
         super().__init__(_read_only(path, options), options.busy_seconds)
 
     def look_again(self) -> None:
-        if self.connection.in_transaction or not self.connection.open_flags & apsw.SQLITE_OPEN_URI:
+        if self._look is not None or not self.connection.open_flags & apsw.SQLITE_OPEN_URI:
             return
         now = _stands(self._path)
         if now != self._stands:

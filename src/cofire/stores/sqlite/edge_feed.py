@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 
 import apsw
 
@@ -27,9 +28,19 @@ SELECT (SELECT count(*) FROM graph_edges WHERE version > ?1) + (SELECT count(*) 
 """
 
 
-def since(connection: apsw.Connection, version: int) -> Iterator[StoredEdge]:
+@contextmanager
+def since(connection: apsw.Connection, version: int) -> Iterator[Iterator[StoredEdge]]:
     """Edges that came, changed or ended after a version, read as they are asked for."""
-    return map(StoredEdge._make, connection.execute(_SINCE, (version,)))
+    with _reading(connection, _SINCE, version) as edges:
+        yield edges
+
+
+@contextmanager
+def _reading(connection: apsw.Connection, sql: str, *bound: int) -> Iterator[Iterator[StoredEdge]]:
+    """Edges as they are asked for. A statement that is not read to its end would hold the reader at its moment for as long as somebody
+    keeps the error that broke it off."""
+    with closing(connection.execute(sql, bound)) as found:
+        yield map(StoredEdge._make, found)
 
 
 def load(connection: apsw.Connection, epoch: str, columns: Columns) -> Adjacency:
@@ -37,9 +48,11 @@ def load(connection: apsw.Connection, epoch: str, columns: Columns) -> Adjacency
     known = connection.execute("SELECT version FROM snapshots WHERE epoch = ?", (epoch,)).get
     found = None if known is None else _kept(connection, columns)
     if found is None:
-        return Adjacency(columns, map(StoredEdge._make, connection.execute(_ALL)))
+        with _reading(connection, _ALL) as edges:
+            return Adjacency(columns, edges)
     gone = [key for (key,) in connection.execute("SELECT fact FROM removed WHERE version > ?", (known,))]
-    found.change(since(connection, known), gone, columns)
+    with since(connection, known) as edges:
+        found.change(edges, gone, columns)
     return found
 
 

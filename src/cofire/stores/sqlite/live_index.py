@@ -126,7 +126,8 @@ class LiveIndex:
         elif self._adjacent != self._version:
             # Kept again only when all is taken in: an interrupt would leave it wrong for good.
             known, self._adjacency = self._adjacency, None
-            known.change(edge_feed.since(connection, self._adjacent), self._left, columns)
+            with edge_feed.since(connection, self._adjacent) as edges:
+                known.change(edges, self._left, columns)
             self._adjacency = known
         self._adjacency.make_room(columns)
         self._adjacent = self._version
