@@ -47,6 +47,17 @@ def synthetic(facts: int, questions: int, *, seed: int) -> Synthetic:
     return Synthetic(made, tuple(_question(made[place]["text"], chance) for place in answering))
 
 
+def strangers(facts: int, *, seed: int) -> tuple[str, ...]:
+    """As long texts as the shortest facts have, of words that nobody else says: each is like no other.
+
+    >>> [len(text.split()) for text in strangers(2, seed=1)]
+    [12, 12]
+    """
+    chance = np.random.default_rng(seed)
+    made = ("".join(chance.choice(SYLLABLES, 6)) for _ in range(facts * SHORTEST))
+    return tuple(f"{' '.join(said)}." for said in zip(*[made] * SHORTEST, strict=True))
+
+
 def zipf(count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Shares of the ranks 1…count by Zipf's law as Mandelbrot bent it: 1 / (rank + 2.7), made to sum to one.
 

@@ -14,6 +14,7 @@ from tests.conftest import HashedWords
 PROMISED = {
     ("remember in bulk", "facts/s CPU"),
     ("remember one", "ms CPU"),
+    ("remember one like no other", "ms CPU"),
     ("recall, median", "ms CPU"),
     ("recall, 95th percentile", "ms CPU"),
     ("file", "bytes a fact"),
