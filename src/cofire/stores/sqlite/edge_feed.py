@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 
 import apsw
 
@@ -28,11 +28,9 @@ SELECT (SELECT count(*) FROM graph_edges WHERE version > ?1) + (SELECT count(*) 
 """
 
 
-@contextmanager
-def since(connection: apsw.Connection, version: int) -> Iterator[Iterator[StoredEdge]]:
+def since(connection: apsw.Connection, version: int) -> AbstractContextManager[Iterator[StoredEdge]]:
     """Edges that came, changed or ended after a version, read as they are asked for."""
-    with _reading(connection, _SINCE, version) as edges:
-        yield edges
+    return _reading(connection, _SINCE, version)
 
 
 @contextmanager

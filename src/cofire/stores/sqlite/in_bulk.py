@@ -14,6 +14,7 @@ import apsw
 MANY = 1_000
 # Rows that are written by one statement, and those that are held ready for it.
 TOGETHER, READY = 32, 2_048
+# Pages that are kept while very much is read once.
 PASSING_KB = 1_000
 
 
