@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
-from cofire.fencing import CLOSING, OPENING, fenced, harmless
+from cofire.fencing import CLOSING, OPENING, fenced
 from cofire.model import Edge, Fact, Link
 from cofire.reading import tokens
 from cofire.spreads import RECORDED, Hop, Round, hop_json, step_json
@@ -121,11 +121,18 @@ class _Recollection(Protocol):
 
 
 def prompt_text(facts: Sequence[Fact], budget: int | None) -> str:
-    """The facts as a fenced list; nothing at all when none fits. A fact can never close the fence by itself."""
-    lines = [_line(number, fact) for number, fact in enumerate(facts, start=1)]
-    fence = f"{OPENING}\n{CLOSING}"
-    fitting = lines if budget is None else lines[: fit(lines, budget - tokens.estimate(fence))]
-    return fenced(fitting) if fitting else ""
+    """The facts as a fenced list; empty when none fits. A fact can never close the fence by itself."""
+    entries = prompt_entries(facts, budget)
+    return fenced(entries) if entries else ""
+
+
+def prompt_entries(facts: Sequence[Fact], budget: int | None) -> list[str]:
+    """The numbered entries of the list, as many as fit between the delimiters within the budget."""
+    entries = [_prompt_entry(number, fact) for number, fact in enumerate(facts, start=1)]
+    if budget is None:
+        return entries
+    delimiters = tokens.estimate(f"{OPENING}\n{CLOSING}")
+    return entries[: fit(entries, budget - delimiters)]
 
 
 def fit(texts: Iterable[str], budget: int) -> int:
@@ -296,16 +303,20 @@ def _strongest(hops: Iterable[Hop]) -> list[Hop]:
     return sorted(hops, key=lambda hop: (-hop.energy, hop.target))[:RECORDED]
 
 
-def _line(number: int, fact: Fact) -> str:
+def _prompt_entry(number: int, fact: Fact) -> str:
+    """A numbered fact. The lines of a longer text stand below each other as they read, indented under the number, so that only
+    a new entry begins at the left margin."""
     when = fact.at.date().isoformat() if fact.at else None
-    marks = ", ".join(_harmless(mark) for mark in (when, fact.speaker, fact.subject) if mark)
-    said = _harmless(fact.text)
-    return f"[{number}] ({marks}) {said}" if marks else f"[{number}] {said}"
-
-
-def _harmless(text: str) -> str:
-    """On one line, and without the signs that make up a fence."""
-    return harmless(" ".join(text.split()))
+    marks = ", ".join(flattened(mark) for mark in (when, fact.speaker, fact.subject) if mark)
+    label = f"[{number}]"
+    lines = fact.text.strip("\r\n").splitlines() or [""]
+    if len(lines) == 1:
+        return " ".join(part for part in (label, f"({marks})" if marks else "", lines[0].strip()) if part)
+    margin = " " * (len(label) + 1)
+    body = [(margin + line).rstrip() for line in lines]
+    if marks:
+        return "\n".join([f"{label} ({marks})", *body])
+    return "\n".join([f"{label} {lines[0]}".rstrip(), *body[1:]])
 
 
 def _channel_line(channel: _Report) -> str:
@@ -378,8 +389,13 @@ def shortened(text: str, width: int = 100) -> str:
     >>> shortened("tea\\n at  four", 6)
     'tea a…'
     """
-    flat = " ".join(text.split())
+    flat = flattened(text)
     return flat if len(flat) <= width else flat[: width - 1] + "…"
+
+
+def flattened(text: str) -> str:
+    """A text on one line, with one space between words."""
+    return " ".join(text.split())
 
 
 def _moment(moment: datetime | None) -> str | None:

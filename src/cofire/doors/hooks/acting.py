@@ -10,8 +10,9 @@ import cofire
 from cofire.doors.hooks import transcripts
 from cofire.doors.hooks.events import Moment
 from cofire.errors import InvalidInput
+from cofire.fencing import fenced
 from cofire.model import Fact
-from cofire.xray import prompt_text
+from cofire.xray import prompt_entries
 
 LATEST = 20
 LONGEST_QUESTION = 4_000
@@ -98,10 +99,10 @@ def _worth_knowing(memory: cofire.Memory, moment: Moment, manner: Manner) -> Ite
 def _told(facts: list[Fact], manner: Manner, otherwise: str) -> Done:
     if not facts:
         return Done(otherwise)
-    block = prompt_text(facts, manner.budget)
-    if not block:
+    entries = prompt_entries(facts, manner.budget)
+    if not entries:
         return Done("The budget is too small for even the best fact.")
-    return Done(f"{block.count(chr(10)) - 1} of {len(facts)} facts recalled.", block)
+    return Done(f"{len(entries)} of {len(facts)} facts recalled.", fenced(entries))
 
 
 def _distinct(facts: Iterable[Fact]) -> Iterable[Fact]:
