@@ -15,7 +15,9 @@ from cofire.embedders.base import Embedder
 from cofire.errors import StoreClosed
 from cofire.guide import guide
 from cofire.ingesting.gathering import Messages
+from cofire.keyword_arguments import check_keywords, copy_docstrings
 from cofire.learned import Use
+from cofire.memory import Memory
 from cofire.model import Edge, Fact, Link, Past
 from cofire.opening import FROM_SETTINGS, Opened, Place
 from cofire.own_channels import OwnChannel, register, unregister
@@ -24,7 +26,6 @@ from cofire.reasons import Why
 from cofire.recollection import Recollection
 from cofire.settings import Settings
 from cofire.shadows import Comparisons, ShadowReport
-from cofire.spelling import spelled_out
 from cofire.spreads import Exploration, SeedExploration
 from cofire.stores.base import Store
 from cofire.streaming import Streaming, streamed
@@ -34,7 +35,7 @@ from cofire.verbs.calibrate import Calibrated, calibrate
 from cofire.verbs.communities import Community, communities
 from cofire.verbs.comparing import Given as Configured
 from cofire.verbs.comparing import compare
-from cofire.verbs.connect import Drawn, Portrait, connect, edges, neighbours, portrait
+from cofire.verbs.connect import Drawn, MergeMode, Portrait, connect, edges, neighbours, portrait
 from cofire.verbs.curate import Curated, curate, why_archived
 from cofire.verbs.dream import Dreamed, dream
 from cofire.verbs.explore import Exploring, explore
@@ -64,6 +65,8 @@ Listen = Callable[[Progress], None] | None
 Path = str | PathLike[str]
 
 
+@copy_docstrings(Memory)
+@check_keywords
 class AsyncMemory:
     """The same memory for programs that await. It opens at its first verb, or at `async with`."""
 
@@ -84,43 +87,38 @@ class AsyncMemory:
 
     @overload
     async def remember(  # type: ignore[overload-overlap]
-        self, given: str | Fact | Mapping[str, Any], *, progress: Listen = None, **common: Unpack[Common]
+        self, text: str | Fact | Mapping[str, Any], *, progress: Listen = None, **common: Unpack[Common]
     ) -> str: ...
     @overload
     async def remember(
-        self, given: Iterable[Given], *, progress: Listen = None, **common: Unpack[Common]
+        self, text: Iterable[Given], *, progress: Listen = None, **common: Unpack[Common]
     ) -> list[str]: ...
-    @spelled_out
-    async def remember(self, given: Any, *, progress: Listen = None, **common: Unpack[Common]) -> str | list[str]:
-        """Store one fact and return its id, or several and return theirs. The keywords hold for every fact given."""
-        return await self._run(lambda settings: remember(given, common, settings), progress)
+    async def remember(self, text: Any, *, progress: Listen = None, **common: Unpack[Common]) -> str | list[str]:
+        """Store one fact and return its id, or several and return their ids in order."""
+        return await self._run(lambda settings: remember(text, common, settings), progress)
 
-    @spelled_out
     async def ingest(
         self, given: Messages | Path, *, progress: Listen = None, **keywords: Unpack[Keywords]
     ) -> Ingested:
-        """Remember conversations and documents: messages, a file or a folder. What is known already is left as it is."""
+        """Store conversations and documents: messages, a file or a folder. Pieces that are already stored stay unchanged."""
         return await self._run(lambda settings: ingest(given, keywords, settings), progress)
 
-    @spelled_out
     async def recall(self, query: str, **asked: Unpack[Asked]) -> Recollection:
-        """What memory knows about a question, best first. Without `k`, the setting recall.k (10) holds."""
+        """Return the facts that answer a question, best first."""
         return await self._run(lambda settings: recall_shown(query, asked, settings))
 
     async def feedback(self, found: Recollection | str, *, helped: Ids = None, hurt: Ids = None) -> Learned:
-        """Tell which facts of a recall, or of the recall with an id, helped and which hurt: the ways to them grow and shrink."""
+        """Report which facts of a recall helped and which hurt: the edges that led to them get stronger or weaker."""
         return await self._run(lambda settings: feedback(found, helped, hurt, settings))
 
     async def use(self, id: str) -> Use:
-        """How often a fact helped and hurt, as feedback told."""
+        """Return how often feedback reported that a fact helped or hurt."""
         return await self._run(lambda settings: use(id))
 
-    @spelled_out
     async def why(self, query: str, id: str, **asked: Unpack[Asked]) -> Why:
-        """Why a fact comes back for a question or where it is lost, and what would bring it back; found by asking again."""
+        """Explain why a fact is returned for a question, or at which stage it is lost and which changes would return it."""
         return await self._run(lambda settings: why(query, id, asked, settings))
 
-    @spelled_out
     async def facts(
         self,
         ids: str | Iterable[str] | None = None,
@@ -131,11 +129,9 @@ class AsyncMemory:
         archived: bool = False,
         **filters: Unpack[Filters],
     ) -> list[Fact]:
-        """Facts by id, or those that pass the filters, newest first; `before` an id gives the next page. With `pinned` or `archived`
-        only such."""
+        """List facts by id, or those that pass the filters, newest first. All scopes by default."""
         return await self._run(lambda settings: facts(ids, filters, Page(limit, before, pinned, archived)))
 
-    @spelled_out
     async def forget(
         self,
         ids: str | Iterable[str] | None = None,
@@ -144,36 +140,35 @@ class AsyncMemory:
         purge: bool = False,
         **filters: Unpack[Filters],
     ) -> Forgotten:
-        """Remove facts by id or by filter; with `dry_run` only tell what would go. `purge` keeps no receipt to undo it by."""
+        """Delete facts by id or by filter, with their edges. The result carries a receipt for undo."""
         return await self._run(lambda settings: forget(ids, filters, Manner(dry_run, purge), settings))
 
     async def undo(self, receipt: Undoable, *, scope: Names = None) -> Restored:
-        """Bring back what was forgotten: by what `forget` returned, or by the id or the path of its receipt; with `scope` only there."""
+        """Restore what forget deleted."""
         return await self._run(lambda settings: undo(receipt, scope))
 
-    @spelled_out
     async def update(self, id: str, **said: Unpack[Said]) -> Fact:
-        """Change a fact: what is given holds from now on, None takes a value away. Its id stays, the past is its history."""
+        """Change fields of a fact. It keeps its id; the previous version is kept in its history."""
         return await self._run(lambda settings: update(id, said, settings))
 
     async def history(self, id: str) -> list[Past]:
-        """What a fact said before it was changed, the oldest first."""
+        """Return the previous versions of a fact, oldest first."""
         return await self._run(lambda settings: history(id))
 
     async def pin(self, ids: str | Iterable[str]) -> list[Fact]:
-        """Let facts never fade nor be archived by themselves; returns those that were not pinned yet."""
+        """Exempt facts from decay and archiving; returns those that were not pinned before."""
         return await self._run(lambda settings: pin(ids, pinned=True))
 
     async def unpin(self, ids: str | Iterable[str]) -> list[Fact]:
-        """Let facts fade again; returns those that were pinned."""
+        """Remove the pin of facts; returns those that were pinned."""
         return await self._run(lambda settings: pin(ids, pinned=False))
 
     async def archive(self, ids: str | Iterable[str]) -> list[Fact]:
-        """Put facts out of recall without losing them; returns those that were not yet."""
+        """Exclude facts from recall without deleting them; returns those that were not archived before."""
         return await self._run(lambda settings: archive(ids, archived=True))
 
     async def restore(self, ids: str | Iterable[str]) -> list[Fact]:
-        """Bring archived facts back into recall; returns those that were archived."""
+        """Return archived facts to recall; returns those that were archived."""
         return await self._run(lambda settings: archive(ids, archived=False))
 
     async def connect(
@@ -185,9 +180,9 @@ class AsyncMemory:
         weight: float | None = None,
         confidence: float | None = None,
         tags: Names = None,
-        mode: str = "reinforce",
+        mode: MergeMode = "reinforce",
     ) -> Edge:
-        """Make an edge between two facts of one scope; `mode` says what to do if it is there: reinforce, update, skip or error."""
+        """Store an edge between two facts of one scope."""
         return await self._run(
             lambda settings: connect(source, target, Drawn(kind, weight, confidence, tags, mode), settings)
         )
@@ -201,15 +196,15 @@ class AsyncMemory:
         origin: str | None = None,
         limit: int = 10_000,
     ) -> list[Edge]:
-        """Stored edges, the strongest first."""
+        """List stored edges, strongest first."""
         return await self._run(lambda settings: edges(scope, kind, ids, origin, limit))
 
     async def neighbours(self, id: str, *, limit: int = 100) -> list[Link]:
-        """All that a fact is linked with, of every kind, with what each link goes through."""
+        """List the facts linked with a fact: stored edges, shared names and the turns of its session."""
         return await self._run(lambda settings: neighbours(id, limit))
 
     async def portrait(self, id: str, *, limit: int = 100) -> Portrait:
-        """A fact with its links, its descriptions and its importance."""
+        """Return a fact with its links, descriptions and importance."""
         return await self._run(lambda settings: portrait(id, limit))
 
     async def graph(
@@ -222,47 +217,46 @@ class AsyncMemory:
         community: int | None = None,
         limit: int = 10_000,
     ) -> Picture:
-        """Memory as nodes and edges for a picture, or around some facts; above `limit` facts, its communities instead."""
+        """Return nodes and edges for drawing: all facts or those around some. Above `limit` facts, communities are the nodes."""
         return await self._run(lambda settings: graph(ids, Frame(scope, kind, limit, depth, community)))
 
     @streamed("Exploration")
-    @spelled_out
     def explore(
         self, ids: str | Iterable[str] | None = None, **asked: Unpack[Exploring]
     ) -> Streaming[Exploration, SeedExploration]:
-        """Follow energy outward from facts, or from those that a `query` finds; the async one can be iterated, seed by seed."""
+        """Spread energy from facts along their links and return the paths. The async version can be iterated, one seed at a time."""
         return self._stream(lambda settings: explore(ids, asked, settings))
 
     async def dream(self, *, scope: Names = None, progress: Listen = None) -> Dreamed:
-        """Consolidate what waits in the inbox; it can be stopped and run again."""
+        """Consolidate the facts stored since the last dream: link them and find communities. Safe to interrupt and to repeat."""
         return await self._run(lambda settings: dream(scope, settings), progress)
 
     async def communities(self, *, scope: Names = None, limit: int = 100) -> list[Community]:
-        """The communities that the last dream found, the largest first; recall(community=number) asks one alone."""
+        """List the communities that the last dream found, largest first. recall(community=number) searches one alone."""
         return await self._run(lambda settings: communities(scope, limit))
 
     async def curate(self, *, dry_run: bool = False, progress: Listen = None) -> Curated:
-        """Let unused edges fade, archive by retention and budget, rank and group anew, and check; `dry_run` only tells what would be."""
+        """Decay unused edges, archive facts of low retention, recompute importance and communities, and check the store."""
         return await self._run(lambda settings: curate(dry_run, settings), progress)
 
     async def why_archived(self, id: str) -> str | None:
-        """Why curation archived a fact; None where it did not."""
+        """Return why curation archived a fact; None if it did not."""
         return await self._run(lambda settings: why_archived(id))
 
     async def supersede(self, old: str, new: str) -> Edge:
-        """Let a newer fact take the place of an older one, which recall then finds only with `as_of` before."""
+        """Mark an older fact as replaced by a newer one; recall finds the older one only with an earlier `as_of`."""
         return await self._run(lambda settings: supersede(old, new, settings))
 
     async def unsupersede(self, old: str, new: str) -> None:
-        """Take a supersede back: the older fact is valid as long as it was."""
+        """Revert supersede: the older fact is valid again."""
         return await self._run(lambda settings: unsupersede(old, new, settings))
 
     async def review(self, *, everything: bool = False) -> list[Proposal]:
-        """Pairs of facts that seem to disagree and wait for a decision; with `everything` also those decided."""
+        """List pairs of facts that seem to contradict each other and await a decision."""
         return await self._run(lambda settings: review(everything))
 
     async def accept(self, old: str, new: str) -> Edge:
-        """Decide a proposed pair: the newer fact supersedes the older."""
+        """Decide a proposed pair: the newer fact supersedes the older one."""
         return await self._run(lambda settings: accept(old, new, settings))
 
     async def dismiss(self, old: str, new: str) -> None:
@@ -270,24 +264,23 @@ class AsyncMemory:
         return await self._run(lambda settings: dismiss(old, new))
 
     async def guide(self, verb: str | None = None) -> str:
-        """A short page on a verb for agents, or one line on each."""
+        """Return a short page on a verb for agents, or one line on each verb."""
         return guide(verb)
 
-    @spelled_out
     async def export(self, path: Path, *, progress: Listen = None, **filters: Unpack[Filters]) -> Exported:
-        """Write facts and edges to JSONL, or to GraphML if the name of the file ends so."""
+        """Write facts and edges to a JSONL file, or to GraphML if the file name ends in .graphml."""
         return await self._run(lambda settings: export(path, filters), progress)
 
     async def load(self, path: Path, *, progress: Listen = None) -> Loaded:
-        """Read a JSONL export; what is known already is recognised."""
+        """Read a JSONL export. Facts that are already stored are recognised."""
         return await self._run(lambda settings: load(path, settings), progress)
 
     async def stats(self) -> Stats:
-        """What memory holds and how it works just now."""
+        """Return counts of facts and edges, the embedding model and the search mode."""
         return await self._run(lambda settings: stats())
 
     async def reembed(self, *, progress: Listen = None) -> int:
-        """Give every fact a vector of the embedder at hand. Open with `reembedding=True` when the store holds another's."""
+        """Compute every vector anew with the current embedder. Open with `reembedding=True` if the store has another model's vectors."""
         return await self._run(reembed, progress)
 
     async def calibrate(
@@ -299,10 +292,9 @@ class AsyncMemory:
         dry_run: bool = False,
         progress: Listen = None,
     ) -> Calibrated:
-        """From 200 or more questions that memory can answer, the evidence below which it is silent; kept in the store."""
+        """From 200 or more answerable questions, compute the evidence below which recall abstains; kept in the store."""
         return await self._run(lambda settings: calibrate(questions, scope, false_silence, dry_run, settings), progress)
 
-    @spelled_out
     async def compare(
         self,
         questions: Iterable[str],
@@ -313,53 +305,53 @@ class AsyncMemory:
         progress: Listen = None,
         **filters: Unpack[Filters],
     ) -> Comparisons:
-        """Ask the same questions under two configurations, each a preset or settings, and tell what changes; `a` is as it is now."""
+        """Ask the same questions under two configurations and report the differences."""
         return await self._run(lambda settings: compare(questions, filters, (a, b), k, settings), progress)
 
     async def shadow_report(self, kind: str | None = None) -> ShadowReport:
-        """What the shadow recalls that are kept came to: all, or those of the kind recall or assist."""
+        """Summarise the stored shadow recalls."""
         return await self._run(lambda settings: shadow_report(kind, settings))
 
     async def shadow_clear(self) -> int:
-        """Remove all that shadow recalls and snapshots have kept; tells how many there were."""
+        """Delete all stored shadow recalls and snapshots; returns their number."""
         return await self._run(shadow_clear)
 
     async def register(self, channel: OwnChannel) -> None:
-        """Add a way of finding facts, which every recall asks beside those built in."""
+        """Add a retrieval channel of your own, which every recall asks besides the built-in ones."""
         register((await self._open()).world, channel)
 
     async def unregister(self, name: str) -> bool:
-        """Take a channel of one's own out; tells whether it was there."""
+        """Remove a channel of your own; returns whether it was registered."""
         return unregister((await self._open()).world, name)
 
     async def configure(self, name: str, value: object) -> object:
-        """Keep a setting in the store itself; returns the value as understood."""
+        """Store a setting in the memory itself; returns the value as read."""
         return await self._run(lambda settings: configuring.configure(name, value))
 
     async def reset(self, name: str) -> bool:
-        """Take a setting out of the store; tells whether it was there."""
+        """Remove a setting from the store; returns whether it was there."""
         return await self._run(lambda settings: configuring.reset(name))
 
     async def backup(self, path: Path) -> None:
-        """Copy the live store to a new file."""
+        """Copy the open store to a new file."""
         return await self._run(lambda settings: backup(path))
 
     async def check(self) -> list[str]:
-        """What is wrong with the store, in words; empty when all is well."""
+        """Check the integrity of the store; returns the problems found."""
         return await self._run(lambda settings: check())
 
     async def settings(self) -> Settings:
-        """All settings as they hold here and now."""
+        """Return all settings in force."""
         return await self._run(configuring.current)
 
     async def in_session(self, session: str) -> Self:
-        """The same open memory, with the recalls of another session; when one of the two is closed, both are."""
+        """Return the same open memory with another session for its recalls; closing one closes both."""
         other, opened = copy(self), await self._open()
         other._opening = self._opening.holding(opened.in_session(session))
         return other
 
     async def close(self) -> None:
-        """Let go of the store and the embedder."""
+        """Close the store and the embedder."""
         self._closed = True
         await self._opening.close(Opened.aclose)
 

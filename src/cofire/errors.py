@@ -2,6 +2,7 @@
 
 CofireError
 ├── InvalidInput            also a ValueError: what was given cannot be used
+│   ├── InvalidArguments    also a TypeError: a method does not take these arguments
 │   ├── InvalidFact         a text, time, tag or other part of a fact
 │   ├── InvalidQuestion     a question or one of its filters
 │   └── InvalidSetting      a value out of range or of the wrong kind
@@ -51,6 +52,10 @@ class CofireError(Exception):
 
 class InvalidInput(CofireError, ValueError):
     exit_code = 2
+
+
+class InvalidArguments(InvalidInput, TypeError):
+    pass
 
 
 class InvalidFact(InvalidInput):

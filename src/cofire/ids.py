@@ -10,6 +10,7 @@ from threading import Lock
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
 _RANDOM_BITS = 80
+_LENGTH = 26
 
 
 class Minter:
@@ -36,6 +37,15 @@ class Minter:
         else:
             self._last += 1
         return _written(self._last)
+
+
+def is_id(text: str) -> bool:
+    """Whether a text has the form of an id.
+
+    >>> is_id("01KDVDNA000000000000000001"), is_id("docker cache")
+    (True, False)
+    """
+    return len(text) == _LENGTH and set(text) <= set(_ALPHABET)
 
 
 def _written(number: int) -> str:

@@ -13,6 +13,7 @@ from cofire.driving import run
 from cofire.embedders.base import Embedder
 from cofire.guide import guide
 from cofire.ingesting.gathering import Messages
+from cofire.keyword_arguments import check_keywords
 from cofire.learned import Use
 from cofire.model import Edge, Fact, Link, Past
 from cofire.opening import FROM_SETTINGS, Place
@@ -22,7 +23,6 @@ from cofire.reasons import Why
 from cofire.recollection import Recollection
 from cofire.settings import Settings
 from cofire.shadows import Comparisons, ShadowReport
-from cofire.spelling import spelled_out
 from cofire.spreads import Exploration
 from cofire.stores.base import Store
 from cofire.verbs import configuring
@@ -31,7 +31,7 @@ from cofire.verbs.calibrate import Calibrated, calibrate
 from cofire.verbs.communities import Community, communities
 from cofire.verbs.comparing import Given as Configured
 from cofire.verbs.comparing import compare
-from cofire.verbs.connect import Drawn, Portrait, connect, edges, neighbours, portrait
+from cofire.verbs.connect import Drawn, MergeMode, Portrait, connect, edges, neighbours, portrait
 from cofire.verbs.curate import Curated, curate, why_archived
 from cofire.verbs.dream import Dreamed, dream
 from cofire.verbs.explore import Exploring, explore
@@ -61,6 +61,7 @@ Listen = Callable[[Progress], None] | None
 Path = str | PathLike[str]
 
 
+@check_keywords
 class Memory:
     """An associative memory in one file, or wherever `store` says.
 
@@ -87,39 +88,57 @@ class Memory:
 
     @overload
     def remember(  # type: ignore[overload-overlap]
-        self, given: str | Fact | Mapping[str, Any], *, progress: Listen = None, **common: Unpack[Common]
+        self, text: str | Fact | Mapping[str, Any], *, progress: Listen = None, **common: Unpack[Common]
     ) -> str: ...
     @overload
-    def remember(self, given: Iterable[Given], *, progress: Listen = None, **common: Unpack[Common]) -> list[str]: ...
-    @spelled_out
-    def remember(self, given: Any, *, progress: Listen = None, **common: Unpack[Common]) -> str | list[str]:
-        """Store one fact and return its id, or several and return theirs. The keywords hold for every fact given."""
-        return self._run(lambda settings: remember(given, common, settings), progress)
+    def remember(self, text: Iterable[Given], *, progress: Listen = None, **common: Unpack[Common]) -> list[str]: ...
+    def remember(self, text: Any, *, progress: Listen = None, **common: Unpack[Common]) -> str | list[str]:
+        """Store one fact and return its id, or several and return their ids in order.
 
-    @spelled_out
+        text: A text, a Fact, a mapping with the fields of a Fact, or an iterable of these.
+        progress: Called with a Progress after each batch.
+        """
+        return self._run(lambda settings: remember(text, common, settings), progress)
+
     def ingest(self, given: Messages | Path, *, progress: Listen = None, **keywords: Unpack[Keywords]) -> Ingested:
-        """Remember conversations and documents: messages, a file or a folder. What is known already is left as it is."""
+        """Store conversations and documents: messages, a file or a folder. Pieces that are already stored stay unchanged.
+
+        given: Messages (a list of mappings with role and content), or the path of a file or folder.
+        progress: Called with a Progress after each batch.
+        """
         return self._run(lambda settings: ingest(given, keywords, settings), progress)
 
-    @spelled_out
     def recall(self, query: str, **asked: Unpack[Asked]) -> Recollection:
-        """What memory knows about a question, best first. Without `k`, the setting recall.k (10) holds."""
+        """Return the facts that answer a question, best first.
+
+        query: The question, or any text.
+        """
         return self._run(lambda settings: recall_shown(query, asked, settings))
 
     def feedback(self, found: Recollection | str, *, helped: Ids = None, hurt: Ids = None) -> Learned:
-        """Tell which facts of a recall, or of the recall with an id, helped and which hurt: the ways to them grow and shrink."""
+        """Report which facts of a recall helped and which hurt: the edges that led to them get stronger or weaker.
+
+        found: The result of recall, or its id.
+        helped: Ids of the facts that helped.
+        hurt: Ids of the facts that were misleading or wrong.
+        """
         return self._run(lambda settings: feedback(found, helped, hurt, settings))
 
     def use(self, id: str) -> Use:
-        """How often a fact helped and hurt, as feedback told."""
+        """Return how often feedback reported that a fact helped or hurt.
+
+        id: The id of the fact.
+        """
         return self._run(lambda settings: use(id))
 
-    @spelled_out
     def why(self, query: str, id: str, **asked: Unpack[Asked]) -> Why:
-        """Why a fact comes back for a question or where it is lost, and what would bring it back; found by asking again."""
+        """Explain why a fact is returned for a question, or at which stage it is lost and which changes would return it.
+
+        query: The question, as given to recall.
+        id: The id of the fact.
+        """
         return self._run(lambda settings: why(query, id, asked, settings))
 
-    @spelled_out
     def facts(
         self,
         ids: str | Iterable[str] | None = None,
@@ -130,11 +149,16 @@ class Memory:
         archived: bool = False,
         **filters: Unpack[Filters],
     ) -> list[Fact]:
-        """Facts by id, or those that pass the filters, newest first; `before` an id gives the next page. With `pinned` or `archived`
-        only such."""
+        """List facts by id, or those that pass the filters, newest first. All scopes by default.
+
+        ids: One id or several; an unknown id is an error.
+        limit: Maximum number of facts.
+        before: The id of the last fact of the previous page.
+        pinned: Only pinned facts.
+        archived: Only archived facts.
+        """
         return self._run(lambda settings: facts(ids, filters, Page(limit, before, pinned, archived)))
 
-    @spelled_out
     def forget(
         self,
         ids: str | Iterable[str] | None = None,
@@ -143,36 +167,62 @@ class Memory:
         purge: bool = False,
         **filters: Unpack[Filters],
     ) -> Forgotten:
-        """Remove facts by id or by filter; with `dry_run` only tell what would go. `purge` keeps no receipt to undo it by."""
+        """Delete facts by id or by filter, with their edges. The result carries a receipt for undo.
+
+        ids: One id or several; an unknown id is an error.
+        dry_run: Delete nothing, only return what would be deleted.
+        purge: Keep no receipt: the facts cannot be restored.
+        """
         return self._run(lambda settings: forget(ids, filters, Manner(dry_run, purge), settings))
 
     def undo(self, receipt: Undoable, *, scope: Names = None) -> Restored:
-        """Bring back what was forgotten: by what `forget` returned, or by the id or the path of its receipt; with `scope` only there."""
+        """Restore what forget deleted.
+
+        receipt: The result of forget, its receipt, or the id or path of the receipt.
+        scope: Restore only the facts of these scopes.
+        """
         return self._run(lambda settings: undo(receipt, scope))
 
-    @spelled_out
     def update(self, id: str, **said: Unpack[Said]) -> Fact:
-        """Change a fact: what is given holds from now on, None takes a value away. Its id stays, the past is its history."""
+        """Change fields of a fact. It keeps its id; the previous version is kept in its history.
+
+        id: The id of the fact.
+        """
         return self._run(lambda settings: update(id, said, settings))
 
     def history(self, id: str) -> list[Past]:
-        """What a fact said before it was changed, the oldest first."""
+        """Return the previous versions of a fact, oldest first.
+
+        id: The id of the fact.
+        """
         return self._run(lambda settings: history(id))
 
     def pin(self, ids: str | Iterable[str]) -> list[Fact]:
-        """Let facts never fade nor be archived by themselves; returns those that were not pinned yet."""
+        """Exempt facts from decay and archiving; returns those that were not pinned before.
+
+        ids: One id or several.
+        """
         return self._run(lambda settings: pin(ids, pinned=True))
 
     def unpin(self, ids: str | Iterable[str]) -> list[Fact]:
-        """Let facts fade again; returns those that were pinned."""
+        """Remove the pin of facts; returns those that were pinned.
+
+        ids: One id or several.
+        """
         return self._run(lambda settings: pin(ids, pinned=False))
 
     def archive(self, ids: str | Iterable[str]) -> list[Fact]:
-        """Put facts out of recall without losing them; returns those that were not yet."""
+        """Exclude facts from recall without deleting them; returns those that were not archived before.
+
+        ids: One id or several.
+        """
         return self._run(lambda settings: archive(ids, archived=True))
 
     def restore(self, ids: str | Iterable[str]) -> list[Fact]:
-        """Bring archived facts back into recall; returns those that were archived."""
+        """Return archived facts to recall; returns those that were archived.
+
+        ids: One id or several.
+        """
         return self._run(lambda settings: archive(ids, archived=False))
 
     def connect(
@@ -184,9 +234,18 @@ class Memory:
         weight: float | None = None,
         confidence: float | None = None,
         tags: Names = None,
-        mode: str = "reinforce",
+        mode: MergeMode = "reinforce",
     ) -> Edge:
-        """Make an edge between two facts of one scope; `mode` says what to do if it is there: reinforce, update, skip or error."""
+        """Store an edge between two facts of one scope.
+
+        source: The id of the fact where the edge starts.
+        target: The id of the fact where it ends.
+        kind: Kind of the edge, such as supports, causes or contradicts.
+        weight: Strength from 0 to 1.
+        confidence: How certain the connection is, from 0 to 1.
+        tags: Tags of the edge; explore prefers edges whose tags match.
+        mode: If the edge exists: reinforce (raise its confidence), update (take the new values), skip (keep it) or error.
+        """
         return self._run(
             lambda settings: connect(source, target, Drawn(kind, weight, confidence, tags, mode), settings)
         )
@@ -200,15 +259,30 @@ class Memory:
         origin: str | None = None,
         limit: int = 10_000,
     ) -> list[Edge]:
-        """Stored edges, the strongest first."""
+        """List stored edges, strongest first.
+
+        scope: Only edges of these scopes.
+        kind: Only edges of these kinds.
+        ids: Only edges that touch one of these facts.
+        origin: Only edges of this origin, such as user, dream or use.
+        limit: Maximum number of edges.
+        """
         return self._run(lambda settings: edges(scope, kind, ids, origin, limit))
 
     def neighbours(self, id: str, *, limit: int = 100) -> list[Link]:
-        """All that a fact is linked with, of every kind, with what each link goes through."""
+        """List the facts linked with a fact: stored edges, shared names and the turns of its session.
+
+        id: The id of the fact.
+        limit: Maximum number of links.
+        """
         return self._run(lambda settings: neighbours(id, limit))
 
     def portrait(self, id: str, *, limit: int = 100) -> Portrait:
-        """A fact with its links, its descriptions and its importance."""
+        """Return a fact with its links, descriptions and importance.
+
+        id: The id of the fact.
+        limit: Maximum number of links.
+        """
         return self._run(lambda settings: portrait(id, limit))
 
     def graph(
@@ -221,69 +295,126 @@ class Memory:
         community: int | None = None,
         limit: int = 10_000,
     ) -> Picture:
-        """Memory as nodes and edges for a picture, or around some facts; above `limit` facts, its communities instead."""
+        """Return nodes and edges for drawing: all facts or those around some. Above `limit` facts, communities are the nodes.
+
+        ids: The facts in the centre: one id or several. All facts by default.
+        depth: Links followed from the centre.
+        scope: Only facts of these scopes.
+        kind: Only edges of these kinds.
+        community: Only facts of the community with this number.
+        limit: Maximum number of facts drawn one by one.
+        """
         return self._run(lambda settings: graph(ids, Frame(scope, kind, limit, depth, community)))
 
-    @spelled_out
     def explore(self, ids: str | Iterable[str] | None = None, **asked: Unpack[Exploring]) -> Exploration:
-        """Follow energy outward from facts, or from those that a `query` finds; the async one can be iterated, seed by seed."""
+        """Spread energy from facts along their links and return the paths. The async version can be iterated, one seed at a time.
+
+        ids: The facts to start from: one id or several. A single text that is no id is taken as a query.
+        """
         return self._run(lambda settings: explore(ids, asked, settings))
 
     def dream(self, *, scope: Names = None, progress: Listen = None) -> Dreamed:
-        """Consolidate what waits in the inbox; it can be stopped and run again."""
+        """Consolidate the facts stored since the last dream: link them and find communities. Safe to interrupt and to repeat.
+
+        scope: Only these scopes.
+        progress: Called with a Progress after each step.
+        """
         return self._run(lambda settings: dream(scope, settings), progress)
 
     def communities(self, *, scope: Names = None, limit: int = 100) -> list[Community]:
-        """The communities that the last dream found, the largest first; recall(community=number) asks one alone."""
+        """List the communities that the last dream found, largest first. recall(community=number) searches one alone.
+
+        scope: Only communities of these scopes.
+        limit: Maximum number of communities.
+        """
         return self._run(lambda settings: communities(scope, limit))
 
     def curate(self, *, dry_run: bool = False, progress: Listen = None) -> Curated:
-        """Let unused edges fade, archive by retention and budget, rank and group anew, and check; `dry_run` only tells what would be."""
+        """Decay unused edges, archive facts of low retention, recompute importance and communities, and check the store.
+
+        dry_run: Change nothing, only report what would change.
+        progress: Called with a Progress after each step.
+        """
         return self._run(lambda settings: curate(dry_run, settings), progress)
 
     def why_archived(self, id: str) -> str | None:
-        """Why curation archived a fact; None where it did not."""
+        """Return why curation archived a fact; None if it did not.
+
+        id: The id of the fact.
+        """
         return self._run(lambda settings: why_archived(id))
 
     def supersede(self, old: str, new: str) -> Edge:
-        """Let a newer fact take the place of an older one, which recall then finds only with `as_of` before."""
+        """Mark an older fact as replaced by a newer one; recall finds the older one only with an earlier `as_of`.
+
+        old: The id of the fact that is replaced.
+        new: The id of the fact that replaces it.
+        """
         return self._run(lambda settings: supersede(old, new, settings))
 
     def unsupersede(self, old: str, new: str) -> None:
-        """Take a supersede back: the older fact is valid as long as it was."""
+        """Revert supersede: the older fact is valid again.
+
+        old: The id of the older fact.
+        new: The id of the newer fact.
+        """
         return self._run(lambda settings: unsupersede(old, new, settings))
 
     def review(self, *, everything: bool = False) -> list[Proposal]:
-        """Pairs of facts that seem to disagree and wait for a decision; with `everything` also those decided."""
+        """List pairs of facts that seem to contradict each other and await a decision.
+
+        everything: Also list the pairs already decided.
+        """
         return self._run(lambda settings: review(everything))
 
     def accept(self, old: str, new: str) -> Edge:
-        """Decide a proposed pair: the newer fact supersedes the older."""
+        """Decide a proposed pair: the newer fact supersedes the older one.
+
+        old: The id of the older fact.
+        new: The id of the newer fact.
+        """
         return self._run(lambda settings: accept(old, new, settings))
 
     def dismiss(self, old: str, new: str) -> None:
-        """Decide a proposed pair: both facts stay, and the pair is not proposed again."""
+        """Decide a proposed pair: both facts stay, and the pair is not proposed again.
+
+        old: The id of the older fact.
+        new: The id of the newer fact.
+        """
         return self._run(lambda settings: dismiss(old, new))
 
     def guide(self, verb: str | None = None) -> str:
-        """A short page on a verb for agents, or one line on each."""
+        """Return a short page on a verb for agents, or one line on each verb.
+
+        verb: The name of a verb, such as recall or dream.
+        """
         return guide(verb)
 
-    @spelled_out
     def export(self, path: Path, *, progress: Listen = None, **filters: Unpack[Filters]) -> Exported:
-        """Write facts and edges to JSONL, or to GraphML if the name of the file ends so."""
+        """Write facts and edges to a JSONL file, or to GraphML if the file name ends in .graphml.
+
+        path: The file to write.
+        progress: Called with a Progress after each batch.
+        """
         return self._run(lambda settings: export(path, filters), progress)
 
     def load(self, path: Path, *, progress: Listen = None) -> Loaded:
-        """Read a JSONL export; what is known already is recognised."""
+        """Read a JSONL export. Facts that are already stored are recognised.
+
+        path: The file to read.
+        progress: Called with a Progress after each batch.
+        """
         return self._run(lambda settings: load(path, settings), progress)
 
     def stats(self) -> Stats:
-        """What memory holds and how it works just now."""
+        """Return counts of facts and edges, the embedding model and the search mode."""
         return self._run(lambda settings: stats())
 
     def reembed(self, *, progress: Listen = None) -> int:
-        """Give every fact a vector of the embedder at hand. Open with `reembedding=True` when the store holds another's."""
+        """Compute every vector anew with the current embedder. Open with `reembedding=True` if the store has another model's vectors.
+
+        progress: Called with a Progress after each batch.
+        """
         return self._run(reembed, progress)
 
     def calibrate(
@@ -295,10 +426,16 @@ class Memory:
         dry_run: bool = False,
         progress: Listen = None,
     ) -> Calibrated:
-        """From 200 or more questions that memory can answer, the evidence below which it is silent; kept in the store."""
+        """From 200 or more answerable questions, compute the evidence below which recall abstains; kept in the store.
+
+        questions: Questions that the stored facts answer.
+        scope: Search these scopes.
+        false_silence: Share of answerable questions that may be refused.
+        dry_run: Compute the threshold without storing it.
+        progress: Called with a Progress after each batch.
+        """
         return self._run(lambda settings: calibrate(questions, scope, false_silence, dry_run, settings), progress)
 
-    @spelled_out
     def compare(
         self,
         questions: Iterable[str],
@@ -309,53 +446,82 @@ class Memory:
         progress: Listen = None,
         **filters: Unpack[Filters],
     ) -> Comparisons:
-        """Ask the same questions under two configurations, each a preset or settings, and tell what changes; `a` is as it is now."""
+        """Ask the same questions under two configurations and report the differences.
+
+        questions: The questions to ask.
+        b: The second configuration: the name of a preset, or settings by name.
+        a: The first configuration; the current settings by default.
+        k: Maximum number of facts per question.
+        progress: Called with a Progress after each question.
+        """
         return self._run(lambda settings: compare(questions, filters, (a, b), k, settings), progress)
 
     def shadow_report(self, kind: str | None = None) -> ShadowReport:
-        """What the shadow recalls that are kept came to: all, or those of the kind recall or assist."""
+        """Summarise the stored shadow recalls.
+
+        kind: Only those of this kind: recall or assist. Both by default.
+        """
         return self._run(lambda settings: shadow_report(kind, settings))
 
     def shadow_clear(self) -> int:
-        """Remove all that shadow recalls and snapshots have kept; tells how many there were."""
+        """Delete all stored shadow recalls and snapshots; returns their number."""
         return self._run(shadow_clear)
 
     def register(self, channel: OwnChannel) -> None:
-        """Add a way of finding facts, which every recall asks beside those built in."""
+        """Add a retrieval channel of your own, which every recall asks besides the built-in ones.
+
+        channel: The channel: a name and a function that proposes facts.
+        """
         register(self._opened.world, channel)
 
     def unregister(self, name: str) -> bool:
-        """Take a channel of one's own out; tells whether it was there."""
+        """Remove a channel of your own; returns whether it was registered.
+
+        name: The name of the channel.
+        """
         return unregister(self._opened.world, name)
 
     def configure(self, name: str, value: object) -> object:
-        """Keep a setting in the store itself; returns the value as understood."""
+        """Store a setting in the memory itself; returns the value as read.
+
+        name: The name of the setting, such as recall.k.
+        value: Its value, or the text of its value.
+        """
         return self._run(lambda settings: configuring.configure(name, value))
 
     def reset(self, name: str) -> bool:
-        """Take a setting out of the store; tells whether it was there."""
+        """Remove a setting from the store; returns whether it was there.
+
+        name: The name of the setting.
+        """
         return self._run(lambda settings: configuring.reset(name))
 
     def backup(self, path: Path) -> None:
-        """Copy the live store to a new file."""
+        """Copy the open store to a new file.
+
+        path: The file to write; it must not exist.
+        """
         return self._run(lambda settings: backup(path))
 
     def check(self) -> list[str]:
-        """What is wrong with the store, in words; empty when all is well."""
+        """Check the integrity of the store; returns the problems found."""
         return self._run(lambda settings: check())
 
     def settings(self) -> Settings:
-        """All settings as they hold here and now."""
+        """Return all settings in force."""
         return self._run(configuring.current)
 
     def in_session(self, session: str) -> Self:
-        """The same open memory, with the recalls of another session; when one of the two is closed, both are."""
+        """Return the same open memory with another session for its recalls; closing one closes both.
+
+        session: The name of the session.
+        """
         other = copy(self)
         other._opened = self._opened.in_session(session)
         return other
 
     def close(self) -> None:
-        """Let go of the store and the embedder."""
+        """Close the store and the embedder."""
         self._opened.close()
 
     def _run(self, verb: Verb[T], listen: Listen = None) -> T:

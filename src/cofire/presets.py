@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Literal, get_args
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,18 @@ _EQUAL_CHANNELS: Mapping[str, bool | int | float | str] = {
     "context.enabled": False,
 }
 
+PresetName = Literal[
+    "default",
+    "conservative",
+    "balanced",
+    "research-max",
+    "documented-rrf",
+    "documented-slm",
+    "documented-engram",
+    "documented-memoria",
+    "synapse-paper",
+    "words-only",
+]
 PRESETS: Mapping[str, Preset] = MappingProxyType(
     {
         "default": Preset("What measured best on the public sets.", {}),
@@ -117,7 +130,8 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
     }
 )
 
-MODES: tuple[str, ...] = ("no_recall", "minimal", "full", "graph")
+Mode = Literal["no_recall", "minimal", "full", "graph"]
+MODES: tuple[str, ...] = get_args(Mode)
 
 # What the kind of question makes of the weight of activation (000, the 5th retrieval channel).
 STRATEGY_WEIGHTS: Mapping[str, Mapping[str, float]] = MappingProxyType(
@@ -130,4 +144,5 @@ STRATEGY_WEIGHTS: Mapping[str, Mapping[str, float]] = MappingProxyType(
         "entity": {"activation": 1.0},
     }
 )
-STRATEGIES: tuple[str, ...] = tuple(STRATEGY_WEIGHTS)
+Strategy = Literal["multi_hop", "general", "temporal", "opinion", "factual", "entity"]
+STRATEGIES: tuple[str, ...] = get_args(Strategy)

@@ -28,11 +28,12 @@ class Streaming(Generic[Whole, Part]):
         return self._parts()
 
 
-class _Streamed:
-    """A method that returns a Streaming. Asked of the class, it is known as the coroutine function that awaits it whole."""
+class Streamed:
+    """A method that returns a Streaming. Read from the class, it is a coroutine function that awaits the whole result."""
 
     def __init__(self, method: Callable[..., Any], whole: str) -> None:
-        self._method = method
+        self.method = method
+        self.whole = whole
 
         @wraps(method)
         async def awaited(*args: Any, **kwargs: Any) -> Any:
@@ -43,16 +44,16 @@ class _Streamed:
         self._awaited = awaited
 
     def __get__(self, instance: object, owner: type | None = None) -> Callable[..., Any]:
-        return self._awaited if instance is None else partial(self._method, instance)
+        return self._awaited if instance is None else partial(self.method, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._method(*args, **kwargs)
+        return self.method(*args, **kwargs)
 
 
 def streamed(whole: str) -> Callable[[F], F]:
-    """Let a method that returns a Streaming be a verb like the others: `whole` names what awaiting it gives."""
+    """Decorate a method that returns a Streaming. `whole` names the type that awaiting it returns."""
 
-    def known(method: F) -> F:
-        return cast(F, _Streamed(method, whole))
+    def decorate(method: F) -> F:
+        return cast(F, Streamed(method, whole))
 
-    return known
+    return decorate

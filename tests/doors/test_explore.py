@@ -9,6 +9,8 @@ from tests.doors.test_json_shapes import EXAMPLES, shape
 
 TEA, MEI = "Tea is at four.", "Mei likes sweet things."
 
+UNKNOWN = "01KDVDNA000000000000000001"
+
 
 @pytest.fixture
 def ids(store: Store) -> list[str]:
@@ -28,6 +30,11 @@ def test_paths_are_drawn_with_energy_kind_and_end(ids: list[str]) -> None:
 
 def test_a_question_finds_where_to_start(ids: list[str]) -> None:
     assert MEI in call("explore", "--query", "When is tea?").out
+
+
+@pytest.mark.parametrize("words", [("When is tea?",), ("tea", "time"), ("tea",)])
+def test_arguments_that_are_no_ids_are_a_question(ids: list[str], words: tuple[str, ...]) -> None:
+    assert MEI in call("explore", *words).out
 
 
 def test_tags_prefer_their_links(ids: list[str]) -> None:
@@ -50,7 +57,7 @@ def test_an_unknown_id_is_told_and_the_others_are_drawn(ids: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("unknown", "problem"),
-    [(("nobody",), "No fact has the id nobody."), (("nobody", "none"), "No fact has one of the ids nobody, none.")],
+    [((UNKNOWN,), f"No fact has the id {UNKNOWN}."), ((UNKNOWN, "x"), f"No fact has one of the ids {UNKNOWN}, x.")],
 )
 def test_ids_that_are_all_unknown_are_code_3(ids: list[str], unknown: tuple[str, ...], problem: str) -> None:
     ran = call("explore", *unknown)

@@ -25,7 +25,7 @@ FACADE = {
         "opening",
         "own_channels",
         "shadows",
-        "spelling",
+        "keyword_arguments",
         "guide",
         "ingesting",
         "pictures",
@@ -38,7 +38,7 @@ FACADE = {
 MAY_KNOW = {
     "errors": set(),
     "ids": {"errors"},
-    "spelling": {"errors"},
+    "keyword_arguments": {"errors", "streaming"},
     "curating": set(),
     "kernels": set(),
     "late": set(),
@@ -115,6 +115,7 @@ MAY_KNOW = {
     "verbs": {
         *(
             "errors",
+            "ids",
             "garbage",
             "kernels",
             "kinds",
@@ -161,7 +162,7 @@ MAY_KNOW = {
         *("embedders.base", "embedders", "stores.base", "stores", "asks", "driving", "verbs"),
     },
     "memory": FACADE,
-    "async_memory": FACADE,
+    "async_memory": {*FACADE, "memory"},
     "restoring": {"errors", "settings", "configuration", "opening", "places", "stores"},
     "copying": {"carrying", "configuration", "errors", "opening", "places", "stores", "verbs"},
     "cofire": {"errors", "model", "settings", "own_channels", "recollection", "memory", "async_memory"},
@@ -172,6 +173,7 @@ MAY_KNOW = {
     "doors": {
         "benching",
         "errors",
+        "ids",
         "fencing",
         "garbage",
         "learned",

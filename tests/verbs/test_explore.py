@@ -238,3 +238,12 @@ def test_an_exploration_may_be_left_early(store: Store) -> None:
                 await memory.explore()
 
     asyncio.run(story())
+
+
+def test_a_text_that_is_no_id_is_taken_as_a_question(wordy: Memory) -> None:
+    wordy.remember("The docker cache lies on the second disk.")
+    assert wordy.explore("docker cache").ids == wordy.explore(query="docker cache").ids != ()
+
+
+def test_an_id_that_is_unknown_is_not_taken_as_a_question(wordy: Memory) -> None:
+    assert wordy.explore("01KDVDNA000000000000000001").seeds[0].status == "seed_not_found"

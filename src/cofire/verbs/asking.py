@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
 from cofire.errors import InvalidQuestion
 from cofire.model import DEFAULT_SCOPE, Where
-from cofire.presets import MODES, STRATEGIES
+from cofire.presets import MODES, PRESETS, STRATEGIES, Mode, PresetName, Strategy
 from cofire.settings import BUDGET, HEADROOM, K, Settings, by_name
 from cofire.verbs import accepting
 
@@ -23,27 +23,35 @@ Moment = datetime | date | str | None
 class Filters(TypedDict, total=False):
     """Which facts may be seen, in the words of callers."""
 
-    scope: Names
-    session: Names
-    tags: Names
-    category: Names
-    speaker: Names
-    since: Moment
-    until: Moment
-    as_of: Moment
-    community: int | None
+    scope: Annotated[Names, "Only facts of these scopes; recall searches the scope “default” unless given."]
+    session: Annotated[Names, "Only facts of these sessions."]
+    tags: Annotated[Names, "Only facts that have all of these tags."]
+    category: Annotated[Names, "Only facts of these categories."]
+    speaker: Annotated[Names, "Only facts said by these speakers."]
+    since: Annotated[Moment, "Only facts from this time on: a datetime, a date, or ISO text such as 2026-05-08."]
+    until: Annotated[Moment, "Only facts up to this time; a day counts to its end."]
+    as_of: Annotated[Moment, "Search the facts that were valid at this time."]
+    community: Annotated[int | None, "Only facts of the community with this number."]
 
 
 class Asked(Filters, total=False):
     """Everything a caller of `recall` may say besides the question."""
 
-    k: int | None
-    budget: int | None
-    cue_tags: Names
-    mode: str | None
-    strategy: str | None
-    preset: str | None
-    settings: Mapping[str, object] | None
+    k: Annotated[int | None, "Maximum number of facts, from 1 to 1,000. Default: the setting recall.k (10)."]
+    budget: Annotated[int | None, "Maximum number of tokens of all texts together. Default: the setting recall.budget."]
+    cue_tags: Annotated[Names, "Tags to prefer, without excluding other facts."]
+    mode: Annotated[
+        Mode | None,
+        "no_recall (return nothing), minimal (search by words alone), full (all channels) or graph (all channels, and the "
+        "graph is followed as far as the settings allow). Default: chosen by the question.",
+    ]
+    strategy: Annotated[
+        Strategy | None,
+        "The kind of question: multi_hop, general, temporal, opinion, factual or entity. It decides the weight of the graph. "
+        "Default: chosen by the question.",
+    ]
+    preset: Annotated[PresetName | None, f"Settings under a name, for this call: {', '.join(PRESETS)}."]
+    settings: Annotated[Mapping[str, object] | None, 'Settings for this call, by name: {"recall.headroom": 100}.']
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Literal, get_args
 
 from cofire.asks import Asking, Now, Write
 from cofire.curate_asks import WhyArchived
@@ -23,7 +24,8 @@ from cofire.verbs.asking import Names
 from cofire.verbs.listing import checked_ids, fact_by_id, facts_by_id
 
 MANY = 1_000_000
-MODES = ("reinforce", "update", "skip", "error")
+MergeMode = Literal["reinforce", "update", "skip", "error"]
+MODES: tuple[str, ...] = get_args(MergeMode)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
 from cofire.asks import Asking, Emit, Now, Read
 from cofire.dynamics.energy import Rule, summed
 from cofire.energy_settings import BRANCHES, MAX_DEPTH, MIN_ACTIVATION, SEEDS, TAG_FLOOR
 from cofire.errors import CofireError, InvalidQuestion
+from cofire.ids import is_id
 from cofire.model import Fact, Where
 from cofire.recollection import Recollection
 from cofire.settings import Settings
@@ -30,13 +31,20 @@ MOST_LINKS = 1_000
 class Exploring(TypedDict, total=False):
     """Everything a caller of `explore` may say besides the ids to start from."""
 
-    query: str | None
-    tags: Names
-    energies: Mapping[str, float] | Sequence[float] | None
-    scope: Names
-    max_depth: int | None
-    min_activation: float | None
-    branches: int | None
+    query: Annotated[str | None, "Start from the facts that recall finds for this question, instead of ids."]
+    tags: Annotated[Names, "Prefer edges with these tags."]
+    energies: Annotated[
+        Mapping[str, float] | Sequence[float] | None,
+        "Energy of each id, above 0 up to 1: a list in the order of ids, or by id. Default: 1 each.",
+    ]
+    scope: Annotated[Names, "Stay in these scopes."]
+    max_depth: Annotated[int | None, "Maximum number of links on a path. Default: the setting energy.max_depth."]
+    min_activation: Annotated[
+        float | None, "A path ends where its energy is below this. Default: the setting energy.min_activation."
+    ]
+    branches: Annotated[
+        int | None, "Maximum number of neighbours followed from each fact. Default: the setting energy.branches."
+    ]
 
 
 @dataclass(frozen=True)
@@ -50,7 +58,9 @@ class Manner:
 
 
 def explore(ids: str | Iterable[str] | None, asked: Exploring, settings: Settings) -> Asking[Exploration]:
-    """Start from facts by id, each with an energy of 1 unless told, or from what a question finds, weighed by how well."""
+    """Start from facts by id, each with an energy of 1 by default, or from the hits of a question, weighted by their scores."""
+    if isinstance(ids, str) and (yield from _is_question(ids, asked)):
+        ids, asked = None, {**asked, "query": ids}
     given, now = starts(ids, asked), (yield Now())
     manner = _manner(asked, settings, now, everywhere=given is not None)
     seeds, reason = (given, "") if given is not None else (yield from _found(asked, settings))
@@ -59,6 +69,14 @@ def explore(ids: str | Iterable[str] | None, asked: Exploring, settings: Setting
         explored.append((yield from _from_seed(seed, energy, manner)))
         yield Emit(explored[-1])
     return Exploration(tuple(explored), summed(seed.energies for seed in explored), reason)
+
+
+def _is_question(text: str, asked: Exploring) -> Asking[bool]:
+    """Whether a text given in place of an id is a question: it has not the form of an id, and no fact has it as its id."""
+    if not text.strip() or is_id(text) or asked.get("query") is not None or asked.get("energies") is not None:
+        return False
+    (fact,) = yield Read([text])
+    return fact is None
 
 
 def starts(ids: str | Iterable[str] | None, asked: Exploring) -> dict[str, float] | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from os import PathLike
-from typing import ClassVar, TypeVar, cast
+from typing import Annotated, ClassVar, TypeVar, cast
 
 from cofire.asks import Asking, Emit, World
 from cofire.ingesting.files import LARGEST
@@ -24,7 +24,7 @@ T = TypeVar("T")
 class Keywords(Common, total=False):
     """What may be said of all that is ingested; `system` takes in the system's messages too."""
 
-    system: bool | None
+    system: Annotated[bool | None, "Also store the system's messages."]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -20,13 +20,38 @@ PAGE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What memory holds and how it works just now."""
+    """Counts of the store (all of them in `size`), the search mode and the embedding model."""
 
     size: StoreSize
     mode: str
     model: str | None
     without_vector: int
     advice: str
+
+    @property
+    def facts(self) -> int:
+        """Number of facts, archived ones included."""
+        return self.size.facts
+
+    @property
+    def edges(self) -> int:
+        """Number of stored edges."""
+        return self.size.edges
+
+    @property
+    def archived(self) -> int:
+        """Number of archived facts."""
+        return self.size.archived
+
+    @property
+    def waiting(self) -> int:
+        """Number of facts that the next dream will link."""
+        return self.size.waiting
+
+    @property
+    def scopes(self) -> Mapping[str, int]:
+        """Number of facts in each scope."""
+        return self.size.scopes
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import partial
 from itertools import islice
-from typing import Any, TypedDict, TypeVar
+from typing import Annotated, Any, TypedDict, TypeVar
 
 import numpy as np
 
@@ -40,18 +40,18 @@ When = datetime | date | str | None
 class Common(TypedDict, total=False):
     """What may be said of a fact besides its text; for several facts it holds for each that does not say otherwise."""
 
-    tags: str | Iterable[str] | None
-    category: str | None
-    subject: str | None
-    at: When
-    session: str | None
-    speaker: str | None
-    scope: str | None
-    source: str | None
-    metadata: Mapping[str, Any] | None
-    valid_from: When
-    valid_until: When
-    expires: When
+    tags: Annotated[str | Iterable[str] | None, "Tags to filter by and to link facts by."]
+    category: Annotated[str | None, "A category to filter by."]
+    subject: Annotated[str | None, "What the fact is about, if the text does not start with it."]
+    at: Annotated[When, "When it happened: a datetime, a date, or ISO text such as 2026-05-08."]
+    session: Annotated[str | None, "The conversation it belongs to; its facts are linked in order."]
+    speaker: Annotated[str | None, "Who said it."]
+    scope: Annotated[str | None, "The scope (user, team, project) it belongs to; the scope “default” unless given."]
+    source: Annotated[str | None, "Where it comes from, such as a path or a URL."]
+    metadata: Annotated[Mapping[str, Any] | None, "Other values to keep with it, as JSON."]
+    valid_from: Annotated[When, "When it begins to be true."]
+    valid_until: Annotated[When, "When it stops being true; later recalls leave it out."]
+    expires: Annotated[When, "When it is to be left out of every recall."]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
 import numpy as np
 
@@ -34,15 +34,15 @@ DRAWN_FROM_TEXT = frozenset({"auto_link", "similarity", "neighbours", "dream"})
 class Said(TypedDict, total=False):
     """What may be changed in a fact. What is left out stays; None takes a value away."""
 
-    text: str
-    tags: str | Iterable[str] | None
-    category: str | None
-    subject: str | None
-    at: When
-    metadata: Mapping[str, Any] | None
-    valid_from: When
-    valid_until: When
-    expires: When
+    text: Annotated[str, "The new text."]
+    tags: Annotated[str | Iterable[str] | None, "The new tags; they replace the old ones."]
+    category: Annotated[str | None, "The new category."]
+    subject: Annotated[str | None, "The new subject."]
+    at: Annotated[When, "When it happened."]
+    metadata: Annotated[Mapping[str, Any] | None, "The new metadata; they replace the old ones."]
+    valid_from: Annotated[When, "When it begins to be true."]
+    valid_until: Annotated[When, "When it stops being true."]
+    expires: Annotated[When, "When it is to be left out of every recall."]
 
 
 def update(id: str, said: Said, settings: Settings) -> Asking[Fact]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import typer
@@ -15,6 +15,7 @@ from cofire.doors.cli.graph_layout import texts_of
 from cofire.doors.cli.layout import clipped
 from cofire.doors.cli.screen import out, show, show_json, styled, warn
 from cofire.errors import NotFound
+from cofire.ids import is_id
 from cofire.spreads import Exploration, Hop, SeedExploration
 
 SHORT = 60
@@ -28,7 +29,8 @@ ENDS = {
 }
 
 Ids = Annotated[
-    list[str] | None, typer.Argument(metavar="[ID]...", help="Facts to start from, by id.", show_default=False)
+    list[str] | None,
+    typer.Argument(metavar="[ID]...", help="Facts to start from, by id; or a question.", show_default=False),
 ]
 
 
@@ -68,8 +70,12 @@ def explore(*, ids: Ids = None, manner: Manner, call: Call) -> None:
 
     Each fact passes its energy on to a few neighbours, the more the stronger the link; paths end where little is left.
 
-    cofire explore --query "What depends on PostgreSQL?" --tag db
+    cofire explore "What depends on PostgreSQL?" --tag db
     """
+    if ids and manner.query is None and not any(is_id(id) for id in ids):
+        # No argument has the form of an id: the words are a question.
+        manner = replace(manner, query=" ".join(ids))
+        ids = None
     with call.memory() if manner.query is not None else call.shelf() as memory:
         found = memory.explore(ids or None, **manner.keywords)
         _refuse_unknown(found)
