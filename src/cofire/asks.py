@@ -18,6 +18,7 @@ from cofire.errors import Conflict
 from cofire.journal import Journal
 from cofire.model import Change, Fact, Where
 from cofire.reading.base import Reader, Reading, Wanted
+from cofire.reading.failures import attempt
 from cofire.receipts import Receipts
 from cofire.stores.base import Store, WordCue
 
@@ -108,7 +109,11 @@ class Understand:
     wanted: Wanted = "all"
 
     def put(self, world: World) -> list[Reading]:
-        return [world.reader.read(fact, wanted=self.wanted) for fact in self.facts]
+        return [self._read(world.reader, fact) for fact in self.facts]
+
+    def _read(self, reader: Reader, fact: Fact) -> Reading:
+        unread = Reading(sentences=(fact.reading.strip(),), failed=("reader",))
+        return attempt("reader", lambda: reader.read(fact, wanted=self.wanted), unread)
 
 
 @dataclass(frozen=True, slots=True)

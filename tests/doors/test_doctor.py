@@ -128,3 +128,15 @@ def test_broken_settings_file_is_one_problem_with_its_line(tmp_path: Path) -> No
     assert "Then run cofire doctor again" in found["settings"]["way_out"]
     assert found.keys() == {"Python", "cofire", "kernels", "settings", "disk"}
     assert call("doctor").code == 1
+
+
+def test_facts_whose_reading_failed_are_counted(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> object:
+        raise ValueError("not enough values to unpack")
+
+    monkeypatch.setattr("cofire.reading.rules.subjects", fail)
+    (id,) = store.holds("Tea is at four.")
+    found = findings()["reading"]
+    assert found["state"] == "warning"
+    assert "failed on 1 fact (subjects 1)" in found["says"]
+    assert found["way_out"].endswith(f"cofire show {id}")

@@ -70,7 +70,7 @@ def test_fact_without_a_text_says_nothing() -> None:
 def test_reader_is_a_reader() -> None:
     reader: Reader = RuleReader()
     assert [field.name for field in fields(reader.read(Fact("x")))] == [
-        *("mentions", "subjects", "phrases", "times", "causes", "tags", "category", "sentences")
+        *("mentions", "subjects", "phrases", "times", "causes", "tags", "category", "sentences", "failed")
     ]
 
 

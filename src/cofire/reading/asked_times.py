@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from cofire.reading import almanac
 from cofire.reading.almanac import Period
 from cofire.reading.base import Span
-from cofire.reading.times import times
+from cofire.reading.times import plain_letters, times
 from cofire.reading.vocabulary import MONTHS
 
 Floats = NDArray[np.float64]
@@ -61,7 +61,7 @@ def asked_spans(
     >>> asked_spans("May I ask whether 3.11 took a second?", now=now, earliest=first, latest=now)
     ()
     """
-    text, now = text[:LONGEST], _zoned(now)
+    text, now = plain_letters(text[:LONGEST]), _zoned(now)
     yearless = list(_yearless(text, now, _years(now, earliest, latest))) if _may_name_a_date(text) else []
     taken = [(start, start + len(span.surface)) for start, span in yearless]
     said, from_now = _said(text, now)

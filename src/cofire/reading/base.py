@@ -56,7 +56,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """All that a fact says, as far as its reader understands it."""
+    """All that a fact says, as far as its reader understands it. `failed` names the rules that broke on its text."""
 
     mentions: tuple[Mention, ...] = ()
     subjects: tuple[Subject, ...] = ()
@@ -66,6 +66,7 @@ class Reading:
     tags: tuple[str, ...] = ()
     category: str = "knowledge"
     sentences: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
 
 
 # What a fact is read for: all that it says; all but key phrases, tags and causes; or only what it is about and what causes what.

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 
 from cofire.model import Description, Fact
+from cofire.reading.failures import attempt
 from cofire.reading.phrases import phrases
 from cofire.reading.sentences import sentences
 from cofire.reading.words import counts
@@ -66,7 +67,7 @@ def gist(fact: Fact) -> str:
     """What a fact is about in a few words: its subject, else its key phrases."""
     if fact.subject:
         return fact.subject.replace(BETWEEN, ", ")
-    found = phrases(sentences(fact.text))
+    found = attempt("phrases", lambda: phrases(sentences(fact.text)), ())
     said = ", ".join(found[:3]) if found else " ".join(fact.text.split()[:6])
     return said.replace(BETWEEN, ", ")
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence, Set
 from typing import Protocol
 
 from cofire.model import Fact
-from cofire.reading.base import Reading, Wanted
+from cofire.reading.base import Reading, Span, Wanted
 from cofire.reading.causes import causes
+from cofire.reading.failures import attempt
 from cofire.reading.marking import category, tags
 from cofire.reading.mentions import mentions
 from cofire.reading.names import Name, names
@@ -40,23 +41,36 @@ class NameFinder(Protocol):
 
 
 def read(fact: Fact, find_names: NameFinder, *, wanted: Wanted) -> Reading:
-    """A fact read by rules, its names found by whoever knows names."""
-    text = said(fact)
-    cut = sentences(text)
-    about = subjects(fact, text)
+    """A fact read by rules, its names found by `find_names`. A rule that fails is left out and named in `failed`."""
+    failed: list[str] = []
+    text = attempt("said", lambda: said(fact), fact.text, failed)
+    cut = attempt("sentences", lambda: sentences(text), [text], failed)
+    about = attempt("subjects", lambda: subjects(fact, text), (), failed)
     if wanted == "causes":
-        return Reading(subjects=about, causes=causes(cut))
-    lines = [pieces(sentence) for sentence in cut]
-    named = find_names(cut, lines, known=set(terms(f"{fact.subject or ''} {fact.speaker or ''}")))
-    spans = times(text, fact.time)
-    key = phrases(cut) if wanted == "all" else ()
+        found_causes = attempt("causes", lambda: causes(cut), (), failed)
+        return Reading(subjects=about, causes=found_causes, failed=tuple(failed))
+    lines: list[Line] = attempt("shapes", lambda: [pieces(sentence) for sentence in cut], [[] for _ in cut], failed)
+    named: list[list[Name]] = attempt(
+        "names", lambda: _find_names(fact, cut, lines, find_names), [[] for _ in cut], failed
+    )
+    spans = attempt("times", lambda: times(text, fact.time), (), failed)
+    key = attempt("phrases", lambda: phrases(cut), (), failed) if wanted == "all" else ()
     return Reading(
-        mentions=mentions(cut, named, about),
+        mentions=attempt("mentions", lambda: mentions(cut, named, about), (), failed),
         subjects=about,
         phrases=key,
         times=spans,
-        causes=causes(cut) if wanted == "all" else (),
-        tags=tags(key),
-        category=fact.category or category(cut, lines, timed=bool(spans), spoken=bool(fact.speaker)),
+        causes=attempt("causes", lambda: causes(cut), (), failed) if wanted == "all" else (),
+        tags=attempt("tags", lambda: tags(key), (), failed),
+        category=fact.category or attempt("category", lambda: _category(fact, cut, lines, spans), "knowledge", failed),
         sentences=tuple(cut),
+        failed=tuple(failed),
     )
+
+
+def _find_names(fact: Fact, cut: Sequence[str], lines: Sequence[Line], find_names: NameFinder) -> list[list[Name]]:
+    return find_names(cut, lines, known=set(terms(f"{fact.subject or ''} {fact.speaker or ''}")))
+
+
+def _category(fact: Fact, cut: Sequence[str], lines: Sequence[Line], spans: Sequence[Span]) -> str:
+    return category(cut, lines, timed=bool(spans), spoken=bool(fact.speaker))

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from cofire.model import Mentioned
+from cofire.reading.failures import attempt
 from cofire.reading.resolving import singular, terms
 from cofire.reading.sentences import sentences
 from cofire.reading.words import STOP_WORDS, words
@@ -61,7 +62,7 @@ class Spoken(Mapping[str, tuple[int, ...]]):
 
     def _looked_for(self) -> dict[str, tuple[int, ...]]:
         if self._found is None:
-            found = spoken(self._lines)
+            found: dict[str, tuple[int, ...]] = attempt("spoken", lambda: spoken(self._lines), {})
             for name in self._but:
                 found.pop(name, None)
             self._found = found

@@ -28,7 +28,8 @@ _VERBS = (
 )
 _LEAD = re.compile(rf"\W{{0,4}}((?:[^\s(,;:]+\s+){{0,7}}?[^\s(,;:]+?)(?=\s*[(,]|\s+(?:{_VERBS})\s)")
 _STATES = re.compile(rf"\s*(?:{_VERBS})\b")
-_STATES_LATER = re.compile(r"(?:,| or )[^.]{0,200}?\b(?:is|was|are|were)\b")
+_OR = re.compile(r"\s+or\s+")
+_STATES_LATER = re.compile(r"(?:,|\s+or\s+)[^.]{0,200}?\b(?:is|was|are|were)\b")
 _QUOTED_LEAD = re.compile(rf"[\"“]\s?([^\"“”\n]{{2,80}})[\"”](?=\s*[(,]|\s+(?:{_VERBS})\s)")
 _LIVED = re.compile(r"\s*\([^()]{0,120}?(?:\b\d{3,4}\b|\bborn\b)")
 _NICKNAME = re.compile(r"\s*[\"“]([^\"“”]{2,20})[\"”]")
@@ -99,13 +100,15 @@ def _shorter(name: str, text: str) -> Iterator[str]:
     >>> list(_shorter('David "Dave" Gilmour', 'David "Dave" Gilmour (born 1946) is a guitarist.'))
     ['David Gilmour', 'Dave Gilmour']
     """
-    plain = _NICKNAME.sub("", name)
-    first, *middle, last = plain.split() if " " in plain else (plain, plain)
-    if not _LIVED.match(text[text.find(name) + len(name) :]) or len(middle) > _MOST_MIDDLE or not _are_names(middle):
+    words = _NICKNAME.sub("", name).split()
+    nicknames = _NICKNAME.findall(name)
+    middle = words[1:-1]
+    has_years = _LIVED.match(text[text.find(name) + len(name) :]) is not None
+    if not words or not has_years or len(middle) > _MOST_MIDDLE or not _are_names(middle):
         return
-    if middle or plain != name:
-        yield f"{first} {last}"
-    yield from (f"{nickname} {last}" for nickname in _NICKNAME.findall(name))
+    if middle or (nicknames and len(words) > 1):
+        yield f"{words[0]} {words[-1]}"
+    yield from (f"{nickname} {words[-1]}" for nickname in nicknames)
 
 
 def _are_names(words: list[str]) -> bool:
@@ -119,6 +122,8 @@ def lead(text: str) -> str:
     ('The Journal of Physics', 'Teutberga')
     >>> lead("It is late."), lead("However, it rained."), lead("We met Ana, who was late.")
     ('', '', '')
+    >>> lead("Postgres  or MySQL was the question.")
+    'Postgres'
     >>> lead('"Love Runs Out" is a song.'), lead("Dangerously They Live is a film.")
     ('Love Runs Out', 'Dangerously They Live')
     """
@@ -128,7 +133,7 @@ def lead(text: str) -> str:
     found = _LEAD.match(text)
     if not found:
         return ""
-    words = found[1].partition(" or ")[0]
+    words = _OR.split(found[1], maxsplit=1)[0]
     return words if _is_nameable(words) and _states(text[found.end() :], named=_is_name(words)) else ""
 
 

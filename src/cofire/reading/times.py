@@ -54,6 +54,7 @@ _BETWEEN, _AND_YEAR = re.compile(r"\bbetween\s$", re.I), re.compile(rf"\sand\s{_
 # Stands for the moment of a text of which nobody knows when it was said; only its zone is used.
 _NO_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
 _DIGIT = re.compile(r"\d")
+_CASE_VARIANTS = str.maketrans({"ſ": "s", "\u212a": "K", "İ": "I", "ı": "i"})
 _WORD_OF = re.compile(r"[a-z]+")
 _AHEAD = re.compile(
     r"\b(?:will|going to|gonna|plan|plans|planning|tomorrow|upcoming|due|see you|scheduled|let's|'ll|until|by)\b", re.I
@@ -84,6 +85,7 @@ def times(text: str, now: datetime | None) -> tuple[Span, ...]:
     >>> times("You may march on.", now)
     ()
     """
+    text = plain_letters(text)
     seen = _NO_MOMENT if now is None else now if now.tzinfo else now.replace(tzinfo=UTC)
     taken: list[tuple[int, int]] = []
     found: list[tuple[int, Span]] = []
@@ -95,6 +97,15 @@ def times(text: str, now: datetime | None) -> tuple[Span, ...]:
                 found.append((match.start(), span))
     found.sort(key=lambda pair: pair[0])
     return tuple(span for _, span in found[:AT_MOST])
+
+
+def plain_letters(text: str) -> str:
+    """The text with ASCII letters for those that a pattern ignoring case takes for ASCII: the tables know only these.
+
+    >>> plain_letters("ſeven weeKs ago")
+    'seven weeKs ago'
+    """
+    return text if text.isascii() else text.translate(_CASE_VARIANTS)
 
 
 def _worth_trying(low: str, *, relative: bool) -> tuple[Rule, ...]:

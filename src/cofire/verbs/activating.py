@@ -12,6 +12,7 @@ from cofire.dynamics import diffusion, energy, fusion, synapse
 from cofire.energy_settings import BRANCHES, MAX_DEPTH, MIN_ACTIVATION, TAG_FLOOR
 from cofire.errors import StoreError
 from cofire.graph_asks import KnownTags
+from cofire.reading.failures import attempt
 from cofire.reading.ngrams import ngrams
 from cofire.recall_settings import (
     ACTIVATION_WEIGHT,
@@ -132,7 +133,8 @@ def _diffusion(known: Slate, cue: Cue, asked: Question, plan: Plan) -> Asking[Ac
 
 def _energy(known: Slate, cue: Cue, asked: Question, plan: Plan) -> Asking[Activation]:
     settings = asked.settings
-    tags: frozenset[str] = asked.cue_tags or (yield KnownTags(asked.scopes, ngrams(asked.text)))
+    spellings: list[str] = [] if asked.cue_tags else attempt("ngrams", lambda: ngrams(asked.text), [])
+    tags: frozenset[str] = asked.cue_tags or (yield KnownTags(asked.scopes, spellings))
     seeds = _seeds(known, _share_of_best(known.direct), settings, by_words=True)
     rule = energy.Rule(min(settings[MAX_DEPTH], plan.steps), settings[MIN_ACTIVATION], settings[BRANCHES])
     spread = yield from energise(seeds, _conducting(asked, 0.0), rule, tags=tags, tag_floor=settings[TAG_FLOOR])

@@ -12,6 +12,7 @@ from cofire.errors import InvalidQuestion
 from cofire.learned import Group
 from cofire.learning_asks import Groups
 from cofire.model import Fact
+from cofire.reading.failures import attempt
 from cofire.reading.phrases import phrases
 from cofire.verbs import accepting
 from cofire.verbs.asking import Names
@@ -49,7 +50,7 @@ def communities(scope: Names, limit: int) -> Asking[list[Community]]:
 
 def said(fact: Fact) -> frozenset[str]:
     """The telling phrases of a fact, and what it is about."""
-    found = phrases([fact.text])
+    found = attempt("phrases", lambda: phrases([fact.text]), ())
     return frozenset([*found, fact.subject.casefold()] if fact.subject else found)
 
 

@@ -24,6 +24,7 @@ from cofire.ranking import ranking
 from cofire.reading import words
 from cofire.reading.addressing import asks_of_assistant
 from cofire.reading.asked_times import AskedSpan, asked_spans
+from cofire.reading.failures import attempt
 from cofire.reading.ngrams import ngrams
 from cofire.recollection import ChannelReport
 from cofire.settings import (
@@ -178,14 +179,15 @@ class _First:
 def _first_asked(asked: Question, plan: Plan) -> Asking[_First]:
     """All that can be asked of a question as it stands, in one round trip."""
     said = {found.group().casefold().removesuffix("'s") for found in _WORD.finditer(words.fold(asked.text))}
-    every = words.counts(asked.text)
+    every = attempt("words", lambda: words.counts(asked.text), words.counted(asked.text.casefold().split()))
     asks: list[Ask] = [
         Voices(asked.scopes, sorted(said - words.STOP_WORDS - ROLES)),
         Statistics(asked.scopes, tuple(every)),
         Recorded(MODEL_RECORD),
     ]
     named = asked.settings[ENTITY] and plan.mode != "minimal"
-    asks += [KnownNames(ngrams(asked.text), asked.where, MOST_NAMED)] if named else []
+    spellings: list[str] = attempt("ngrams", lambda: ngrams(asked.text), []) if named else []
+    asks += [KnownNames(spellings, asked.where, MOST_NAMED)] if named else []
     voices, statistics, model, *names = yield Together(asks)
     return _First(voices, every, statistics, model, names[0] if names else ())
 
@@ -226,7 +228,7 @@ def read_cue(asked: Question, plan: Plan) -> Asking[Cue]:
     statistics = yield from _statistics(asked, first, often)
     vector, model, silence = yield from _vector(asked, plan, plain, first)
     names, unnamed = _names(first)
-    times = asked_spans(asked.text, now=asked.where.now, earliest=statistics.earliest, latest=statistics.latest)
+    times, untimed = _times(asked, statistics)
     cue = word_cue(often, statistics, settings, hint_weight=settings[HINT_WEIGHT], lends=settings[NEIGHBOURS])
     return Cue(
         words=cue,
@@ -240,8 +242,8 @@ def read_cue(asked: Question, plan: Plan) -> Asking[Cue]:
         times=times,
         holding=statistics.holding,
         capitals=frozenset(one.casefold() for one in _large(asked.text)),
-        of_assistant=asks_of_assistant(asked.text),
-        reports=_silences(asked, plan, silence, unnamed),
+        of_assistant=attempt("addressing", lambda: asks_of_assistant(asked.text), False),
+        reports=_silences(asked, plan, silence, unnamed, untimed),
     )
 
 
@@ -312,6 +314,19 @@ def _names(first: _First) -> tuple[tuple[Known, ...], ChannelReport | None]:
     if isinstance(first.names, Failure):
         return (), ChannelReport("entity", "failed", note=str(first.names.error))
     return tuple(first.names), None
+
+
+def _times(asked: Question, statistics: WordStatistics) -> tuple[tuple[AskedSpan, ...], ChannelReport | None]:
+    """The times that a question asks about, and a report where they could not be read."""
+    failures: list[str] = []
+    spans: tuple[AskedSpan, ...] = attempt(
+        "asked_times",
+        lambda: asked_spans(asked.text, now=asked.where.now, earliest=statistics.earliest, latest=statistics.latest),
+        (),
+        failures,
+    )
+    report = ChannelReport("temporal", "failed", note="the times of the question could not be read; see the log")
+    return spans, report if failures else None
 
 
 def _vector(

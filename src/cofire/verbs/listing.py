@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from cofire.asks import Asking, Now, Read, Scan, Size, WhichModel
+from cofire.asks import Asking, Now, Read, Recorded, Scan, Size, WhichModel
 from cofire.embedders.base import Resident
 from cofire.errors import InvalidQuestion, NotFound
-from cofire.model import Fact, Where
+from cofire.model import Fact, Record, Where
+from cofire.reading.failures import READING_FAILURES, ReadingFailures
 from cofire.stores.base import StoreSize
 from cofire.verbs import accepting
 from cofire.verbs.asking import Filters, where
@@ -27,6 +28,7 @@ class Stats:
     model: str | None
     without_vector: int
     advice: str
+    reading_failures: ReadingFailures = field(default_factory=ReadingFailures)
 
     @property
     def facts(self) -> int:
@@ -124,10 +126,16 @@ def stats() -> Asking[Stats]:
     size: StoreSize = yield Size()
     resident: Resident | None = yield WhichModel()
     stored = yield from stored_model()
+    failures: Record | None = yield Recorded(READING_FAILURES)
     mode = "words only (no embedder)" if resident is None else "words and meaning"
     lacking = size.facts - size.embedded
     return Stats(
-        size, mode, stored.model.name if stored else None, lacking, advice(size, lacking, resident is not None)
+        size,
+        mode,
+        stored.model.name if stored else None,
+        lacking,
+        advice(size, lacking, resident is not None),
+        ReadingFailures.decode(failures.value if failures else None),
     )
 
 

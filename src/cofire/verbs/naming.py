@@ -7,11 +7,13 @@ the same names, in whatever order they are told.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 from cofire.asks import Asking, Read
 from cofire.graph_asks import Speaking
 from cofire.graph_settings import ENTITY_EDGES, MULTI_GRAPH
 from cofire.model import Fact, Mentioned, NewFact
+from cofire.reading.failures import attempt
 from cofire.reading.sentences import said
 from cofire.reading.spoken import split, told_of, words_of
 from cofire.settings import Settings
@@ -48,8 +50,14 @@ def _mentions(subjects: Iterable[tuple[str, str]], settings: Settings, *, most: 
         asked = _by_fact(holding)
         read: list[Fact | None] = (yield Read(list(asked))) if asked else []
         facts = [fact for fact in read if fact is not None]
-        found |= {fact.id: told_of(said(fact), {name: names[name] for name in asked[fact.id]}) for fact in facts}
+        for fact in facts:
+            split_names = {name: names[name] for name in asked[fact.id]}
+            found[fact.id] = attempt("spoken", partial(_told_of, fact, split_names), ())
     return {id: mentions for id, mentions in found.items() if mentions}
+
+
+def _told_of(fact: Fact, split_names: Mapping[str, Sequence[str]]) -> tuple[Mentioned, ...]:
+    return told_of(said(fact), split_names)
 
 
 def _by_scope(subjects: Iterable[tuple[str, str]]) -> dict[str, dict[str, list[str]]]:

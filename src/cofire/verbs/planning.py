@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from cofire.presets import STRATEGY_WEIGHTS
+from cofire.reading.failures import attempt
 from cofire.reading.strategies import strategy_of
 from cofire.recall_settings import ACTIVATION, ASSIST, DYNAMICS, GRAPH_MODE, LEAST_RESULTS, STEPS, STRATEGY
 from cofire.recollection import Planned
@@ -38,7 +39,7 @@ class Plan:
 def plan(asked: Question) -> Plan:
     """Choose strategy and mode: those asked for, else by the question. A question of many hops is answered by the graph."""
     settings = asked.settings
-    strategy = asked.strategy or strategy_of(asked.text)
+    strategy = asked.strategy or attempt("strategies", lambda: strategy_of(asked.text), "general")
     mode, reason = _mode(asked, strategy)
     steps = settings[STEPS]
     weighed = asked.strategy is not None or settings[STRATEGY]

@@ -4,25 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from datetime import datetime
+from functools import lru_cache, partial
 
-from cofire.asks import Asking, Understand
+from cofire.asks import Asking, Now, Recorded, Understand, Write, again_on_conflict
 from cofire.graph_settings import ENTITY_EDGES, MULTI_GRAPH, PROPOSE_TAGS
-from cofire.model import About, Fact, Mentioned, NewFact
+from cofire.model import About, Change, Fact, Mentioned, NewFact, Record
 from cofire.reading.base import Reading
+from cofire.reading.failures import READING_FAILURES, ReadingFailures, attempt
 from cofire.reading.spoken import Spoken
 from cofire.reading.words import counted, words
 from cofire.settings import Settings
 
 LAST_SENTENCE = 31
+TRIES = 5
 
 
 def understood(facts: Sequence[Fact], vectors: Mapping[str, bytes], settings: Settings) -> Asking[list[NewFact]]:
     """Facts with their words and vectors, and with the names in them unless the graph is switched off."""
     readings: Sequence[Reading] = yield Understand(facts, wanted="all" if settings[PROPOSE_TAGS] else "names")
-    return [
-        new_fact(fact, reading, vectors.get(fact.id), settings) for fact, reading in zip(facts, readings, strict=True)
-    ]
+    failed: dict[str, list[str]] = {}
+    new: list[NewFact] = []
+    for fact, reading in zip(facts, readings, strict=True):
+        failures = list(reading.failed)
+        new.append(_new_fact_or_bare(fact, reading, vectors.get(fact.id), settings, failures))
+        if failures:
+            failed[fact.id] = failures
+    if failed:
+        yield from again_on_conflict(partial(_count_failures, failed), tries=TRIES)
+    return new
+
+
+def _new_fact_or_bare(
+    fact: Fact, reading: Reading, vector: bytes | None, settings: Settings, failures: list[str]
+) -> NewFact:
+    """A fact as it will be stored; with its plain words alone where its reading cannot be used."""
+    plain_words = counted(fact.reading.casefold().split())
+    bare = NewFact(fact, plain_words, vector)
+    return attempt("words", lambda: new_fact(fact, reading, vector, settings), bare, failures)
+
+
+def _count_failures(failed: Mapping[str, Sequence[str]]) -> Asking[None]:
+    """Add facts whose reading failed to the count that the store keeps."""
+    now: datetime = yield Now()
+    record: Record | None = yield Recorded(READING_FAILURES)
+    failures = ReadingFailures.decode(record.value if record else None)
+    for id, rules in failed.items():
+        failures = failures.with_fact(id, rules)
+    expected = {READING_FAILURES: record.version if record else 0}
+    yield Write(Change(now=now, records=(Record(READING_FAILURES, failures.encode()),)), expected)
 
 
 def new_fact(fact: Fact, reading: Reading, vector: bytes | None, settings: Settings) -> NewFact:

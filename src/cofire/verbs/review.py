@@ -15,6 +15,7 @@ from cofire.errors import NotFound
 from cofire.graph_asks import Edges
 from cofire.model import Change, Edge, Fact, Record
 from cofire.reading.disagreeing import disagreement
+from cofire.reading.failures import attempt
 from cofire.settings import Settings
 from cofire.stores.base import EdgeFilter
 from cofire.verbs.supersede import KIND, MANY, supersede
@@ -114,7 +115,7 @@ def _disagreeing(pairs: Sequence[tuple[str, str]], now: datetime) -> Asking[list
 def _why(old: Fact | None, new: Fact | None, now: datetime) -> str | None:
     if old is None or new is None or _is_over(old, now) or _is_over(new, now):
         return None
-    return disagreement(old.reading, new.reading)
+    return attempt("contradictions", lambda: disagreement(old.reading, new.reading), None)
 
 
 def _is_over(fact: Fact, now: datetime) -> bool:

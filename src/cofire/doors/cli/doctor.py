@@ -136,6 +136,7 @@ def _store(call: Call) -> Iterator[Finding]:
         yield Finding("store settings", OK, ", ".join(own) or "none of its own")
         yield _integrity(memory.check())
         yield _model(held)
+        yield _readings(held["reading_failures"])
 
 
 def _integrity(problems: list[str]) -> Finding:
@@ -151,6 +152,16 @@ def _model(held: dict[str, Any]) -> Finding:
         says = f"{held['model']}, but {counted(held['without_vector'], 'fact')} without a vector"
         return Finding("model", WARNING, says, "Give them one with: cofire reembed")
     return Finding("model", OK, f"{held['model']}, every fact has its vector")
+
+
+def _readings(failures: dict[str, Any]) -> Finding:
+    """Facts on which a reading rule failed when they were stored."""
+    if not failures["facts"]:
+        return Finding("reading", OK, "no rule has failed")
+    rules = ", ".join(f"{rule} {times}" for rule, times in failures["rules"].items())
+    says = f"Rules failed on {counted(failures['facts'], 'fact')} ({rules}). They are stored and found by words and meaning."
+    way_out = f"Report the text, which this shows: cofire show {failures['ids'][-1]}"
+    return Finding("reading", WARNING, says, way_out)
 
 
 def _embedder() -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -80,6 +81,7 @@ def held_json(held: Any) -> dict[str, Any]:
         "model": held.model,
         "without_vector": held.without_vector,
         "advice": held.advice,
+        "reading_failures": asdict(held.reading_failures),
         "details": dict(held.size.details),
     }
 

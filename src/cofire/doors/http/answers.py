@@ -224,6 +224,14 @@ class Curated(Answer):
     examples: list[FadedEdge]
 
 
+class ReadingFailuresAnswer(Answer):
+    """Facts on which a reading rule failed, how often each rule failed, and the ids of the last of them."""
+
+    facts: int
+    rules: dict[str, int]
+    ids: list[str]
+
+
 class Stats(Answer):
     store: str
     bytes: int
@@ -237,6 +245,7 @@ class Stats(Answer):
     model: str | None
     without_vector: int
     advice: str
+    reading_failures: ReadingFailuresAnswer
     details: dict[str, str]
 
 
