@@ -89,6 +89,7 @@ def test_any_text_has_a_vector(bundled: Bundled, text: str) -> None:
 def test_many_threads_load_the_model_once(monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = []
     load = module.load_granite
+    monkeypatch.setattr(module, "SHARED", module.SharedModels())
     monkeypatch.setattr(module, "load_granite", lambda path: loaded.append(path) or load(path))
     embedder = Bundled()
     with ThreadPoolExecutor(8) as threads:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cofire.embedders import bundled as module
 from cofire.embedders.bundled import Bundled, embed_with, load_granite
 from cofire.embedders.bundled_pack import SHA256, open_pack, pack_path
 from cofire.errors import EmbedderFailed, EmbedderUnavailable
@@ -20,6 +21,7 @@ def test_a_missing_wheel_tells_how_to_install_it(monkeypatch: pytest.MonkeyPatch
 
 def test_a_missing_runtime_tells_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    monkeypatch.setattr(module, "SHARED", module.SharedModels())
     with pytest.raises(EmbedderUnavailable, match="onnxruntime") as caught:
         Bundled().embed(["text"], "fact")
     assert "pip install onnxruntime" in caught.value.way_out

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -33,10 +36,10 @@ _TOKENS_A_RUN = 256
 
 
 class Bundled:
-    """Made at once; the first text loads the model."""
+    """The bundled embedder. The first text loads the model; all embedders of a process share one loaded model."""
 
     def __init__(self) -> None:
-        self._granite = WhenNeeded(lambda: load_granite(pack_path()))
+        self._granite = WhenNeeded(lambda: SHARED.get(pack_path()))
 
     @property
     def model(self) -> Model:
@@ -59,11 +62,11 @@ class Bundled:
         return embed_with(self._granite.get(), texts)
 
     def close(self) -> None:
-        """Let the model go; a later text would load it again."""
+        """Release the model. It is freed with the last embedder that uses it; a later text loads it again."""
         self._granite.let_go()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Granite:
     """The loaded model. `weights` are kept because the session reads them where they are."""
 
@@ -72,6 +75,32 @@ class Granite:
     places: Vectors
     session: InferenceSession
     weights: dict[str, Array]
+
+
+class SharedModels:
+    """The loaded models of this process, by file. Only embedders hold them strongly: closing the last one frees the model."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Start anew, as a forked child must: another thread may have held the lock, and a session belongs to its process."""
+        self._lock = Lock()
+        self._models: WeakValueDictionary[Path, Granite] = WeakValueDictionary()
+
+    def get(self, path: Path) -> Granite:
+        """The model of a file; loaded if no embedder of this process has it loaded."""
+        with self._lock:
+            granite = self._models.get(path)
+            if granite is None:
+                granite = load_granite(path)
+                self._models[path] = granite
+            return granite
+
+
+SHARED = SharedModels()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=SHARED.clear)
 
 
 def load_granite(path: Path) -> Granite:
