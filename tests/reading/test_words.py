@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as some
 
-from cofire.reading.words import STOP_WORDS, counts, fold, words
+from cofire.reading.words import STOP_WORDS, all_spellings, counts, fold, words
 
 
 @pytest.mark.parametrize(
@@ -158,3 +158,39 @@ def test_a_word_is_found_in_a_text_that_holds_it(word: str, rest: str) -> None:
 def test_a_very_long_chunk_is_read() -> None:
     assert words("x" * 100_000) == ["x" * 100_000]
     assert len(words("ab_" * 20_000)) == 20_001
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("L'école ferme à midi", "ÉCOLE"),
+        ("L’ÉCOLE", "école"),
+        ("lʼécole", "ecole"),
+        ("l'E\u0301COLE", "école"),
+        ("qu'avant", "avant"),
+        ("jusqu'ici", "ici"),
+        ("d'Angely", "Angely"),
+        ("D'Angelo", "dangelo"),
+        ("un'amica dell'acqua", "acqua"),
+        ("Saint-Jean-d’Angély", "angély"),
+        ("l'e-mail", "email e-mail"),
+    ],
+)
+def test_a_word_is_found_behind_an_elision(text: str, word: str) -> None:
+    assert set(words(word)) & set(words(text))
+
+
+@pytest.mark.parametrize("text", ["j'ai", "s'mores", "c'mon", "n'a", "don't", "can't", "rock'n'roll"])
+def test_what_only_looks_elided_stays_whole(text: str) -> None:
+    assert words(text) == words(text.replace("'", ""))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("Müller", "Mueller"), ("Århus", "Aarhus"), ("SÖREN", "soeren"), ("Mu\u0308ller", "MUELLER")]
+)
+def test_a_second_spelling_is_found_both_ways(one: str, other: str) -> None:
+    assert set(words(other)) <= set(all_spellings(one))
+
+
+def test_english_has_one_spelling() -> None:
+    assert all_spellings("The blue poet's Michael café naïve") == words("The blue poet's Michael café naïve")

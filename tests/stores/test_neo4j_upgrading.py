@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 
 import neo4j
 import pytest
 
+from cofire.memory import Memory
 from cofire.stores.neo4j import schema
 from cofire.stores.neo4j.connecting import address
 from cofire.stores.neo4j.store import Neo4jStore
@@ -40,6 +42,19 @@ def test_names_know_who_holds_them(olden: str) -> None:
     with closing(Neo4jStore.open(olden, OPTIONS)) as store:
         assert store.paths([f"{1:026}"], everywhere(), 10, 10).count.tolist() == [2]
         assert store.check() == []
+
+
+def test_words_behind_elisions_are_found(neo4j_url: str) -> None:
+    with closing(empty_store()) as store:
+        pen = Pen(store)
+        pen.write(replace(pen.new("L'école ferme à midi."), counts={"lecol": 1, "ferm": 1, "midi": 1}))
+        pen.recount("default")
+    where = address(neo4j_url, None)
+    with neo4j.GraphDatabase.driver(where.url, auth=where.auth) as driver:
+        driver.execute_query("MATCH (s:Store) SET s.schema = 2")
+    with Memory(neo4j_url, embedder=None) as memory:
+        assert [hit.text for hit in memory.recall("ÉCOLE")] == ["L'école ferme à midi."]
+        assert memory.check() == []
 
 
 def test_it_is_done_once(olden: str) -> None:

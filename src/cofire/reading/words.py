@@ -25,6 +25,7 @@ _CHUNK = re.compile(rf"{_LETTER}+(?:['’]{_LETTER}+|[._\-/:@]+{_LETTER}+)*(?:\+
 # What is in no chunk may as well be a space; without it more pieces are the same.
 _APART = str.maketrans(dict.fromkeys(',;!?()"', " "))
 _WORTH_KEEPING = 64
+LAST_SENTENCE = 31
 # Most chunks are ordinary words, which have no joints to look for.
 _PLAIN = re.compile(r"[A-Za-z]?[a-z]+")
 _JOINT = re.compile(r"[._\-/:@]+")
@@ -44,6 +45,20 @@ _LETTERS = str.maketrans(
     dict(zip("øØłŁđĐðÐıħĦ", "oOlLdDdDihH", strict=True))
     | {"ß": "ss", "ẞ": "Ss", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "þ": "th", "Þ": "Th"}
 )
+# The apostrophes that are typed or typeset for "'".
+_APOSTROPHES = str.maketrans(dict.fromkeys("’ʼ", "'"))
+# Letters that are also written as two, as in Mueller, Soerensen and Aarhus.
+_TWO_LETTERS = str.maketrans(
+    {"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "Ø": "Oe", "Å": "Aa"}
+)
+_HAS_TWO_LETTERS = re.compile("[äöüøåÄÖÜØÅ]")
+# What French, Italian and Catalan join to the next word by an apostrophe, which is no part of that word (l'école, dell'acqua).
+_ELISION = re.compile(
+    r"(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu|un|gl|[dn]ell|[dc]?all|sull|coll|quell|quest|sant)'(?=[^\W\d_])",
+    re.IGNORECASE,
+)
+# Words behind an apostrophe that say nothing by themselves (j'ai), and words of English that only look elided.
+_NEVER_ELIDED = frozenset("j'ai c'mon d'oh d'you m'lady m'lord s'more s'mores t'other".split())
 
 
 def fold(text: str) -> str:
@@ -56,7 +71,7 @@ def fold(text: str) -> str:
         return text
     plain = unicodedata.normalize("NFKD", text.translate(_LETTERS))
     kept = "".join(letter for letter in plain if not "\u0300" <= letter <= "\u036f")
-    return unicodedata.normalize("NFC", kept).replace("’", "'")
+    return unicodedata.normalize("NFC", kept).translate(_APOSTROPHES)
 
 
 def words(text: str) -> list[str]:
@@ -70,10 +85,46 @@ def words(text: str) -> list[str]:
     ['東', '京', 'タ', 'ワ', '東京', '京タ', 'タワ']
     >>> words("MuSiQue owns 2,400 PRs")
     ['musiqu', 'mu', 'si', 'que', 'owns', '2400', 'pr']
+    >>> words("L’école d'Ana, MÜLLER")
+    ['ecol', 'dana', 'ana', 'muller']
     """
     plain = _THOUSANDS.sub("", text) if "," in text else text
     found = list(_read(plain.translate(_APART).split()))
     return [word for word in found if word not in STOP_WORDS] or found
+
+
+def respelled(text: str) -> list[str]:
+    """The words of a text that are also written with two letters for one, spelled so.
+
+    >>> respelled("Herr Müller wohnt in Århus")
+    ['mueller', 'aarhus']
+    """
+    if text.isascii():
+        return []
+    composed = unicodedata.normalize("NFC", text)
+    pieces = [piece for piece in composed.translate(_APART).split() if _HAS_TWO_LETTERS.search(piece)]
+    plain = {word for piece in pieces for word in words(piece)}
+    spelled_out = [word for piece in pieces for word in words(piece.translate(_TWO_LETTERS))]
+    return [word for word in spelled_out if word not in plain]
+
+
+def all_spellings(text: str) -> list[str]:
+    """The words of a text, and those of them that have a second spelling."""
+    return [*words(text), *respelled(text)]
+
+
+def places(sentences: Sequence[str]) -> dict[str, int]:
+    """In which sentences each word stands, a bit a sentence; the last bit is for all that come after.
+
+    >>> places(["The pool is full.", "Drain the pool."])
+    {'pool': 3, 'full': 1, 'drain': 2}
+    """
+    bits_by_word: dict[str, int] = {}
+    for place, sentence in enumerate(sentences):
+        bit = 1 << min(place, LAST_SENTENCE)
+        for word in all_spellings(sentence):
+            bits_by_word[word] = bits_by_word.get(word, 0) | bit
+    return bits_by_word
 
 
 def counts(text: str) -> dict[str, int]:
@@ -137,14 +188,32 @@ def _letters_and_pairs(run: str) -> list[str]:
 def _spaced_words(chunk: str) -> Iterator[str]:
     """An identifier whole, what stands between its joints, and the parts of that. Who types it small writes one word."""
     chunk = chunk.strip("._-/:@'").removesuffix("'s")
+    forms = _without_elision(chunk)
+    if len(forms) == 1:
+        chunk = forms[0]
     joined = [joint for joint in _JOINT.split(chunk) if joint]
     if len(joined) > 1 and not _ORDINARY_COMPOUND.fullmatch(chunk):
         yield chunk.lower()
-    for joint in joined:
+    for joint in chain.from_iterable(map(_without_elision, joined)):
         parts = [part for part in _CAMEL.split(joint) if part]
         for part in parts if len(parts) == 1 else (joint, *parts):
             if root := _root(part):
                 yield root
+
+
+def _without_elision(joint: str) -> tuple[str, ...]:
+    """The word behind an elision. A name keeps the whole too, as it may be typed in one word (D'Angelo, dangelo).
+
+    >>> _without_elision("l'ecole"), _without_elision("D'Angelo"), _without_elision("don't")
+    (('ecole',), ("D'Angelo", 'Angelo'), ("don't",))
+    """
+    elision = _ELISION.match(joint)
+    if elision is None:
+        return (joint,)
+    word = joint[elision.end() :]
+    if word.lower() in STOP_WORDS or joint.lower() in _NEVER_ELIDED:
+        return (joint,)
+    return (joint, word) if word[0].isupper() else (word,)
 
 
 @cache

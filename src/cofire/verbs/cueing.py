@@ -179,7 +179,8 @@ class _First:
 def _first_asked(asked: Question, plan: Plan) -> Asking[_First]:
     """All that can be asked of a question as it stands, in one round trip."""
     said = {found.group().casefold().removesuffix("'s") for found in _WORD.finditer(words.fold(asked.text))}
-    every = attempt("words", lambda: words.counts(asked.text), words.counted(asked.text.casefold().split()))
+    plain = words.counted(asked.text.casefold().split())
+    every = attempt("words", lambda: words.counted(words.all_spellings(asked.text)), plain)
     asks: list[Ask] = [
         Voices(asked.scopes, sorted(said - words.STOP_WORDS - ROLES)),
         Statistics(asked.scopes, tuple(every)),
@@ -197,7 +198,7 @@ def _often(first: _First, plain: str, speakers: Iterable[str]) -> Mapping[str, i
     if not speakers:
         return first.words
     own = {word for speaker in speakers for word in words.words(speaker)}
-    return {word: count for word, count in words.counts(plain).items() if word not in own}
+    return {word: count for word, count in words.counted(words.all_spellings(plain)).items() if word not in own}
 
 
 def _needed(answer: Any) -> Any:

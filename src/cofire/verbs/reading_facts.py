@@ -13,10 +13,9 @@ from cofire.model import About, Change, Fact, Mentioned, NewFact, Record
 from cofire.reading.base import Reading
 from cofire.reading.failures import READING_FAILURES, ReadingFailures, attempt
 from cofire.reading.spoken import Spoken
-from cofire.reading.words import counted, words
+from cofire.reading.words import all_spellings, counted, places, words
 from cofire.settings import Settings
 
-LAST_SENTENCE = 31
 TRIES = 5
 
 
@@ -66,24 +65,10 @@ def new_fact(fact: Fact, reading: Reading, vector: bytes | None, settings: Setti
         return NewFact(marked, word_counts(marked), vector)
     mentions = mentioned(reading)
     perhaps = Spoken(reading.sentences, but=[one.name for one in mentions])
-    said = words(marked.reading)
+    said = all_spellings(marked.reading)
     # Most facts are one sentence, whose words need not be looked for again.
     placed = dict.fromkeys(said, 1) if reading.sentences == (marked.reading.strip(),) else places(reading.sentences)
     return NewFact(marked, _counted(said, marked.tags), vector, mentions, about(reading), perhaps, placed)
-
-
-def places(sentences: Sequence[str]) -> dict[str, int]:
-    """In which sentences each word stands, a bit a sentence; the last bit is for all that come after.
-
-    >>> places(["The pool is full.", "Drain the pool."])
-    {'pool': 3, 'full': 1, 'drain': 2}
-    """
-    found: dict[str, int] = {}
-    for place, sentence in enumerate(sentences):
-        bit = 1 << min(place, LAST_SENTENCE)
-        for word in words(sentence):
-            found[word] = found.get(word, 0) | bit
-    return found
 
 
 def mentioned(reading: Reading) -> tuple[Mentioned, ...]:
@@ -104,7 +89,7 @@ def about(reading: Reading) -> tuple[About, ...]:
 
 def word_counts(fact: Fact) -> dict[str, int]:
     """The words a fact is found by: its subject's, its text's and its tags'."""
-    return _counted(words(fact.reading), fact.tags)
+    return _counted(all_spellings(fact.reading), fact.tags)
 
 
 def _counted(said: Sequence[str], tags: Sequence[str]) -> dict[str, int]:

@@ -88,6 +88,13 @@ def joined(stored: Held, counts: Mapping[str, int], marked: Iterable[int]) -> tu
     return _packed(held, marked), sum(held.values()) - before
 
 
+def with_words(stored: Held, counts: Mapping[str, int]) -> tuple[Held, int]:
+    """What a fact holds, with words that it lacks; and what they add to its length."""
+    held = _opened(stored)
+    lacking = {term(word): min(count, _MOST) for word, count in counts.items() if not held.get(term(word))}
+    return _packed(held | lacking, ()), sum(lacking.values())
+
+
 def packed_places(places: Mapping[str, int]) -> bytes:
     """In which sentences words stand: their numbers, cut to half, then a bit a sentence for each."""
     numbers = np.array([term(word) for word in places], np.int64).astype(np.int32)

@@ -12,7 +12,7 @@ from typing import Any
 from cofire.carrying import COLUMNS, Carried, Household, WordCount, occasion, row
 from cofire.model import Change, Fact
 from cofire.reading.descriptions import hint_counts
-from cofire.reading.words import counts, words
+from cofire.reading.words import all_spellings, words
 from cofire.revising import Taken
 from cofire.stores.index.terms import Held, hint, unpacked
 from cofire.stores.linking import content_order
@@ -139,7 +139,7 @@ def _searchable(node: Node) -> Node:
     """A node with the words and marks that the full-text index reads; they follow from what it says."""
     said = {name: node[name] for name in ("text", "subject", "category", "speaker", "session", "scope")}
     fact = Fact(**said, tags=tuple(sorted(node["tags"])))
-    tokens = dict.fromkeys([*counts(fact.reading), *(word for tag in fact.tags for word in words(tag))])
+    tokens = dict.fromkeys([*all_spellings(fact.reading), *(word for tag in fact.tags for word in words(tag))])
     return node | {
         "tags": list(fact.tags),
         "tokens": " ".join(tokens),

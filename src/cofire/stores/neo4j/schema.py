@@ -65,7 +65,8 @@ import re
 from cofire.errors import StoreTooNew
 from cofire.stores.neo4j.querying import Query, Querying
 
-VERSION = 2
+VERSION = 3
+_FIRST_WITH_ALL_WORDS = 3
 FACT_VECTORS, FACT_WORDS = "cofire_fact_vectors", "cofire_fact_words"
 
 _UNIQUE = (
@@ -135,6 +136,11 @@ _UPGRADES = (
 def upgrades(found: int) -> list[str]:
     """What a database of a schema still lacks; nothing where cofire was never before."""
     return [statement for before, statement in _UPGRADES if 0 < found <= before]
+
+
+def lacks_words(found: int) -> bool:
+    """Whether a database of a schema holds facts whose words were read without elisions and second spellings."""
+    return 0 < found < _FIRST_WITH_ALL_WORDS
 
 
 def version() -> Querying[int]:

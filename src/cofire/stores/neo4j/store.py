@@ -21,6 +21,7 @@ from cofire.errors import StoreError, StoreUnavailable
 from cofire.learned import Keeping, Shown
 from cofire.stores.neo4j import (
     recall_log,
+    rewording,
     schema,
 )
 from cofire.stores.neo4j.connecting import Address, Auth, Neo4jOptions, address, driver_settings
@@ -92,6 +93,11 @@ class Neo4jStore(Methods):
         with translated(self.place), self._session() as session:
             for statement in (*schema.statements(), *schema.upgrades(known)):
                 session.run(cast(Any, statement)).consume()
+        if schema.lacks_words(known):
+            last_id: str | None = ""
+            while last_id is not None:
+                last_id = self._write(rewording.reword_portion, last_id)
+            self._write(rewording.count_reworded)
         self._write(schema.mark_ready)
 
     def _read(self, begun: Begun[T]) -> T:
@@ -193,6 +199,11 @@ class AsyncNeo4jStore(Methods):
             async with self._session() as session:
                 for statement in (*schema.statements(), *schema.upgrades(known)):
                     await (await session.run(cast(Any, statement))).consume()
+        if schema.lacks_words(known):
+            last_id: str | None = ""
+            while last_id is not None:
+                last_id = await self._write(rewording.reword_portion, last_id)
+            await self._write(rewording.count_reworded)
         await self._write(schema.mark_ready)
 
     async def _read(self, begun: Begun[Any]) -> Any:  # type: ignore[override]

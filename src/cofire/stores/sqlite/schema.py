@@ -8,7 +8,7 @@ from collections.abc import Callable
 import apsw
 
 from cofire.errors import StoreCorrupt, StoreReadOnly, StoreTooNew
-from cofire.stores.sqlite import hinting, tables
+from cofire.stores.sqlite import hinting, rewording, tables
 
 APPLICATION_ID = 0x0C0F14E0
 
@@ -61,6 +61,12 @@ def _words_of_descriptions(connection: apsw.Connection) -> None:
     """They were kept among those of the fact, in snapshots too."""
     connection.execute(tables.DESCRIBED)
     hinting.move(connection)
+
+
+@migration
+def _elisions_and_second_spellings(connection: apsw.Connection) -> None:
+    """Words behind an elision (l'école) and words with a second spelling (Müller, Mueller) were not found."""
+    rewording.reword_file(connection)
 
 
 def version_of(connection: apsw.Connection) -> int:
