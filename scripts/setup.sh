@@ -129,6 +129,13 @@ page() {
     printf '%s\n' "$wanted" >"$root/.tools/page"
 }
 
+# The jars of the Neo4j server that tests start, fetched before the test workers start. Without Java and Maven those tests are skipped.
+neo4j_jars() {
+    [ -z "${COFIRE_TEST_NEO4J:-}" ] || return 0
+    if ! command -v java || ! command -v mvn; then return 0; fi >/dev/null
+    "$venv/bin/python" "$root/tests/neo4j_jars.py"
+}
+
 # Debian's Chromium, for the tests of the page. Without the right to install it, those tests are skipped.
 browser() {
     ! command -v chromium >/dev/null || return 0

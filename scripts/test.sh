@@ -12,6 +12,7 @@ cd "$root"
 if [ $# -gt 0 ]; then
     exec "$venv/bin/python" -m pytest "$@"
 fi
+neo4j_jars
 
 say "ruff check"
 "$venv/bin/ruff" check --quiet

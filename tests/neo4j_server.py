@@ -1,4 +1,4 @@
-"""A real Neo4j Community server for the tests: its jars come from Maven once, it runs on a loopback port, and it goes with the run.
+"""A real Neo4j Community server for the tests. It runs on a loopback port and is deleted at the end of the run.
 
 `COFIRE_TEST_NEO4J=neo4j://user:password@host` names one that is running already. It must be one whose content may be lost.
 """
@@ -24,6 +24,7 @@ from neo4j.exceptions import DriverError, Neo4jError
 
 from cofire.stores.neo4j.connecting import Neo4jOptions, address
 from cofire.stores.neo4j.store import Neo4jStore
+from tests.neo4j_jars import JARS, fetch, missing_tools
 
 RUNNING = "COFIRE_TEST_NEO4J"
 GIVEN = os.environ.get(RUNNING, "")
@@ -39,10 +40,7 @@ def in_turn(test: Callable[..., Any]) -> Callable[..., Any]:
 
 
 OPTIONS = Neo4jOptions(retry_seconds=30.0, answer_seconds=120.0)
-VERSION = "5.26.30"
 USER, PASSWORD = "neo4j", "only-for-tests"
-POM = Path(__file__).parent / "neo4j" / "pom.xml"
-JARS = Path(__file__).parents[1] / ".tools" / "neo4j" / f"lib-{VERSION}"
 PATIENCE = 120.0
 
 _CONFIGURATION = """
@@ -83,20 +81,8 @@ FOR_MEASURING = Room("1g", ("-Xmx3g", "-XX:+UseG1GC"))
 
 def missing() -> str:
     """What is missing to start a server; empty when nothing is."""
-    lacking = [tool for tool in ("java", "mvn") if shutil.which(tool) is None]
-    fetched = any(JARS.glob("*.jar")) and "java" not in lacking
-    return "" if fetched or not lacking else f"Neo4j needs {' and '.join(lacking)} on the path, or {RUNNING}"
-
-
-def fetch() -> Path:
-    """The jars of the server, from Maven the first time."""
-    if not any(JARS.glob("*.jar")):
-        JARS.parent.mkdir(parents=True, exist_ok=True)
-        coming = JARS.with_name(f"coming-{os.getpid()}")
-        fetching = ["mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies", "-DincludeScope=runtime"]
-        subprocess.run([*fetching, "-DincludeTypes=jar", f"-DoutputDirectory={coming}"], check=True)
-        coming.rename(JARS)
-    return JARS
+    tools = missing_tools()
+    return f"Neo4j needs {' and '.join(tools)} on the path, or {RUNNING}" if tools else ""
 
 
 @dataclass
