@@ -79,8 +79,8 @@ environment() {
         cd "$root"
         quietly "$uv" venv --quiet --clear --python "$python" "$venv"
         quietly "$uv" pip install --quiet --python "$venv" --require-hashes $(printf ' --requirement %s' "$@")
-        # The kernels are built by a step of their own, also when only they have changed.
-        quietly env COFIRE_KERNELS=off "$uv" pip install --quiet --python "$venv" --no-deps --no-build-isolation --editable .
+        # The kernels and the page are built by steps of their own, also when only they have changed.
+        quietly env HATCH_BUILD_NO_HOOKS=true "$uv" pip install --quiet --python "$venv" --no-deps --no-build-isolation --editable .
     )
     printf '%s\n' "$wanted" >"$venv/fingerprint"
 }
@@ -116,17 +116,7 @@ kernels() {
 
 # The page that `cofire serve` shows, built into the package; it needs Node.
 page() {
-    built=$root/src/cofire/doors/http/page
-    wanted=$(cd "$root/web" && find . -type f -not -path './node_modules/*' -not -path './build/*' -exec cksum {} + | sort -k 3 | cksum)
-    [ "$(cat "$root/.tools/page" 2>/dev/null || true)" != "$wanted" ] || [ ! -f "$built/index.html" ] || return 0
-    say "building the page"
-    (
-        cd "$root/web"
-        quietly npm ci --no-audit --no-fund --loglevel=error
-        quietly npm run --silent build
-    )
-    mkdir -p "$root/.tools"
-    printf '%s\n' "$wanted" >"$root/.tools/page"
+    "$venv/bin/python" "$root/hatch_build.py" page
 }
 
 # The jars of the Neo4j server that tests start, fetched before the test workers start. Without Java and Maven those tests are skipped.

@@ -78,7 +78,7 @@ def test_in_place_no_compiler_is_a_failure_with_a_way_out(
     tools: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     has_no_zig(monkeypatch)
-    assert hatch_build.main() == 1
+    assert hatch_build.main([]) == 1
     assert "Install gcc or clang" in capsys.readouterr().err
 
 
@@ -86,7 +86,7 @@ def test_a_compiler_that_is_not_there_is_a_failure(
     tools: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("CC", "no-such-compiler")
-    assert hatch_build.main() == 1
+    assert hatch_build.main([]) == 1
     assert "no-such-compiler cannot be run" in capsys.readouterr().err
 
 
