@@ -85,10 +85,15 @@ environment() {
     printf '%s\n' "$wanted" >"$venv/fingerprint"
 }
 
-# A C compiler: the machine's, or else one of our own in .tools, which hatch_build.py finds by PYTHONPATH.
+# A C compiler: the machine's, or else zig.
 get_compiler() {
     [ -z "${CC:-}" ] || return 0
     if command -v cc || command -v gcc || command -v clang; then return 0; fi >/dev/null
+    get_zig
+}
+
+# zig in .tools, which hatch_build.py finds by PYTHONPATH. It compiles for every platform.
+get_zig() {
     find_python
     lock=$root/requirements/compiler.txt
     if ! cmp -s "$lock" "$root/.tools/compiler/lock"; then
@@ -134,4 +139,36 @@ browser() {
     say "installing Chromium"
     quietly apt-get update --quiet --quiet
     quietly env DEBIAN_FRONTEND=noninteractive apt-get install --quiet --quiet --yes --no-install-recommends chromium
+}
+
+# Install the wheel for this platform from dist/ into an empty environment and use it there.
+# try_wheel complete: also refuse one whose doctor misses the page or the kernels.
+try_wheel() {
+    say "installing the wheel into an empty environment"
+    empty=$(mktemp -d "$root/.tools/empty.XXXXXX")
+    trap 'rm -rf "$empty"' EXIT
+    trap 'exit 1' HUP INT TERM
+    quietly "$uv" venv --quiet --python "$python" "$empty/venv"
+    quietly "$uv" pip install --quiet --python "$empty/venv" --require-hashes --requirement "$root/requirements/core.txt"
+    quietly "$uv" pip install --quiet --python "$empty/venv" --no-deps --no-index --only-binary cofire --find-links "$root/dist" cofire
+    quietly "$uv" pip check --quiet --python "$empty/venv"
+
+    say "using it there"
+    mkdir "$empty/home"
+    cd "$empty/home"
+    quietly in_empty_home cofire --version
+    quietly in_empty_home cofire demo
+    [ "${1:-}" != complete ] || quietly in_empty_home python -c '
+import json, subprocess, sys
+report = json.loads(subprocess.run([sys.executable, "-m", "cofire", "doctor", "--json"], capture_output=True, check=True).stdout)
+states = {finding["about"]: finding["state"] for finding in report["findings"]}
+sys.exit(0 if states["page"] == states["kernels"] == "ok" else f"the wheel is not complete: {states}")
+'
+    cd "$root"
+}
+
+in_empty_home() {
+    program=$1
+    shift
+    env -i PATH="$PATH" HOME="$empty/home" "$empty/venv/bin/$program" "$@"
 }

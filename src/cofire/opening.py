@@ -25,6 +25,7 @@ from cofire.embedders.own import own
 from cofire.errors import InvalidInput, StoreNotOpened
 from cofire.graph_settings import DREAM_AFTER_FACTS, DREAM_AFTER_MINUTES, READER
 from cofire.ids import Minter
+from cofire.installation import install_command
 from cofire.journal import Journal
 from cofire.model import Record
 from cofire.places import is_served, without_password
@@ -238,7 +239,8 @@ def _server_stores() -> Any:
         if error.name != "neo4j":
             raise
         raise StoreNotOpened(
-            "A store on Neo4j needs its driver, which is not installed.", way_out="Run: pip install 'cofire[neo4j]'"
+            "A store on Neo4j needs its driver, which is not installed.",
+            way_out=f"Install it with: {install_command('neo4j')}",
         ) from error
 
 

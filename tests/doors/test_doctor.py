@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import cofire
+from cofire import installation
 from cofire.kernels import library
 from cofire.stores.sqlite.schema import MIGRATIONS
 from tests.doors.calling import Store, call, call_process
@@ -140,3 +141,19 @@ def test_facts_whose_reading_failed_are_counted(store: Store, monkeypatch: pytes
     assert found["state"] == "warning"
     assert "failed on 1 fact (subjects 1)" in found["says"]
     assert found["way_out"].endswith(f"cofire show {id}")
+
+
+def test_the_page_is_named_when_it_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "index.html").touch()
+    monkeypatch.setattr(installation, "PAGE", tmp_path)
+    assert findings()["page"]["state"] == "ok"
+
+
+def test_a_page_that_is_missing_is_a_warning_without_npm_for_an_installed_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installation, "PAGE", tmp_path)
+    monkeypatch.setattr(installation, "PACKAGE", tmp_path / "site-packages" / "cofire")
+    finding = findings()["page"]
+    assert finding["state"] == "warning"
+    assert finding["way_out"] == "Install cofire again from a wheel or an sdist that holds the page."

@@ -11,6 +11,7 @@ import pytest
 
 from cofire.embedders.remote import Advice, Patience, Server, batches, checked_key, checked_url, retry_after
 from cofire.errors import EmbedderFailed, EmbedderUnavailable, InvalidSetting
+from cofire.installation import install_command
 from tests.embedders.embedding_server import EmbeddingServer, Reply, unused_url
 
 ADVICE = Advice(unreachable="Start it.", refused="Get a key.", unknown="Get the model.")
@@ -154,7 +155,7 @@ def test_without_httpx_the_extra_is_named(remote: Server, monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, "httpx", None)
     with pytest.raises(EmbedderUnavailable) as caught:
         ask(remote)
-    assert 'pip install "cofire[remote]"' in caught.value.way_out
+    assert install_command("remote") in caught.value.way_out
 
 
 @pytest.mark.parametrize("url", ["", "localhost:8000", "ftp://host", "http://", "http://host:port", "http://[::1"])

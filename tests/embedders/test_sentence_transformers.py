@@ -10,6 +10,7 @@ import pytest
 from cofire.embedders.base import Model
 from cofire.embedders.sentence_transformers import SentenceTransformers
 from cofire.errors import EmbedderFailed, EmbedderUnavailable
+from cofire.installation import install_command
 
 
 class StandIn:
@@ -85,7 +86,7 @@ def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(EmbedderUnavailable) as caught:
         SentenceTransformers("mini").embed(["a"], "fact")
-    assert 'pip install "cofire[sentence-transformers]"' in caught.value.way_out
+    assert install_command("sentence-transformers") in caught.value.way_out
 
 
 def test_a_closed_one_loads_again() -> None:

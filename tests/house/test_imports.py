@@ -37,6 +37,7 @@ FACADE = {
 # Each room and the rooms it may import from besides itself. "cofire" is the package's own __init__.
 MAY_KNOW = {
     "errors": set(),
+    "installation": set(),
     "ids": {"errors"},
     "keyword_arguments": {"errors", "streaming"},
     "curating": set(),
@@ -78,13 +79,14 @@ MAY_KNOW = {
     },
     "configuration": {"errors", "model", "places", "presets", "settings"},
     "dynamics": {"errors", "kernels", "learned", "model", "reading", "spreads"},
-    "reading": {"errors", "model", "dynamics"},
+    "reading": {"errors", "installation", "model", "dynamics"},
     "ingesting": {"errors", "model"},
     "embedders.base": {"errors", "model"},
     "embedders.calibration": set(),
-    "embedders": {"errors", "model", "dynamics", "embedders.base", "embedders.calibration"},
+    "embedders": {"errors", "installation", "model", "dynamics", "embedders.base", "embedders.calibration"},
     "stores.base": {"curating", "learned", "revising", "errors", "model", "dynamics", "reading", "embedders.base"},
     "stores": {
+        "installation",
         "carrying",
         "curating",
         "kernels",
@@ -154,6 +156,7 @@ MAY_KNOW = {
         *("embedders.base", "embedders.calibration", "stores.base", "asks", "graph_asks", "journal_asks", "ingesting"),
     },
     "opening": {
+        "installation",
         "assuming",
         *("errors", "ids", "journal", "model", "settings", "graph_settings", "configuration", "dreaming", "reading"),
         "curate_settings",
@@ -171,6 +174,7 @@ MAY_KNOW = {
         *("embedders.base", "stores.base"),
     },
     "doors": {
+        "installation",
         "benching",
         "errors",
         "ids",

@@ -110,7 +110,7 @@ def test_a_second_opening_makes_nothing_anew(url: str) -> None:
 
 
 def test_a_store_of_a_newer_cofire_is_refused() -> None:
-    with pytest.raises(StoreTooNew, match="pip install"):
+    with pytest.raises(StoreTooNew, match="Upgrade with"):
         schema.refuse_newer(schema.VERSION + 1, "neo4j://there")
 
 

@@ -11,6 +11,7 @@ from cofire.embedders.base import Role
 from cofire.embedders.foreign import Foreign, Prefixes
 from cofire.embedders.when_needed import WhenNeeded
 from cofire.errors import EmbedderFailed, EmbedderUnavailable, map_exceptions
+from cofire.installation import install_command
 
 
 class FastEmbed(Foreign):
@@ -47,7 +48,7 @@ def load(model: str, threads: int) -> Any:
     with map_exceptions(
         {ImportError: EmbedderUnavailable},
         problem="The package fastembed is missing: {error}.",
-        way_out='Install it with: pip install "cofire[fastembed]"',
+        way_out=f"Install it with: {install_command('fastembed')}",
     ):
         from fastembed import TextEmbedding
     with map_exceptions(

@@ -12,6 +12,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from cofire.embedders.when_needed import WhenNeeded
 from cofire.errors import EmbedderError, EmbedderFailed, EmbedderUnavailable, InvalidSetting, map_exceptions
+from cofire.installation import install_command
 
 if TYPE_CHECKING:
     import httpx
@@ -251,7 +252,7 @@ def _httpx() -> Any:
     with map_exceptions(
         {ImportError: EmbedderUnavailable},
         problem="An embedding server can only be asked with httpx: {error}.",
-        way_out='Install it with: pip install "cofire[remote]"',
+        way_out=f"Install it with: {install_command('remote')}",
     ):
         import httpx
     return httpx

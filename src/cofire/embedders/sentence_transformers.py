@@ -11,6 +11,7 @@ from cofire.embedders.base import Role
 from cofire.embedders.foreign import Foreign, Prefixes
 from cofire.embedders.when_needed import WhenNeeded
 from cofire.errors import EmbedderFailed, EmbedderUnavailable, map_exceptions
+from cofire.installation import install_command
 
 # Names under which models keep what they want to read before a text.
 _PROMPTS: dict[Role, tuple[str, ...]] = {"question": ("query",), "fact": ("document", "passage", "corpus")}
@@ -57,7 +58,7 @@ def load(model: str, device: str | None) -> Any:
     with map_exceptions(
         {ImportError: EmbedderUnavailable},
         problem="The package sentence-transformers is missing: {error}.",
-        way_out='Install it with: pip install "cofire[sentence-transformers]"',
+        way_out=f"Install it with: {install_command('sentence-transformers')}",
     ):
         from sentence_transformers import SentenceTransformer
     with map_exceptions(

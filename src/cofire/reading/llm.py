@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from cofire.errors import EmbedderFailed, EmbedderUnavailable, map_exceptions
+from cofire.installation import install_command
 from cofire.model import Fact
 from cofire.reading import rules
 from cofire.reading.base import Cause, Reading, Wanted
@@ -208,7 +209,7 @@ def _httpx() -> Any:
     with map_exceptions(
         {ImportError: EmbedderUnavailable},
         problem="A language model can only be asked with httpx: {error}.",
-        way_out='Install it with: pip install "cofire[remote]"',
+        way_out=f"Install it with: {install_command('remote')}",
     ):
         import httpx
     return httpx

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from cofire.errors import EmbedderUnavailable, map_exceptions
+from cofire.installation import install_command
 from cofire.model import Fact
 from cofire.reading import rules
 from cofire.reading.base import Reading, Wanted
@@ -55,7 +56,7 @@ def load(model: str) -> Any:
     with map_exceptions(
         {ImportError: EmbedderUnavailable},
         problem="Names cannot be found with spaCy, because it is missing: {error}.",
-        way_out='Install it with: pip install "cofire[spacy]"',
+        way_out=f"Install it with: {install_command('spacy')}",
     ):
         spacy = import_module("spacy")
     with map_exceptions(

@@ -16,13 +16,13 @@ def test_every_event_has_a_hook_that_calls_it() -> None:
         theirs: [shlex.split(one["command"]) for group in groups for one in group["hooks"]]
         for theirs, groups in hooks.items()
     }
-    assert {theirs: [words[4] for words in commands] for theirs, commands in called.items()} == {
+    assert {theirs: [words[1] for words in commands] for theirs, commands in called.items()} == {
         theirs: ["hook"] for theirs in EVENTS.values()
     }
-    assert {theirs: commands[0][5] for theirs, commands in called.items()} == {v: k for k, v in EVENTS.items()}
+    assert {theirs: commands[0][2] for theirs, commands in called.items()} == {v: k for k, v in EVENTS.items()}
 
 
 def test_the_plugin_is_of_this_version_and_offers_the_tools() -> None:
     assert json.loads((PLUGIN / ".claude-plugin" / "plugin.json").read_text())["version"] == cofire.__version__
     server = json.loads((PLUGIN / ".mcp.json").read_text())["mcpServers"]["cofire"]
-    assert [server["command"], *server["args"]] == ["uvx", "--from", "cofire[mcp]", "cofire", "mcp"]
+    assert [server["command"], *server["args"]] == ["cofire", "mcp"]

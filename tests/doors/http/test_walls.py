@@ -217,11 +217,12 @@ def test_the_page_is_served_and_its_assets_may_be_kept(url: str) -> None:
     assert asset.text == "start()"
 
 
-def test_where_the_page_is_not_built_it_says_how(tmp_path: Path) -> None:
+def test_without_a_page_the_server_says_how_to_get_one(tmp_path: Path) -> None:
     with running(tmp_path / "memory.db", page=tmp_path / "nowhere", memory={"embedder": None}) as url:
         page = httpx.get(url)
     assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
-    assert "npm --prefix web ci &amp;&amp; npm --prefix web run build" in page.text
+    assert "This installation has no page." in page.text
+    assert "npm" not in page.text
 
 
 @pytest.mark.parametrize("path", ["/", "/nothing", "/api/v1/health", "/api/v1/stats", "/api/v1/nothing"])

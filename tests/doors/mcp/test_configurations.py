@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 import pytest
 
 import cofire
-from cofire.doors.mcp.clients import CLIENTS, LAUNCH
+from cofire import installation
+from cofire.doors.mcp.clients import CLIENTS
 from scripts.house import ROOT
 from tests.doors.calling import call
 from tests.doors.test_json_shapes import EXAMPLES, shape
@@ -22,12 +24,32 @@ def read(name: str, text: str) -> dict[str, Any]:
     return tomllib.loads(text) if name == "codex" else json.loads(text)
 
 
+LAUNCH = [sys.executable, "-m", "cofire", "mcp"]
+FROM_INDEX = ["uvx", "--from", "cofire[mcp]", "cofire", "mcp"]
+
+
+@pytest.fixture
+def from_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if cofire had been installed from a package index."""
+    monkeypatch.setattr(installation, "_direct_url", lambda: None)
+
+
 @pytest.mark.parametrize("name", CLIENTS)
-def test_configuration_starts_cofire(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_configuration_starts_cofire_from_an_index_with_uvx(
+    name: str, monkeypatch: pytest.MonkeyPatch, from_index: None
+) -> None:
     monkeypatch.delenv("COFIRE_STORE")
     printed = read(name, call("mcp", "--config", name).out)
     server = printed[SERVERS.get(name, "mcpServers")]["cofire"]
-    assert [server["command"], *server["args"]] == ["uvx", "--from", "cofire[mcp]", "cofire", "mcp"]
+    assert [server["command"], *server["args"]] == FROM_INDEX
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_configuration_starts_this_installation(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COFIRE_STORE")
+    printed = read(name, call("mcp", "--config", name).out)
+    server = printed[SERVERS.get(name, "mcpServers")]["cofire"]
+    assert [server["command"], *server["args"]] == LAUNCH
 
 
 @pytest.mark.parametrize("name", CLIENTS)
@@ -65,7 +87,7 @@ def test_the_address_of_a_store_is_kept_as_it_is() -> None:
     assert told["configuration"]["mcpServers"]["cofire"]["args"][-1] == "neo4j://localhost:7687"
 
 
-def test_a_store_on_a_server_is_launched_with_its_driver() -> None:
+def test_a_store_on_a_server_is_launched_with_its_driver(from_index: None) -> None:
     told = call("mcp", "--config", "cursor", "--store", "neo4j://localhost:7687", "--json").json
     assert "cofire[mcp,neo4j]" in told["configuration"]["mcpServers"]["cofire"]["args"]
 
@@ -86,7 +108,7 @@ def test_the_registry_is_told_the_same_launch_line() -> None:
         package["identifier"],
         *(one["value"] for one in package["packageArguments"]),
     ]
-    assert line == [LAUNCH[0], LAUNCH[1], f"{LAUNCH[2]}=={cofire.__version__}", *LAUNCH[3:]]
+    assert line == [*FROM_INDEX[:2], f"{FROM_INDEX[2]}=={cofire.__version__}", *FROM_INDEX[3:]]
     assert server["version"] == package["version"] == cofire.__version__
     assert len(server["description"]) <= 100
 

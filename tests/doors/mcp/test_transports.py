@@ -197,4 +197,4 @@ def test_without_the_package_the_way_out_is_told(tmp_path: Path) -> None:
     )
     ran = call_process("mcp", PYTHONPATH=f"{tmp_path}:{Path(__file__).parents[3] / 'src'}")
     assert ran.code == 2
-    assert "pip install 'cofire[mcp]'" in ran.err
+    assert "Install the extra: pip install" in ran.err

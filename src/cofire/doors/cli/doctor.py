@@ -21,6 +21,7 @@ from cofire.doors.cli.layout import counted
 from cofire.doors.cli.listing import stats_json
 from cofire.doors.cli.screen import show, show_json, styled
 from cofire.errors import CofireError
+from cofire.installation import page_is_built, page_way_out
 from cofire.settings import EMBEDDER, LAYERS, Settings
 
 OK, WARNING, PROBLEM = "ok", "warning", "problem"
@@ -62,6 +63,7 @@ def examine(call: Call) -> Iterator[Finding]:
     yield Finding("Python", OK, f"{platform.python_version()} on {platform.system()} {platform.machine()}")
     yield Finding("cofire", OK, cofire.__version__)
     yield _kernels()
+    yield _page()
     settings = list(_guarded("settings", _settings))
     if all(finding.state != PROBLEM for finding in settings):
         yield from settings
@@ -94,6 +96,13 @@ def _kernels() -> Finding:
         return Finding("kernels", WARNING, "not built: numpy does the same, slower.", way_out)
     says = f"{library.FILE} is of another version or for another machine: numpy does the same, slower."
     return Finding("kernels", WARNING, says, "Install cofire again.")
+
+
+def _page() -> Finding:
+    """Whether the page of `cofire serve` is part of this installation."""
+    if page_is_built():
+        return Finding("page", OK, "there; cofire serve shows it")
+    return Finding("page", WARNING, "not there: cofire serve has its API only.", page_way_out())
 
 
 def _settings() -> Iterator[Finding]:

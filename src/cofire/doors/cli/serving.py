@@ -13,6 +13,7 @@ import typer
 from cofire.doors.cli.calling import Call, refuse_empty
 from cofire.doors.cli.screen import show, show_json, warn
 from cofire.errors import InvalidInput
+from cofire.installation import install_command, page_is_built, page_way_out
 
 # Loaded when the server starts: no other command needs the packages of the extra.
 SERVING = "cofire.doors.http.serving"
@@ -68,6 +69,8 @@ def serve(*, place: Place, call: Call) -> None:
         )
     if place.host not in LOOPBACK:
         warn("What is sent is not encrypted. Put a proxy with TLS before it, or use a tunnel.")
+    if not page_is_built():
+        warn(f"This installation has no page, only the API. {page_way_out()}")
     token, kept = (None, None) if place.no_token else _token()
     serving: Any = import_module(SERVING)
     address = serving.Address(place.host, place.port, tuple(place.allow_host or ()), place.rate)
@@ -102,5 +105,5 @@ def _refuse_without_extra() -> None:
     if missing:
         raise InvalidInput(
             f"The server needs {', '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed.",
-            way_out="Install the extra: pip install 'cofire[serve]'",
+            way_out=f"Install the extra: {install_command('serve')}",
         )

@@ -23,6 +23,7 @@ from cofire.doors.mcp.compat.importing import Imported, import_file
 from cofire.doors.mcp.places import TOKEN_VARIABLE, Place
 from cofire.doors.mcp.toolsets import OWN
 from cofire.errors import InvalidInput
+from cofire.installation import install_command
 from cofire.model import DEFAULT_SCOPE
 from cofire.places import at_home, without_password
 
@@ -144,7 +145,7 @@ def _refuse_without_package() -> None:
     if find_spec(PACKAGE) is None:
         raise InvalidInput(
             f"The server needs {PACKAGE}, which is not installed.",
-            way_out="Install the extra: pip install 'cofire[mcp]'",
+            way_out=f"Install the extra: {install_command('mcp')}",
         )
 
 

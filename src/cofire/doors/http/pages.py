@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -11,17 +12,17 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
+from cofire import installation
 from cofire.doors.http.refusals import HANDLERS
 
-FOLDER = Path(__file__).parent / "page"
+FOLDER = installation.PAGE
 # The names of assets change with their content.
 FOR_EVER, ASK_AGAIN = "public, max-age=31536000, immutable", "no-cache"
 NOT_BUILT = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>cofire</title></head>
 <body><h1>cofire is running</h1>
-<p>The API answers at <code>/api/v1</code>. The page has not been built yet. In a checkout of cofire, run:</p>
-<pre>npm --prefix web ci &amp;&amp; npm --prefix web run build</pre>
-<p>Then load this page again.</p></body></html>
+<p>The API answers at <code>/api/v1</code>. This installation has no page.</p>
+<p>{way_out}</p></body></html>
 """
 
 
@@ -35,11 +36,11 @@ class Page(StaticFiles):
 
 
 def page(folder: Path) -> Starlette:
-    """An application that serves the page or, where there is none, says how to build it."""
-    built = (folder / "index.html").is_file()
+    """An application that serves the page or, where there is none, says how to get it."""
+    built = installation.page_is_built(folder)
     shown: BaseRoute = Mount("/", Page(directory=folder, html=True)) if built else Route("/", not_built)
     return Starlette(routes=[shown], exception_handlers=dict(HANDLERS))
 
 
 async def not_built(_: Request) -> HTMLResponse:
-    return HTMLResponse(NOT_BUILT)
+    return HTMLResponse(NOT_BUILT.format(way_out=escape(installation.page_way_out())))

@@ -11,10 +11,8 @@ from typing import Any
 import tomlkit
 
 from cofire.errors import InvalidInput
+from cofire.installation import launch_command
 from cofire.places import is_served
-
-LAUNCH = ("uvx", "--from", "cofire[mcp]", "cofire", "mcp")
-WITH_DRIVER = "cofire[mcp,neo4j]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +73,6 @@ def written(name: str, options: Sequence[str]) -> Written:
 
 
 def _launched(options: Sequence[str]) -> list[str]:
-    """What starts it; a store on a server needs the driver besides."""
-    run, source, package, *rest = LAUNCH
-    return [run, source, WITH_DRIVER if any(map(is_served, options)) else package, *rest]
+    """The command that starts the server. A store on a server also needs the driver."""
+    extras = "mcp,neo4j" if any(map(is_served, options)) else "mcp"
+    return [*launch_command(extras), "mcp"]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from cofire.embedders.base import Vectors
 from cofire.errors import EmbedderUnavailable
+from cofire.installation import install_command
 
 SELECTIVE = 0.2
 
@@ -51,6 +52,6 @@ def _usearch() -> Any:
     except ImportError as error:
         raise EmbedderUnavailable(
             "The vector index usearch is not installed.",
-            way_out='Install it with: pip install "cofire[usearch]", or set semantic.index to signs.',
+            way_out=f"Install it with: {install_command('usearch')}, or set semantic.index to signs.",
         ) from error
     return index

@@ -63,6 +63,7 @@ from __future__ import annotations
 import re
 
 from cofire.errors import StoreTooNew
+from cofire.installation import upgrade_command
 from cofire.stores.neo4j.querying import Query, Querying
 
 VERSION = 3
@@ -158,7 +159,7 @@ def refuse_newer(found: int, place: str) -> None:
     if found > VERSION:
         raise StoreTooNew(
             f"{place} was written by a newer cofire (schema {found}, this one knows {VERSION}).",
-            way_out="Upgrade with: pip install --upgrade cofire",
+            way_out=f"Upgrade with: {upgrade_command()}",
         )
 
 

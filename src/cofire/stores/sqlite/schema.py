@@ -8,6 +8,7 @@ from collections.abc import Callable
 import apsw
 
 from cofire.errors import StoreCorrupt, StoreReadOnly, StoreTooNew
+from cofire.installation import upgrade_command
 from cofire.stores.sqlite import hinting, rewording, tables
 
 APPLICATION_ID = 0x0C0F14E0
@@ -82,7 +83,7 @@ def check_owner(connection: apsw.Connection, path: str) -> None:
     if version_of(connection) > len(MIGRATIONS):
         raise StoreTooNew(
             f"{path} was written by a newer cofire (schema {version_of(connection)}, this one knows {len(MIGRATIONS)}).",
-            way_out="Upgrade with: pip install --upgrade cofire",
+            way_out=f"Upgrade with: {upgrade_command()}",
         )
 
 
