@@ -127,7 +127,7 @@ def test_broken_settings_file_is_one_problem_with_its_line(tmp_path: Path) -> No
     assert found["settings"]["says"].count(f"The settings file {tmp_path / 'config.toml'} cannot be used") == 1
     assert "line 2" in found["settings"]["says"]
     assert "Then run cofire doctor again" in found["settings"]["way_out"]
-    assert found.keys() == {"Python", "cofire", "kernels", "settings", "disk"}
+    assert found.keys() == {"Python", "cofire", "kernels", "page", "settings", "disk"}
     assert call("doctor").code == 1
 
 
