@@ -127,10 +127,11 @@ class AsyncMemory:
         before: str | None = None,
         pinned: bool = False,
         archived: bool = False,
+        superseded: bool = False,
         **filters: Unpack[Filters],
     ) -> list[Fact]:
         """List facts by id, or those that pass the filters, newest first. All scopes by default."""
-        return await self._run(lambda settings: facts(ids, filters, Page(limit, before, pinned, archived)))
+        return await self._run(lambda settings: facts(ids, filters, Page(limit, before, pinned, archived, superseded)))
 
     async def forget(
         self,

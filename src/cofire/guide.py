@@ -28,7 +28,8 @@ _PAGES = (
     Page(
         "remember",
         "Stores facts and wires them in: names, turns of a session, the facts most like them. The same fact again is recognised.",
-        "When something is worth knowing later: one fact a sentence or short paragraph, with subject, tags, session and time where known.",
+        "When something is worth knowing later: one fact a sentence or short paragraph, with subject, tags, session and time where known. "
+        "supersedes=id replaces an older fact.",
         "A few milliseconds and one embedding. Many facts in one call are faster.",
         "recall to find it, dream to connect it more deeply.",
     ),
@@ -78,8 +79,8 @@ _PAGES = (
     ),
     Page(
         "supersede",
-        "Lets a newer fact take the place of an older one: the older is valid no more, and is found only with as_of before.",
-        "When what was true has changed. unsupersede takes it back.",
+        "Marks an older fact as replaced by a newer one: recall finds the older only with as_of before.",
+        "When what was true has changed; remember(text, supersedes=id) does both at once. unsupersede takes it back.",
         "Milliseconds.",
         "recall, to see that the newer one answers.",
     ),
@@ -92,7 +93,7 @@ _PAGES = (
     ),
     Page(
         "connect",
-        "Makes an edge between two facts: supports, contradicts, causes, or a kind of your own.",
+        "Makes an edge between two facts: supports, contradicts, causes, or a kind of your own. supersedes also replaces the target.",
         "When you know a connection that the texts do not show.",
         "Under a millisecond.",
         "neighbours, to see it in its place.",
@@ -149,7 +150,7 @@ _PAGES = (
     Page(
         "update",
         "Changes a fact under its id: text, subject, tags, times, metadata. Vector, names and links follow; history keeps what it said.",
-        "When a fact was told wrongly. If the world has changed, tell a new fact and let it supersede the old one.",
+        "When a fact was stored wrongly. If the world has changed, remember the new fact with supersedes=id.",
         "A few milliseconds and one embedding.",
         "history, to see what it said before; dream, to connect it more deeply.",
     ),

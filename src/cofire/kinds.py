@@ -10,6 +10,8 @@ from typing import Literal
 Conducts = Literal["both", "forward", "never"]
 Fades = Literal["no", "weight", "confidence"]
 
+SUPERSEDES = "supersedes"
+
 STRUCTURAL = "graph_edges"
 BEHAVIOURAL = "association_edges"
 
@@ -39,7 +41,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "elaborates": Kind(BEHAVIOURAL, "both"),
         "outcome": Kind(BEHAVIOURAL, "both"),
         "contradicts": Kind(BEHAVIOURAL, "never"),
-        "supersedes": Kind(BEHAVIOURAL, "never"),
+        SUPERSEDES: Kind(BEHAVIOURAL, "never"),
     }
 )
 

@@ -147,6 +147,7 @@ class Memory:
         before: str | None = None,
         pinned: bool = False,
         archived: bool = False,
+        superseded: bool = False,
         **filters: Unpack[Filters],
     ) -> list[Fact]:
         """List facts by id, or those that pass the filters, newest first. All scopes by default.
@@ -156,8 +157,9 @@ class Memory:
         before: The id of the last fact of the previous page.
         pinned: Only pinned facts.
         archived: Only archived facts.
+        superseded: Only facts that newer ones have replaced; `superseded_by` names those.
         """
-        return self._run(lambda settings: facts(ids, filters, Page(limit, before, pinned, archived)))
+        return self._run(lambda settings: facts(ids, filters, Page(limit, before, pinned, archived, superseded)))
 
     def forget(
         self,

@@ -23,7 +23,9 @@ Drawn = tuple[bytes, str | None, frozenset[str]]
 class Fact:
     """One thing remembered. The first block is given, the second is filled in by the store.
 
-    `at` is when it happened, `stored_at` when memory learned it. `id` is empty until it is stored.
+    `at` is when it happened, `stored_at` when it was stored. `id` is empty until it is stored.
+    `supersedes` are ids of older facts that `remember` marks as replaced by this one. `superseded_by` are the ids of the facts
+    that replaced this one, filled in by `facts` and `portrait`. The store keeps both as edges of the kind supersedes.
     """
 
     text: str
@@ -39,6 +41,7 @@ class Fact:
     valid_from: datetime | None = None
     valid_until: datetime | None = None
     expires: datetime | None = None
+    supersedes: tuple[str, ...] = field(default=(), compare=False)
 
     id: str = ""
     position: int | None = None
@@ -47,6 +50,7 @@ class Fact:
     reinforced_at: datetime | None = None
     pinned: bool = False
     archived: bool = False
+    superseded_by: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def time(self) -> datetime | None:

@@ -215,6 +215,7 @@ def fact_json(fact: Fact) -> dict[str, Any]:
         "reinforced_at": _moment(fact.reinforced_at),
         "pinned": fact.pinned,
         "archived": fact.archived,
+        "superseded_by": list(fact.superseded_by),
         "metadata": dict(fact.metadata),
     }
 
@@ -304,9 +305,9 @@ def _strongest(hops: Iterable[Hop]) -> list[Hop]:
 
 
 def _prompt_entry(number: int, fact: Fact) -> str:
-    """A numbered fact. The lines of a longer text stand below each other as they read, indented under the number, so that only
-    a new entry begins at the left margin."""
-    when = fact.at.date().isoformat() if fact.at else None
+    """A numbered fact with its date: when it happened or, if that is not given, when it was stored. The lines of a longer text
+    stand below each other as they read, indented under the number, so that only a new entry begins at the left margin."""
+    when = fact.time.date().isoformat() if fact.time else None
     marks = ", ".join(flattened(mark) for mark in (when, fact.speaker, fact.subject) if mark)
     label = f"[{number}]"
     lines = fact.text.strip("\r\n").splitlines() or [""]

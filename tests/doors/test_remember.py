@@ -242,3 +242,33 @@ def test_what_cannot_be_read_from_standard_input_is_refused(given: bytes, proble
     ran = call("remember", "-", given=given)
     assert ran.code == 2
     assert problem in ran.err
+
+
+def test_a_fact_replaces_an_older_one_and_both_are_shown(store: Store) -> None:
+    [old] = store.holds("Node is pinned to 18.19.")
+    new = call("remember", "Node is pinned to 20.11.", "--supersedes", old).out.strip()
+    assert [fact.id for fact in store.facts()] == [new]
+    [listed] = call("list", "--superseded", "--json").json["facts"]
+    assert (listed["id"], listed["superseded_by"]) == (old, [new])
+    assert f"superseded by {new}" in call("list", "--superseded").out
+    assert new in call("show", old).out
+
+
+def test_lines_of_a_file_name_what_they_replace(store: Store, tmp_path: Path) -> None:
+    [old] = store.holds("Node is pinned to 18.19.")
+    path = lines(tmp_path / "new.jsonl", {"text": "Node is pinned to 20.11.", "supersedes": old})
+    assert call("remember", "--file", path).code == 0
+    assert [fact.id for fact in store.facts(superseded=True)] == [old]
+
+
+def test_an_unknown_id_to_replace_stores_nothing(store: Store) -> None:
+    store.holds("Tea is at four.")
+    ran = call("remember", "Node is pinned to 20.11.", "--supersedes", "nope")
+    assert (ran.code, "No fact has the id nope" in ran.err) == (3, True)
+    assert store.texts == {"Tea is at four."}
+
+
+def test_connect_by_supersedes_replaces_the_target(store: Store) -> None:
+    old, new = store.holds("Node is pinned to 18.19.", "Node is pinned to 20.11.")
+    assert call("connect", new, old, "--kind", "supersedes").code == 0
+    assert [fact.superseded_by for fact in store.facts(superseded=True)] == [(new,)]

@@ -29,6 +29,7 @@ def fact_of(row: Sequence[Any], tags: Iterable[str]) -> Fact:
         None if valid_from is None else moment(valid_from),
         None if valid_until is None else moment(valid_until),
         None if expires is None else moment(expires),
+        (),
         id,
         position,
         moment(stored_at),

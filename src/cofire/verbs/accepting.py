@@ -32,7 +32,28 @@ def fact(given: Fact | str | Mapping[str, Any], settings: Settings) -> Fact:
     for label in ("at", "valid_from", "valid_until", "expires"):
         checked[label] = moment(parts.get(label), label, InvalidFact)
     _ordered(checked["valid_from"], checked["valid_until"])
+    checked["supersedes"] = superseded_ids(parts.get("supersedes"))
     return Fact(**checked)
+
+
+def superseded_ids(given: object) -> tuple[str, ...]:
+    """The ids of facts that a new fact replaces: one id, or several in order without repetition.
+
+    >>> superseded_ids("01A"), superseded_ids(["01A", "01B", "01A"]), superseded_ids(None)
+    (('01A',), ('01A', '01B'), ())
+    """
+    if given is None:
+        return ()
+    listed = [given] if isinstance(given, str) else given
+    if not isinstance(listed, Iterable) or isinstance(listed, Mapping | bytes):
+        raise InvalidFact(
+            f"supersedes must be an id or a list of ids, not {given!r}.",
+            way_out="Use the ids that recall and list give.",
+        )
+    ids = [name(id, "supersedes", InvalidFact) for id in listed]
+    if None in ids:
+        raise InvalidFact("An id in supersedes is missing.", way_out="Leave it out of the list.")
+    return tuple(id for id in dict.fromkeys(ids) if id is not None)
 
 
 def question(text: object) -> str:

@@ -12,7 +12,7 @@ from cofire.curate_asks import WhyArchived
 from cofire.errors import InvalidInput, InvalidQuestion
 from cofire.graph_asks import Described, Edges, Links, Rated
 from cofire.graph_settings import IDLE_MINUTES
-from cofire.kinds import is_symmetric
+from cofire.kinds import SUPERSEDES, is_symmetric
 from cofire.learned import Use
 from cofire.learning_asks import Uses
 from cofire.model import Change, Edge, Fact, Importance, Link, NewEdge, Past
@@ -21,7 +21,8 @@ from cofire.settings import Settings
 from cofire.stores.base import EdgeFilter
 from cofire.verbs import accepting
 from cofire.verbs.asking import Names
-from cofire.verbs.listing import checked_ids, fact_by_id, facts_by_id
+from cofire.verbs.listing import checked_ids, fact_by_id, facts_by_id, with_superseded_by
+from cofire.verbs.supersede import supersede
 
 MANY = 1_000_000
 MergeMode = Literal["reinforce", "update", "skip", "error"]
@@ -53,12 +54,18 @@ class Drawn:
 
 
 def connect(source: str, target: str, drawn: Drawn, settings: Settings) -> Asking[Edge]:
-    """Make an edge between two facts of one scope. Its tags are those both facts share, and the given ones."""
+    """Make an edge between two facts of one scope. Its tags are those both facts share, and the given ones.
+
+    The kind supersedes also marks the target as replaced by the source, as `supersede(target, source)` does.
+    """
     _check(source, target, drawn.mode)
     first, second = yield from facts_by_id([source, target])
     edge = oriented(_edge(first, second, drawn))
-    now: datetime = yield Now()
-    yield Write(Change(now=now, edges=(NewEdge(edge, drawn.mode),), idle_minutes=settings[IDLE_MINUTES]))
+    if edge.kind == SUPERSEDES:
+        yield from supersede(edge.target, edge.source, settings, drawn=NewEdge(edge, drawn.mode))
+    else:
+        now: datetime = yield Now()
+        yield Write(Change(now=now, edges=(NewEdge(edge, drawn.mode),), idle_minutes=settings[IDLE_MINUTES]))
     kept: list[Edge] = yield Edges(EdgeFilter(kinds=frozenset([edge.kind]), ids=frozenset([source])), MANY)
     return next(one for one in kept if (one.source, one.target) == (edge.source, edge.target))
 
@@ -99,7 +106,7 @@ def neighbours(id: str, limit: int) -> Asking[list[Link]]:
 
 def portrait(id: str, limit: int) -> Asking[Portrait]:
     """A fact with its links, descriptions and importance, how it fared, what it said before, and why curation archived it."""
-    fact = yield from fact_by_id(id)
+    (fact,) = yield from with_superseded_by([(yield from fact_by_id(id))])
     links = yield from neighbours(fact.id, limit)
     descriptions: list[str] = yield Described(fact.id)
     rated: dict[str, Importance] = yield Rated([fact.id])

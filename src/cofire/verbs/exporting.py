@@ -99,7 +99,9 @@ def _jsonl(facts: Sequence[Fact], edges: Sequence[Edge], rated: Mapping[str, Imp
     del rated  # computed anew where it is loaded
     yield _line({"is": "export", "format": FORMAT, "version": VERSION, "facts": len(facts), "edges": len(edges)})
     for fact in facts:
-        yield _line({"is": "fact", **fact_json(fact)})
+        values = fact_json(fact)
+        del values["superseded_by"]  # exported as an edge
+        yield _line({"is": "fact", **values})
     for edge in edges:
         yield _line({"is": "edge", **edge_json(edge)})
 

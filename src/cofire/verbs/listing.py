@@ -9,14 +9,17 @@ from datetime import datetime
 from cofire.asks import Asking, Now, Read, Recorded, Scan, Size, WhichModel
 from cofire.embedders.base import Resident
 from cofire.errors import InvalidQuestion, NotFound
-from cofire.model import Fact, Record, Where
+from cofire.graph_asks import Edges, Rated
+from cofire.kinds import SUPERSEDES
+from cofire.model import Edge, Fact, Importance, Record, Where
 from cofire.reading.failures import READING_FAILURES, ReadingFailures
-from cofire.stores.base import StoreSize
+from cofire.stores.base import EdgeFilter, StoreSize
 from cofire.verbs import accepting
 from cofire.verbs.asking import Filters, where
 from cofire.verbs.model_of_store import stored_model
 
 PAGE = 1_000
+MANY = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,27 +61,73 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Which part of a list is wanted: so many facts, older than the one with an id, and only pinned or archived ones if so said."""
+    """Which part of a list is wanted: at most `limit` facts, older than the one with the id `before`. `pinned`, `archived` and
+    `superseded` list only such facts."""
 
     limit: int
     before: str | None
     pinned: bool
     archived: bool
+    superseded: bool = False
 
 
 def facts(ids: Iterable[str] | str | None, filters: Filters, page: Page) -> Asking[list[Fact]]:
     """The facts with these ids, or a page of those that pass the filters. Without a scope, every scope is listed."""
     now: datetime = yield Now()
     if ids is not None:
-        return (yield from facts_by_id(ids, where(filters, now, everywhere=True, whenever=True)))
+        listed = yield from facts_by_id(ids, where(filters, now, everywhere=True, whenever=True))
+        return (yield from with_superseded_by(listed))
     accepting.count(page.limit, "limit", low=1, high=1_000_000)
     start = accepting.name(page.before, "before", InvalidQuestion)
-    allowed = where(filters, now, everywhere=True, whenever=bool(page.archived))
+    allowed = where(filters, now, everywhere=True, whenever=bool(page.archived or page.superseded))
     wanted = replace(allowed, pinned=bool(page.pinned))
+    if page.superseded:
+        return (yield from _superseded(wanted, page, start))
     if page.archived:
-        return (yield from _archived(wanted, page.limit, start))
-    found: list[Fact] = yield Scan(wanted, page.limit, start)
-    return found
+        listed = yield from _archived(wanted, page.limit, start)
+    else:
+        listed = yield Scan(wanted, page.limit, start)
+    return (yield from with_superseded_by(listed))
+
+
+def with_superseded_by(facts: Sequence[Fact]) -> Asking[list[Fact]]:
+    """The facts, those that were replaced with the ids of what replaced them."""
+    ended = {fact.id: fact for fact in facts if fact.valid_until is not None}
+    if not ended:
+        return list(facts)
+    edges: list[Edge] = yield Edges(EdgeFilter(kinds=frozenset([SUPERSEDES]), ids=frozenset(ended)), MANY)
+    newer = _newer_ids(ended, edges)
+    return [replace(fact, superseded_by=newer[fact.id]) if fact.id in newer else fact for fact in facts]
+
+
+def _superseded(allowed: Where, page: Page, before: str | None) -> Asking[list[Fact]]:
+    """Facts that others have replaced, newest first. Read over the edges, which are far fewer than the facts."""
+    edges: list[Edge] = yield Edges(EdgeFilter(scopes=allowed.scopes, kinds=frozenset([SUPERSEDES])), MANY)
+    targets = sorted({edge.target for edge in edges}, reverse=True)
+    older = [id for id in targets if before is None or id < before]
+    facts: Sequence[Fact | None] = yield Read(older)
+    rated: dict[str, Importance] = (yield Rated(older)) if allowed.community is not None else {}
+    communities = {id: importance.community for id, importance in rated.items()}
+    admitted = {fact.id: fact for fact in facts if fact and allowed.admits(fact, communities.get(fact.id))}
+    newer = _newer_ids(admitted, edges)
+    wanted = [fact for id, fact in admitted.items() if id in newer and (fact.archived or not page.archived)]
+    return [replace(fact, superseded_by=newer[fact.id]) for fact in wanted[: page.limit]]
+
+
+def _newer_ids(facts: Mapping[str, Fact], edges: Iterable[Edge]) -> dict[str, tuple[str, ...]]:
+    """By id of a replaced fact the ids of what replaced it, oldest first. A fact that was remembered again after it was replaced
+    is valid again, and an edge that ended no validity replaces nothing."""
+    newer: dict[str, list[str]] = {}
+    for edge in edges:
+        fact = facts.get(edge.target)
+        if fact is not None and fact.valid_until is not None and not _observed_since(fact, edge):
+            newer.setdefault(fact.id, []).append(edge.source)
+    return {id: tuple(sorted(sources)) for id, sources in newer.items()}
+
+
+def _observed_since(fact: Fact, edge: Edge) -> bool:
+    """Whether the fact was remembered again after the edge was stored."""
+    return fact.reinforced_at is not None and edge.strengthened is not None and fact.reinforced_at > edge.strengthened
 
 
 def _archived(allowed: Where, limit: int, before: str | None) -> Asking[list[Fact]]:

@@ -16,13 +16,13 @@ from cofire.curating import Curation, Superseding
 from cofire.errors import InvalidFact, InvalidInput, decoded
 from cofire.graph_asks import Edges
 from cofire.graph_settings import IDLE_MINUTES
+from cofire.kinds import SUPERSEDES
 from cofire.model import Change, Edge, Fact, NewEdge
 from cofire.settings import Settings
 from cofire.stores.base import EdgeFilter
 from cofire.verbs import accepting
 from cofire.verbs.exporting import FORMAT, MANY, VERSION, file_errors
 from cofire.verbs.remember import remember_new
-from cofire.verbs.supersede import KIND as SUPERSEDES
 
 T = TypeVar("T")
 Line = Mapping[str, Any]
@@ -127,6 +127,7 @@ def _parsed(line: str, number: int, path: Path) -> dict[str, Any]:
 def _fact(line: Line, *, settings: Settings, superseded: Collection[object]) -> Fact:
     """A fact as it was before others took its place, which ends it anew."""
     said = {label: line[label] for label in accepting.GIVEN if line.get(label) is not None}
+    said.pop("supersedes", None)  # exported as edges
     if _end(line) is not None and line.get("id") in superseded:
         del said["valid_until"]
     stored = accepting.moment(line.get("stored_at"), "stored_at", InvalidFact)

@@ -60,7 +60,7 @@ def recall(text: object, asked: Asked, settings: Settings) -> Asking[Recollectio
 
 
 def cap(hits: Sequence[Hit], budget: int | None) -> tuple[Hit, ...]:
-    """As many hits as the budget of tokens holds."""
+    """As many hits as the budget of tokens holds, counted by their texts."""
     return tuple(hits) if budget is None else tuple(hits[: fit((hit.text for hit in hits), budget)])
 
 

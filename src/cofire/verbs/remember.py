@@ -11,9 +11,10 @@ from typing import Annotated, Any, TypedDict, TypeVar
 
 import numpy as np
 
-from cofire.asks import Asking, Embed, Emit, Mint, Now, Recognise, Write, again_on_conflict
+from cofire.asks import Asking, Embed, Emit, Mint, Now, Read, Recognise, Write, again_on_conflict
+from cofire.curating import Curation
 from cofire.embedders.base import Vectors
-from cofire.errors import InvalidFact
+from cofire.errors import Conflict, InvalidFact, NotFound
 from cofire.garbage import looked_for_seldom
 from cofire.graph_settings import IDLE_MINUTES, MULTI_GRAPH, REACH, TIME_EDGES
 from cofire.model import Change, Fact, NewFact, ScopeSize, Written
@@ -21,9 +22,11 @@ from cofire.settings import BATCH, GROWTH, SAMPLE, Settings
 from cofire.stores.base import MODEL_RECORD
 from cofire.verbs import accepting
 from cofire.verbs.autolink import Links, auto_links, links_now
+from cofire.verbs.listing import facts_by_id
 from cofire.verbs.model_of_store import Settled, settle_model
 from cofire.verbs.naming import Mentions, earlier_mentions
 from cofire.verbs.reading_facts import understood, word_counts
+from cofire.verbs.superseding import Replacements, plan_replacements
 
 T = TypeVar("T")
 
@@ -52,6 +55,7 @@ class Common(TypedDict, total=False):
     valid_from: Annotated[When, "When it begins to be true."]
     valid_until: Annotated[When, "When it stops being true; later recalls leave it out."]
     expires: Annotated[When, "When it is to be left out of every recall."]
+    supersedes: Annotated[str | Iterable[str] | None, "Id or ids of older facts that it replaces."]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +153,10 @@ def _remember_batch(facts: list[Fact], settings: Settings) -> Asking[Written]:
     hashes = [fact.hash for fact in facts]
     known: Mapping[bytes, str] = yield Recognise(hashes)
     minted: list[str] = yield Mint(now, len(facts))
+    replacements = yield from _plan_superseding(facts, minted, known, now)
     stored = [
-        replace(fact, id=id, stored_at=min(fact.stored_at or now, now)) for fact, id in zip(facts, minted, strict=True)
+        replace(fact, id=id, stored_at=min(fact.stored_at or now, now), supersedes=())
+        for fact, id in zip(facts, minted, strict=True)
     ]
     hash_of = dict(zip(minted, hashes, strict=True))
     fresh = [fact for fact in stored if hash_of[fact.id] not in known] if known else stored
@@ -162,9 +168,55 @@ def _remember_batch(facts: list[Fact], settings: Settings) -> Asking[Written]:
     links = yield from _links(list(once.values()), vectors, settled, now, settings)
     mentions = yield from earlier_mentions(new, settings)
     expects = {MODEL_RECORD: settled.version} if settled else {}
-    written: Written = yield Write(_change(new, links, mentions, now, settings), expects)
+    change = _with_replacements(_change(new, links, mentions, now, settings), replacements)
+    try:
+        written: Written = yield Write(change, expects)
+    except NotFound as error:
+        if not replacements.superseded:
+            raise
+        # The same text was stored under another id after `Recognise`: the next attempt recognises it.
+        raise Conflict(error.problem, way_out="Try once more.") from error
     sizes = yield from recount_where_due(written.sizes, now, settings, growth=settings[GROWTH])
     return replace(written, sizes={**written.sizes, **sizes}) if sizes else written
+
+
+def _plan_superseding(
+    facts: Sequence[Fact], minted: Sequence[str], known: Mapping[bytes, str], now: datetime
+) -> Asking[Replacements]:
+    """What the new facts replace. A text that is stored already replaces the older facts under its own id."""
+    if not any(fact.supersedes for fact in facts):
+        return Replacements()
+    old_ids = [id for fact in facts for id in fact.supersedes]
+    old_facts = {fact.id: fact for fact in (yield from facts_by_id(old_ids))}
+    known_facts = yield from _read_known([known[fact.hash] for fact in facts if fact.supersedes and fact.hash in known])
+    first_ids: dict[bytes, str] = {}
+    pairs: list[tuple[Fact, Fact]] = []
+    for fact, minted_id in zip(facts, minted, strict=True):
+        new_id = known.get(fact.hash) or first_ids.setdefault(fact.hash, minted_id)
+        known_fact = known_facts.get(new_id)
+        new = known_fact.observed_again(fact, now) if known_fact else replace(fact, id=new_id)
+        pairs += [(old_facts[old_id], new) for old_id in fact.supersedes]
+    replacements = yield from plan_replacements(pairs, now)
+    return replace(replacements, as_read={**known_facts, **replacements.as_read})
+
+
+def _read_known(ids: Sequence[str]) -> Asking[dict[str, Fact]]:
+    """Facts that were recognised a moment ago, by id."""
+    facts: Sequence[Fact | None] = yield Read(list(dict.fromkeys(ids)))
+    if None in facts:
+        raise Conflict("A fact was removed while it was being stored again.", way_out="Try once more.")
+    return {fact.id: fact for fact in facts if fact is not None}
+
+
+def _with_replacements(change: Change, replacements: Replacements) -> Change:
+    if not replacements.superseded:
+        return change
+    return replace(
+        change,
+        edges=(*change.edges, *replacements.edges),
+        curation=Curation(superseded=replacements.superseded),
+        as_read=replacements.as_read,
+    )
 
 
 def _links(

@@ -13,12 +13,14 @@ from cofire.curate_settings import REVIEW
 from cofire.curating import Curation, Review
 from cofire.errors import NotFound
 from cofire.graph_asks import Edges
+from cofire.kinds import SUPERSEDES
 from cofire.model import Change, Edge, Fact, Record
 from cofire.reading.disagreeing import disagreement
 from cofire.reading.failures import attempt
 from cofire.settings import Settings
 from cofire.stores.base import EdgeFilter
-from cofire.verbs.supersede import KIND, MANY, supersede
+from cofire.verbs.supersede import supersede
+from cofire.verbs.superseding import MANY
 
 RECORD = "review"
 PAGE = 2_000
@@ -57,7 +59,7 @@ def _replaced(known: Mapping[str, Fact]) -> Asking[set[frozenset[str]]]:
     ending = frozenset(id for id, fact in known.items() if fact.valid_until is not None)
     if not ending:
         return set()
-    held: list[Edge] = yield Edges(EdgeFilter(kinds=frozenset([KIND]), ids=ending), MANY)
+    held: list[Edge] = yield Edges(EdgeFilter(kinds=frozenset([SUPERSEDES]), ids=ending), MANY)
     return {frozenset((edge.source, edge.target)) for edge in held if edge.target in ending}
 
 

@@ -175,3 +175,26 @@ def test_an_unknown_fact_is_not_found(served: Served) -> None:
     missing = "01M7GRXZ72ER9HC7SM0EVVJFVW"
     for answer in (served.api.get(f"/facts/{missing}"), served.api.post(f"/facts/{missing}/pin")):
         assert (answer.status_code, error(answer)["kind"]) == (404, "NotFound")
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_fact_replaces_an_older_one(served: Served, several: bool) -> None:
+    old = served.ids[0]
+    said = {"text": "Node is pinned to 20.11.", "supersedes": [old] if several else old}
+    [new] = served.api.post("/facts", json=said).json()["ids"]
+    [listed] = served.api.get("/facts", params={"superseded": True}).json()["facts"]
+    assert (listed["id"], listed["superseded_by"]) == (old, [new])
+    assert served.api.get(f"/facts/{old}").json()["fact"]["superseded_by"] == [new]
+
+
+def test_an_unknown_id_to_replace_is_refused(served: Served) -> None:
+    refused = served.api.post("/facts", json={"text": "Node is pinned to 20.11.", "supersedes": ["0" * 26]})
+    assert refused.status_code == 404
+    assert len(served.api.get("/facts").json()["facts"]) == len(served.ids)
+
+
+def test_an_edge_of_the_kind_supersedes_replaces_its_target(served: Served) -> None:
+    old, new = served.ids[:2]
+    edge = {"source": new, "target": old, "kind": "supersedes"}
+    assert served.api.post("/edges", json=edge).status_code == 200
+    assert served.api.get(f"/facts/{old}").json()["fact"]["superseded_by"] == [new]

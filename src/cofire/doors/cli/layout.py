@@ -64,7 +64,8 @@ def show_pairs(pairs: Mapping[str, str], *, indent: int = 0) -> None:
 def mark_line(fact: Fact) -> Text:
     """The id of a fact and what is said of it besides its text."""
     scope = f"scope {fact.scope}" if fact.scope != DEFAULT_SCOPE else None
-    marks = [_day(fact.time), fact.speaker, fact.subject, *(f"#{tag}" for tag in fact.tags), scope]
+    replaced = f"superseded by {', '.join(fact.superseded_by)}" if fact.superseded_by else None
+    marks = [_day(fact.time), fact.speaker, fact.subject, *(f"#{tag}" for tag in fact.tags), scope, replaced]
     said = _BETWEEN.join(mark for mark in marks if mark)
     return Text.assemble(styled(fact.id, "cyan"), styled(f"  {said}", "dim"))
 

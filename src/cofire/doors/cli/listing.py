@@ -20,6 +20,9 @@ BeforeOption = Annotated[
     str | None, typer.Option("--before", metavar="ID", help="The next page: facts older than this one.")
 ]
 ArchivedOption = Annotated[bool, typer.Option("--archived", help="Only facts that are archived.")]
+SupersededOption = Annotated[
+    bool, typer.Option("--superseded", help="Only facts that newer ones have replaced, with the ids of those.")
+]
 PinnedOption = Annotated[bool, typer.Option("--pinned", help="Only facts that are pinned.")]
 
 
@@ -29,23 +32,27 @@ def list_facts(
     before: BeforeOption = None,
     pinned: PinnedOption = False,
     archived: ArchivedOption = False,
+    superseded: SupersededOption = False,
     filters: Filters,
     call: Call,
 ) -> None:
-    """List facts, newest first, of every scope unless told."""
+    """List facts, newest first. All scopes by default."""
     with call.shelf() as memory:
         if before is not None:
             memory.facts([before])
-        found = memory.facts(limit=limit, before=before, pinned=pinned, archived=archived, **filters.keywords)
+        found = memory.facts(
+            limit=limit, before=before, pinned=pinned, archived=archived, superseded=superseded, **filters.keywords
+        )
         held = {} if found else stats_json(memory)
     if call.as_json:
         return show_json({"facts": facts_json(found)})
     for fact in found:
         show_listed(fact)
     if not found:
-        show(_emptiness(call, asked=pinned or archived or bool(filters.keywords or before), held=held))
+        show(_emptiness(call, asked=pinned or archived or superseded or bool(filters.keywords or before), held=held))
     elif len(found) == limit:
-        note(f"There may be more: cofire list{' --pinned' * pinned}{' --archived' * archived} --before {found[-1].id}")
+        flags = f"{' --pinned' * pinned}{' --archived' * archived}{' --superseded' * superseded}"
+        note(f"There may be more: cofire list{flags} --before {found[-1].id}")
 
 
 def stats(*, call: Call) -> None:

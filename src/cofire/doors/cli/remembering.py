@@ -59,6 +59,9 @@ class About:
     valid_from: Annotated[str | None, _option("--valid-from", "TIME", "From when on it holds.")] = None
     valid_until: Annotated[str | None, _option("--valid-until", "TIME", "Until when it holds.")] = None
     expires: Annotated[str | None, _option("--expires", "TIME", "When it is no longer to be recalled.")] = None
+    supersedes: Annotated[
+        list[str] | None, _option("--supersedes", "ID", "An older fact that this one replaces. Repeatable.")
+    ] = None
 
     @property
     def keywords(self) -> dict[str, Any]:
@@ -68,7 +71,7 @@ class About:
                 label: getattr(self, label)
                 for label in ("category", "subject", "at", "session", "speaker", "scope", "source")
             },
-            **{label: getattr(self, label) for label in ("valid_from", "valid_until", "expires")},
+            **{label: getattr(self, label) for label in ("valid_from", "valid_until", "expires", "supersedes")},
             "tags": self.tag,
             "metadata": pairs(self.meta or [], "--meta"),
         }

@@ -61,6 +61,7 @@ class FactShape(Answer):
     reinforced_at: str | None
     pinned: bool
     archived: bool
+    superseded_by: list[str]
     metadata: dict[str, Any]
 
 

@@ -37,7 +37,12 @@ async def list_facts(asked: Annotated[given.FactsAsked, Query()], memory: TheMem
         _refuse_besides_text(asked)
         return answer({"facts": facts_json(await _saying(asked.text, asked, memory)), "next": None})
     found = await memory.facts(
-        limit=asked.limit, before=asked.before, pinned=asked.pinned, archived=asked.archived, **asked.filters
+        limit=asked.limit,
+        before=asked.before,
+        pinned=asked.pinned,
+        archived=asked.archived,
+        superseded=asked.superseded,
+        **asked.filters,
     )
     return answer({"facts": facts_json(found), "next": found[-1].id if len(found) == asked.limit else None})
 
@@ -96,10 +101,10 @@ async def undo(said: given.Undo, memory: TheMemory) -> JSONResponse:
 
 
 def _refuse_besides_text(asked: given.FactsAsked) -> None:
-    if asked.pinned or asked.archived:
+    if asked.pinned or asked.archived or asked.superseded:
         raise InvalidInput(
-            "With text, facts are found by what they say, pinned or not.",
-            way_out="Leave text out, or pinned and archived.",
+            "text cannot be combined with pinned, archived or superseded.",
+            way_out="Leave text out, or the other.",
         )
     if asked.before is not None:
         raise InvalidInput(

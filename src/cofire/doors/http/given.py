@@ -77,6 +77,7 @@ class NewFact(Said):
     valid_from: Moment | None = None
     valid_until: Moment | None = None
     expires: Moment | None = None
+    supersedes: Id | SomeIds | None = None
 
 
 class NewFacts(Said):
@@ -230,7 +231,8 @@ class Value(Said):
 
 
 class FactsAsked(Asked):
-    """Which facts to list, newest first, with `pinned` or `archived` only those; with `text` those that say it, best first."""
+    """Which facts to list, newest first. `pinned`, `archived` and `superseded` list only such facts; `text` finds facts by what
+    they say, best first."""
 
     scope: SomeNames = []
     tag: SomeNames = []
@@ -243,6 +245,7 @@ class FactsAsked(Asked):
     community: Community | None = None
     pinned: bool = False
     archived: bool = False
+    superseded: bool = False
     text: QuestionText | None = None
     limit: Count = 50
     before: Id | None = None
@@ -251,7 +254,7 @@ class FactsAsked(Asked):
     def filters(self) -> dict[str, Any]:
         """The filters, in the keywords of Memory."""
         renamed = {"tag": "tags"}
-        besides = {"pinned", "archived", "text", "limit", "before"}
+        besides = {"pinned", "archived", "superseded", "text", "limit", "before"}
         said = {renamed.get(name, name): value for name, value in self if name not in besides}
         return {name: value for name, value in said.items() if value not in (None, [])}
 

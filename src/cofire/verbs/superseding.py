@@ -1,0 +1,94 @@
+"""Rules of superseding: which facts may replace which, and what a change writes for it. `supersede` and `remember` share them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from cofire.asks import Asking
+from cofire.curating import Superseding
+from cofire.errors import InvalidInput
+from cofire.graph_asks import Edges
+from cofire.kinds import SUPERSEDES
+from cofire.model import Edge, Fact, NewEdge
+from cofire.stores.base import EdgeFilter
+
+MANY = 1_000_000
+SHORTEST_VALIDITY = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Replacements:
+    """What a change writes so that older facts are replaced: edges, ends of validity, and the facts this was decided with."""
+
+    edges: tuple[NewEdge, ...] = ()
+    superseded: tuple[Superseding, ...] = ()
+    as_read: Mapping[str, Fact] = field(default_factory=dict)
+
+
+def plan_replacements(pairs: Sequence[tuple[Fact, Fact]], now: datetime) -> Asking[Replacements]:
+    """The replacements for pairs of an older and a newer fact, or an error. A newer fact need not be stored yet."""
+    for old, new in pairs:
+        check_pair(old, new)
+        if new.valid_until is not None:
+            yield from _refuse_cycle(old.id, new.id)
+    _refuse_both_roles(pairs)
+    return Replacements(
+        edges=tuple(NewEdge(superseding_edge(old, new, now), "reinforce") for old, new in pairs),
+        superseded=tuple(Superseding(old.id, new.id, validity_end(old, new, now)) for old, new in pairs),
+        as_read={old.id: old for old, _ in pairs},
+    )
+
+
+def check_pair(old: Fact, new: Fact) -> None:
+    """Refuse a fact that would replace itself, or one of another scope."""
+    if old.id == new.id:
+        raise InvalidInput(
+            f"{old.id} cannot supersede itself.",
+            way_out="Give two different ids; a fact with the same text is the same fact.",
+        )
+    if old.scope != new.scope:
+        raise InvalidInput(
+            f"{old.id} is in scope {old.scope}, the newer fact in scope {new.scope}.",
+            way_out="Give facts of one scope.",
+        )
+
+
+def superseding_edge(old: Fact, new: Fact, now: datetime) -> Edge:
+    """The edge from the newer fact to the older."""
+    return Edge(new.id, old.id, SUPERSEDES, origin="user", strengthened=now)
+
+
+def validity_end(old: Fact, new: Fact, now: datetime) -> datetime:
+    """When the older fact stops being valid: when the newer one happened, if that is given and later than the older one, else
+    now. A fact that is not valid yet keeps a microsecond, since validity has to end after it begins."""
+    happened_later = new.at is not None and (old.time is None or new.at > old.time)
+    end = new.at if happened_later and new.at is not None else now
+    if old.valid_from is not None and old.valid_from >= end:
+        return old.valid_from + SHORTEST_VALIDITY
+    return end
+
+
+def _refuse_cycle(old: str, new: str) -> Asking[None]:
+    """Refuse a newer fact that the older one replaces, directly or over others: none of them would be valid."""
+    seen, frontier = {old}, {old}
+    while frontier:
+        edges: list[Edge] = yield Edges(EdgeFilter(kinds=frozenset([SUPERSEDES]), ids=frozenset(frontier)), MANY)
+        replaced = {edge.target: edge.source for edge in edges if edge.source in frontier}
+        if new in replaced:
+            raise InvalidInput(
+                f"{new} has itself been superseded by {replaced[new]}.",
+                way_out=f"Undo that first: cofire supersede {new} {replaced[new]} --undo",
+            )
+        frontier = replaced.keys() - seen
+        seen |= frontier
+
+
+def _refuse_both_roles(pairs: Sequence[tuple[Fact, Fact]]) -> None:
+    """Refuse a fact that one call both replaces and uses as a replacement."""
+    both = sorted({old.id for old, _ in pairs} & {new.id for _, new in pairs})
+    if both:
+        raise InvalidInput(
+            f"{both[0]} would supersede another fact and be superseded in the same call.", way_out="Use two calls."
+        )
