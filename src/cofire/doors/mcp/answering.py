@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from cofire.doors.mcp import forgetting, remembering
+from cofire.doors.mcp import correcting, forgetting, remembering
 from cofire.doors.mcp.desk import Answer, Desk
 from cofire.doors.mcp.guiding import guide
 from cofire.errors import InvalidInput
@@ -25,6 +25,8 @@ MOST_EXPLORED = 50
 
 
 async def recall(desk: Desk, said: Said) -> Answer:
+    if "why" in said:
+        return await why(desk, {"query": said["query"], "id": said["why"], **_among(said, "k")})
     found = await desk.memory.recall(said.pop("query"), scope=desk.scope, **said)
     desk.show(hit.fact for hit in found.hits)
     structured = {
@@ -54,6 +56,7 @@ def hit_values(hit: Hit) -> dict[str, Any]:
         "subject": fact.subject,
         "speaker": fact.speaker,
         "at": fact.at.isoformat() if fact.at else None,
+        "date": fact.time.date().isoformat() if fact.time else None,
         "tags": list(fact.tags),
         "path": list(hit.path),
     }
@@ -78,6 +81,10 @@ async def why(desk: Desk, said: Said) -> Answer:
         "remedies": [one.change for one in found.remedies],
     }
     return Answer(fenced(found.text().splitlines()), structured)
+
+
+def _among(said: Said, *names: str) -> Said:
+    return {name: said[name] for name in names if name in said}
 
 
 async def _refuse_if_not_explained(desk: Desk) -> None:
@@ -158,9 +165,13 @@ async def counts(desk: Desk) -> dict[str, Any]:
     }
 
 
-async def show_guide(_: Desk, said: Said) -> Answer:
+async def show_guide(desk: Desk, said: Said) -> Answer:
+    """The page of a verb, or one line a verb with what memory holds."""
     text = guide(said.get("verb"))
-    return Answer(text, {"text": text})
+    if "verb" in said:
+        return Answer(text, {"text": text})
+    overview = await stats(desk, {})
+    return Answer(f"{text}\n\n{overview.text}", {"text": text, "stats": overview.structured})
 
 
 ACTS: Mapping[str, Act] = MappingProxyType(
@@ -168,6 +179,8 @@ ACTS: Mapping[str, Act] = MappingProxyType(
         "remember": remembering.remember,
         "recall": recall,
         "why": why,
+        "update": correcting.update,
+        "supersede": correcting.supersede,
         "connect": connect,
         "feedback": feedback,
         "forget": forgetting.forget,

@@ -74,7 +74,8 @@ class Desk:
             [fact] = await self.memory.facts(id, scope=self.scope)
         except NotFound:
             return None
-        return id if _plain(fact.text) == _plain(text) and not fact.archived else None
+        is_current = not fact.archived and not fact.superseded_by
+        return id if is_current and _plain(fact.text) == _plain(text) else None
 
 
 def _plain(text: str) -> str:

@@ -16,15 +16,18 @@ _HERE: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "recall": {
             "what": "Finds the facts that answer a question, or says that nothing is known.",
             "when": "Before answering from memory; narrow it by tags, session, speaker, category, since, until, or as_of a time.",
-            "next": "feedback on what helped, why about a fact that is missing.",
-        },
-        "why": {
-            "when": "When a fact that you expect is missing, or one that you do not expect is there. Give query and k as to recall.",
-            "next": "recall as the first remedy says, where it can be told so.",
+            "next": "feedback on what helped; why=id about a fact that is missing; supersede or update what is wrong.",
         },
         "feedback": {
             "when": "After an answer that used recalled facts. Give the id of the recall; name only facts that came back.",
             "next": "recall related questions.",
+        },
+        "update": {
+            "when": "When a fact was stored wrongly. If the world has changed, remember the new fact with supersedes=[id].",
+            "next": "recall, to see it as it is now.",
+        },
+        "supersede": {
+            "when": "When what was true has changed and both facts are stored. undo=true takes it back.",
         },
         "connect": {"next": "explore, to see it in its place."},
         "forget": {
@@ -33,13 +36,19 @@ _HERE: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "next": "forget with undo=the receipt brings them back, while it lasts.",
         },
         "explore": {"next": "connect what is missing."},
-        "dream": {"next": "explore, to see what was linked."},
-        "stats": {"when": "To see whether a dream is due.", "next": "dream, if facts are waiting."},
+        "dream": {
+            "when": "After many facts, or when guide says that facts are waiting. It can be stopped and run again.",
+            "next": "explore, to see what was linked.",
+        },
     }
 )
 
 PAGES: Mapping[str, Page] = MappingProxyType(
-    {name: replace(whole.PAGES[name], **_HERE.get(name, {})) for name in TOOLS if name in whole.PAGES}
+    {
+        name: replace(whole.PAGES[name], **_HERE.get(name, {}))
+        for name, tool in TOOLS.items()
+        if tool.listed and name in whole.PAGES
+    }
 )
 
 

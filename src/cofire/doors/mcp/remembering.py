@@ -16,7 +16,13 @@ async def remember(desk: Desk, said: dict[str, Any]) -> Answer:
     texts = [own_words(text) for text in _texts(said)]
     echoes = {} if said.keys() & _ANOTHER_TELLING else await _echoes(desk, texts)
     new = [text for text in texts if text not in echoes]
+    superseded = said.get("supersedes", [])
+    if superseded:
+        await desk.facts(superseded)
     stored = await desk.memory.remember(new, scope=desk.scope, **said) if new else []
+    for known_id in dict.fromkeys(echoes.values()):
+        for old in superseded:
+            await desk.memory.supersede(old, known_id)
     ids = {**dict(zip(new, stored, strict=True)), **echoes}
     known = list(dict.fromkeys(echoes.values()))
     return Answer(_in_words(stored, known), {"ids": [ids[text] for text in texts], "known": known})

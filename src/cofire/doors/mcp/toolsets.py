@@ -31,19 +31,26 @@ class Listed(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Toolset:
-    """Tools, and how a call of one is answered."""
+    """Tools, and how a call of one is answered. `unlisted` are names that are answered without being listed."""
 
     tools: Sequence[Listed]
     answer: Callable[[Desk, str, Mapping[str, Any]], Awaitable[Answer]]
     instructions: str
 
+    unlisted: Sequence[str] = ()
+
     @property
     def names(self) -> list[str]:
-        return [tool.name for tool in self.tools]
+        return [*(tool.name for tool in self.tools), *self.unlisted]
 
 
 async def _answer(desk: Desk, name: str, given: Mapping[str, Any]) -> Answer:
     return await ACTS[name](desk, understood(TOOLS[name], given))
 
 
-OWN = Toolset(tuple(TOOLS.values()), _answer, INSTRUCTIONS)
+OWN = Toolset(
+    tuple(tool for tool in TOOLS.values() if tool.listed),
+    _answer,
+    INSTRUCTIONS,
+    unlisted=tuple(tool.name for tool in TOOLS.values() if not tool.listed),
+)
