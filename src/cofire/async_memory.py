@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from copy import copy
 from datetime import datetime
 from os import PathLike
-from typing import Any, Self, TypeVar, Unpack, overload
+from typing import Any, Literal, Self, TypeVar, Unpack, overload
 
 from cofire.asks import Asking
 from cofire.driving import Opening, arun, astream
@@ -48,7 +48,7 @@ from cofire.verbs.listing import Page, Stats, facts, stats
 from cofire.verbs.loading import Loaded, load
 from cofire.verbs.pin import archive, pin
 from cofire.verbs.reembed import reembed
-from cofire.verbs.remember import Common, Given, Progress, remember
+from cofire.verbs.remember import Common, Given, OnError, Progress, RememberResult, remember
 from cofire.verbs.review import Proposal, accept, dismiss, review
 from cofire.verbs.shadowing import shadow_clear, shadow_report
 from cofire.verbs.showing import recall_shown
@@ -87,15 +87,31 @@ class AsyncMemory:
 
     @overload
     async def remember(  # type: ignore[overload-overlap]
-        self, text: str | Fact | Mapping[str, Any], *, progress: Listen = None, **common: Unpack[Common]
+        self,
+        text: str | Fact | Mapping[str, Any],
+        *,
+        errors: OnError = "raise",
+        progress: Listen = None,
+        **common: Unpack[Common],
     ) -> str: ...
     @overload
     async def remember(
-        self, text: Iterable[Given], *, progress: Listen = None, **common: Unpack[Common]
+        self,
+        text: Iterable[Given],
+        *,
+        errors: Literal["raise"] = "raise",
+        progress: Listen = None,
+        **common: Unpack[Common],
     ) -> list[str]: ...
-    async def remember(self, text: Any, *, progress: Listen = None, **common: Unpack[Common]) -> str | list[str]:
+    @overload
+    async def remember(
+        self, text: Iterable[Given], *, errors: Literal["skip"], progress: Listen = None, **common: Unpack[Common]
+    ) -> RememberResult: ...
+    async def remember(
+        self, text: Any, *, errors: OnError = "raise", progress: Listen = None, **common: Unpack[Common]
+    ) -> str | list[str] | RememberResult:
         """Store one fact and return its id, or several and return their ids in order."""
-        return await self._run(lambda settings: remember(text, common, settings), progress)
+        return await self._run(lambda settings: remember(text, common, settings, errors), progress)
 
     async def ingest(
         self, given: Messages | Path, *, progress: Listen = None, **keywords: Unpack[Keywords]

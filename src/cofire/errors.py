@@ -59,7 +59,9 @@ class InvalidArguments(InvalidInput, TypeError):
 
 
 class InvalidFact(InvalidInput):
-    pass
+    """`index` is the place, from 0, of the refused item among several."""
+
+    index: int | None = None
 
 
 class InvalidQuestion(InvalidInput):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from datetime import datetime
 from os import PathLike
-from typing import Any, Self, TypeVar, Unpack, overload
+from typing import Any, Literal, Self, TypeVar, Unpack, overload
 
 from cofire.asks import Asking
 from cofire.driving import run
@@ -44,7 +44,7 @@ from cofire.verbs.listing import Page, Stats, facts, stats
 from cofire.verbs.loading import Loaded, load
 from cofire.verbs.pin import archive, pin
 from cofire.verbs.reembed import reembed
-from cofire.verbs.remember import Common, Given, Progress, remember
+from cofire.verbs.remember import Common, Given, OnError, Progress, RememberResult, remember
 from cofire.verbs.review import Proposal, accept, dismiss, review
 from cofire.verbs.shadowing import shadow_clear, shadow_report
 from cofire.verbs.showing import recall_shown
@@ -88,17 +88,39 @@ class Memory:
 
     @overload
     def remember(  # type: ignore[overload-overlap]
-        self, text: str | Fact | Mapping[str, Any], *, progress: Listen = None, **common: Unpack[Common]
+        self,
+        text: str | Fact | Mapping[str, Any],
+        *,
+        errors: OnError = "raise",
+        progress: Listen = None,
+        **common: Unpack[Common],
     ) -> str: ...
     @overload
-    def remember(self, text: Iterable[Given], *, progress: Listen = None, **common: Unpack[Common]) -> list[str]: ...
-    def remember(self, text: Any, *, progress: Listen = None, **common: Unpack[Common]) -> str | list[str]:
+    def remember(
+        self,
+        text: Iterable[Given],
+        *,
+        errors: Literal["raise"] = "raise",
+        progress: Listen = None,
+        **common: Unpack[Common],
+    ) -> list[str]: ...
+    @overload
+    def remember(
+        self, text: Iterable[Given], *, errors: Literal["skip"], progress: Listen = None, **common: Unpack[Common]
+    ) -> RememberResult: ...
+    def remember(
+        self, text: Any, *, errors: OnError = "raise", progress: Listen = None, **common: Unpack[Common]
+    ) -> str | list[str] | RememberResult:
         """Store one fact and return its id, or several and return their ids in order.
 
+        Several items are all checked before the first is stored.
+
         text: A text, a Fact, a mapping with the fields of a Fact, or an iterable of these.
+        errors: "raise" stores nothing when an item is refused; "skip" stores the others and returns a RememberResult, with
+            None for each refused item and the reasons in `skipped`.
         progress: Called with a Progress after each batch.
         """
-        return self._run(lambda settings: remember(text, common, settings), progress)
+        return self._run(lambda settings: remember(text, common, settings, errors), progress)
 
     def ingest(self, given: Messages | Path, *, progress: Listen = None, **keywords: Unpack[Keywords]) -> Ingested:
         """Store conversations and documents: messages, a file or a folder. Pieces that are already stored stay unchanged.

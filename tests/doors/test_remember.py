@@ -130,8 +130,6 @@ def test_json_lines_carry_their_own_fields(store: Store, tmp_path: Path) -> None
 def test_lines_that_say_the_same_are_counted_as_one_fact(store: Store, tmp_path: Path) -> None:
     file = lines(tmp_path / "notes.txt", "Tea is at four.", "Coffee is at ten.", "Tea is at four.")
     assert call("remember", "--file", file).out == "Remembered 2 facts from 3 lines.\n"
-    again = lines(tmp_path / "notes.jsonl", '"Tea is at four."', '"Tea is at four."', "{")
-    assert "The 1 fact before it is kept." in call("remember", "--file", again).err
 
 
 def test_tags_and_metadata_given_beside_are_added_to_those_of_a_line(store: Store, tmp_path: Path) -> None:
@@ -174,14 +172,15 @@ def test_lines_may_come_by_standard_input(store: Store) -> None:
         ("[" * 100_000, "This is not JSON"),
     ],
 )
-def test_bad_line_is_named_and_the_lines_before_it_are_kept(store: Store, tmp_path: Path, bad: str, why: str) -> None:
+def test_bad_line_is_named_and_nothing_is_stored(store: Store, tmp_path: Path, bad: str, why: str) -> None:
     file = lines(tmp_path / "notes.jsonl", '"Tea is at four."', "", '"Coffee is at ten."', bad, '"Never reached."')
     ran = call("remember", "--file", file)
     assert ran.code == 2
     assert f"Line 4 of {file}: " in ran.err
     assert why in ran.err
-    assert "The 2 facts before it are kept." in ran.err
-    assert store.texts == {"Tea is at four.", "Coffee is at ten."}
+    assert "Nothing was stored." in ran.err
+    assert "--skip-errors" in ran.err
+    assert store.texts == set()
 
 
 def test_bad_line_far_down_is_named_too(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,8 +188,32 @@ def test_bad_line_far_down_is_named_too(store: Store, tmp_path: Path, monkeypatc
     file = lines(tmp_path / "notes.jsonl", *({"text": f"Note {number}."} for number in range(25)), {"text": " "})
     ran = call("remember", "--file", file)
     assert f"Line 26 of {file}" in ran.err
-    assert "The 25 facts before it are kept." in ran.err
-    assert len(store.facts()) == 25
+    assert "Nothing was stored." in ran.err
+    assert len(store.facts()) == 0
+
+
+def test_skipped_lines_are_reported_and_the_others_stored(store: Store, tmp_path: Path) -> None:
+    file = lines(tmp_path / "notes.jsonl", '"Tea is at four."', "{", '{"text": " "}', '"Coffee is at ten."')
+    ran = call("remember", "--file", file, "--skip-errors")
+    assert ran.code == 0
+    assert ran.out == "Remembered 2 facts.\n"
+    assert "Skipped line 2: This is not JSON" in ran.err
+    assert "Skipped line 3: The text of the fact is empty." in ran.err
+    assert store.texts == {"Tea is at four.", "Coffee is at ten."}
+
+
+def test_skipped_lines_are_part_of_the_json(store: Store, tmp_path: Path) -> None:
+    file = lines(tmp_path / "notes.jsonl", '"Tea is at four."', '{"text": " "}', '"Coffee is at ten."')
+    answer = call("remember", "--file", file, "--skip-errors", "--json").json
+    assert [id is None for id in answer["ids"]] == [False, True, False]
+    assert [item["line"] for item in answer["skipped"]] == [2]
+
+
+def test_names_that_other_tools_use_are_accepted(store: Store, tmp_path: Path) -> None:
+    fields = {"content": "Tea is at four.", "timestamp": "2024-03-14T09:15:00Z"}
+    assert call("remember", "--file", lines(tmp_path / "notes.jsonl", fields)).code == 0
+    (fact,) = store.facts()
+    assert (fact.text, fact.at and fact.at.year) == ("Tea is at four.", 2024)
 
 
 def test_file_that_is_not_utf8_is_refused_at_its_line(store: Store, tmp_path: Path) -> None:
@@ -199,7 +222,7 @@ def test_file_that_is_not_utf8_is_refused_at_its_line(store: Store, tmp_path: Pa
     assert ran.code == 2
     assert "Line 2" in ran.err
     assert "UTF-8" in ran.err
-    assert "The 1 fact before it is kept." in ran.err
+    assert "Nothing was stored." in ran.err
 
 
 def test_byte_order_mark_is_no_part_of_the_text(store: Store, tmp_path: Path) -> None:

@@ -171,10 +171,10 @@ def test_progress_tells_how_far_it_has_come(open_memory: Opening) -> None:
     assert heard == [Progress("remember", 2, 3), Progress("remember", 3, 3)]
 
 
-def test_progress_does_not_guess_a_total(memory: Memory) -> None:
+def test_progress_knows_the_total_of_a_generator(memory: Memory) -> None:
     heard: list[Progress] = []
     memory.remember((text for text in ["one", "two"]), progress=heard.append)
-    assert heard == [Progress("remember", 2, None)]
+    assert heard == [Progress("remember", 2, 2)]
 
 
 def test_a_bad_fact_refuses_its_whole_batch_and_is_named_by_place(memory: Memory) -> None:
@@ -183,11 +183,11 @@ def test_a_bad_fact_refuses_its_whole_batch_and_is_named_by_place(memory: Memory
     assert texts(memory) == []
 
 
-def test_batches_before_a_bad_fact_stay(open_memory: Opening) -> None:
+def test_a_bad_fact_refuses_the_batches_before_it_too(open_memory: Opening) -> None:
     memory = open_memory(settings={"remember.batch": 2})
     with pytest.raises(InvalidFact, match="Fact 3"):
         memory.remember(["one", "two", "", "four"])
-    assert sorted(texts(memory)) == ["one", "two"]
+    assert texts(memory) == []
 
 
 def test_a_failing_embedder_stores_nothing_and_the_next_try_does(open_memory: Opening) -> None:

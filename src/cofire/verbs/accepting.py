@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from datetime import UTC, date, datetime, time
+from difflib import get_close_matches
 from os import PathLike
 from typing import Any
 
@@ -14,6 +15,8 @@ from cofire.model import DEFAULT_SCOPE, Fact
 from cofire.settings import MAX_CHARACTERS, Settings
 
 GIVEN = tuple(one.name for one in fields(Fact))[: [one.name for one in fields(Fact)].index("id")]
+# What other tools call the fields of a fact.
+ALIASES = {"timestamp": "at", "created_at": "at", "content": "text", "memory": "text"}
 _LONGEST_NAME = 1_000
 DEEPEST = 100
 
@@ -161,10 +164,32 @@ def _parts(given: Fact | str | Mapping[str, Any]) -> Mapping[str, Any]:
         raise InvalidFact(
             f"A fact cannot be made of {type(given).__name__}.", way_out="Give a text, a Fact or a mapping."
         )
-    unknown = [str(label) for label in given if label not in GIVEN]
+    parts = _with_own_labels(given)
+    unknown = [str(label) for label in parts if label not in GIVEN]
     if unknown:
-        raise InvalidFact(f"A fact has no {', '.join(unknown)}.", way_out=f"It has {', '.join(GIVEN)}.")
-    return given
+        raise InvalidFact(f"A fact has no {', '.join(unknown)}.", way_out=_name_fields(unknown))
+    return parts
+
+
+def _with_own_labels(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The mapping with the labels of a fact for those that other tools use."""
+    aliases = [label for label in given if label in ALIASES]
+    if not aliases:
+        return given
+    parts = {label: value for label, value in given.items() if label not in ALIASES}
+    for alias in aliases:
+        label = ALIASES[alias]
+        if label in parts:
+            raise InvalidFact(f"The fact has {label} twice, also as {alias}.", way_out=f"Give {label} alone.")
+        parts[label] = given[alias]
+    return parts
+
+
+def _name_fields(unknown: list[str]) -> str:
+    """The fields of a fact, the near miss first."""
+    close = get_close_matches(unknown[0].lower(), [*GIVEN, *ALIASES], n=1)
+    hint = f"Did you mean {ALIASES.get(close[0], close[0])}? " if close else ""
+    return f"{hint}It has {', '.join(GIVEN)}."
 
 
 def _text(given: object, settings: Settings) -> str:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import partial
-from itertools import islice
-from typing import Annotated, Any, TypedDict, TypeVar
+from typing import Annotated, Any, Literal, TypedDict, get_args
 
 import numpy as np
 
 from cofire.asks import Asking, Embed, Emit, Mint, Now, Read, Recognise, Write, again_on_conflict
 from cofire.curating import Curation
 from cofire.embedders.base import Vectors
-from cofire.errors import Conflict, InvalidFact, NotFound
+from cofire.errors import CofireError, Conflict, InvalidFact, InvalidInput, NotFound
 from cofire.garbage import looked_for_seldom
 from cofire.graph_settings import IDLE_MINUTES, MULTI_GRAPH, REACH, TIME_EDGES
 from cofire.model import Change, Fact, NewFact, ScopeSize, Written
@@ -28,8 +27,6 @@ from cofire.verbs.naming import Mentions, earlier_mentions
 from cofire.verbs.reading_facts import understood, word_counts
 from cofire.verbs.superseding import Replacements, plan_replacements
 
-T = TypeVar("T")
-
 TRIES = 5
 # And where many may change one and the same fact.
 PATIENT = 25
@@ -37,6 +34,8 @@ PATIENT = 25
 MUCH = 100
 
 Given = Fact | str | Mapping[str, Any]
+OnError = Literal["raise", "skip"]
+ON_ERROR: tuple[str, ...] = get_args(OnError)
 When = datetime | date | str | None
 
 
@@ -67,25 +66,82 @@ class Progress:
     total: int | None
 
 
-def remember(given: Given | Iterable[Given], common: Common, settings: Settings) -> Asking[str | list[str]]:
+@dataclass(frozen=True, slots=True)
+class SkippedItem:
+    """An item that `remember(..., errors="skip")` did not store: its place from 0, what is wrong, and what to do."""
+
+    index: int
+    problem: str
+    way_out: str
+
+
+class RememberResult(list[str | None]):
+    """The ids in the order of the items, None for each that was skipped; `skipped` says why."""
+
+    def __init__(self, ids: Iterable[str | None], skipped: Sequence[SkippedItem]) -> None:
+        super().__init__(ids)
+        self.skipped = tuple(skipped)
+
+
+def remember(
+    given: Given | Iterable[Given], common: Common, settings: Settings, errors: OnError = "raise"
+) -> Asking[str | list[str] | RememberResult]:
     """One fact in, its id out; an iterable in, a list of ids out in its order.
 
-    `common` holds keywords for a single text, or for every fact of an iterable that does not say otherwise.
+    `common` holds keywords for a single text, or for every fact of an iterable that does not say otherwise. Every item is
+    checked before the first is stored: with `errors="raise"` a refused item means that nothing is stored, with "skip" the
+    others are stored and the result names those left out.
     """
+    if errors not in ON_ERROR:
+        raise InvalidInput(f"errors cannot be {errors!r}.", way_out=f"Choose one of: {', '.join(ON_ERROR)}.")
     if isinstance(given, str | Fact | Mapping):
-        ids = yield from _in_batches([given], partial(_accepted, common, settings), settings)
+        fact = accepting.fact(_with_common(given, common), settings)
+        ids = yield from _in_batches([fact], settings)
         return ids[0]
+    if isinstance(given, bytes | bytearray | memoryview):
+        raise InvalidFact("A fact's text must be text, not bytes.", way_out="Decode it first: data.decode('utf-8').")
     if not isinstance(given, Iterable):
         raise InvalidFact(
             f"Nothing can be remembered of {type(given).__name__}.", way_out="Give a text, a Fact or a list."
         )
-    return (yield from remember_all(given, common, settings))
-
-
-def remember_all(given: Iterable[Given], common: Common, settings: Settings) -> Asking[list[str]]:
-    """Batch by batch, each in one transaction; what is stored stays stored when a later batch is refused."""
     with looked_for_seldom():
-        return (yield from _in_batches(given, partial(_accepted, common, settings), settings))
+        if errors == "skip":
+            return (yield from _remember_valid(given, common, settings))
+        facts = [_accept_item(item, index, common, settings) for index, item in enumerate(given)]
+        return (yield from _in_batches(facts, settings))
+
+
+def _remember_valid(given: Iterable[Given], common: Common, settings: Settings) -> Asking[RememberResult]:
+    """Store the items that are facts, and report the others."""
+    facts: list[Fact] = []
+    indexes: list[int] = []
+    skipped: list[SkippedItem] = []
+    count = 0
+    for index, item in enumerate(given):
+        count += 1
+        try:
+            facts.append(accepting.fact(_with_common(item, common), settings))
+            indexes.append(index)
+        except InvalidFact as error:
+            skipped.append(SkippedItem(index, error.problem, error.way_out))
+    stored = yield from _in_batches(facts, settings)
+    ids: list[str | None] = [None] * count
+    for index, id in zip(indexes, stored, strict=True):
+        ids[index] = id
+    return RememberResult(ids, skipped)
+
+
+def _accept_item(item: Given, index: int, common: Common, settings: Settings) -> Fact:
+    """One of several items as a fact; the error of one that is refused says which it is."""
+    try:
+        return accepting.fact(_with_common(item, common), settings)
+    except InvalidFact as error:
+        refusal = InvalidFact(
+            f"Fact {index + 1}: {error.problem} Nothing was stored.",
+            way_out=f'{error.way_out} Or leave such facts out with errors="skip".',
+        )
+        refusal.index = index
+        raise refusal from error
 
 
 def remember_new(facts: Sequence[Fact], settings: Settings) -> Asking[tuple[list[str], frozenset[str]]]:
@@ -94,22 +150,43 @@ def remember_new(facts: Sequence[Fact], settings: Settings) -> Asking[tuple[list
     ids: dict[bytes, str] = dict((yield Recognise([fact.hash for fact in facts])))
     fresh = {fact.hash: fact for fact in facts if fact.hash not in ids}
     with looked_for_seldom():
-        made = yield from _in_batches(list(fresh.values()), _as_it_is, settings)
+        made = yield from _in_batches(list(fresh.values()), settings)
     ids.update(zip(fresh, made, strict=True))
     return [ids[fact.hash] for fact in facts], frozenset(made)
 
 
-def _in_batches(given: Iterable[T], accept: Callable[[T, int], Fact], settings: Settings) -> Asking[list[str]]:
-    total = len(given) if isinstance(given, Sequence) else None
-    left, ids, sizes = iter(given), list[str](), dict[str, ScopeSize]()
-    while batch := list(islice(left, settings[BATCH])):
-        facts = [accept(one, place) for place, one in enumerate(batch, start=len(ids))]
-        written: Written = yield from again_on_conflict(partial(_remember_batch, facts, settings), tries=TRIES)
+def _in_batches(facts: Sequence[Fact], settings: Settings) -> Asking[list[str]]:
+    """Batch by batch, each in one transaction. The error of a store that fails in between says how many facts it has kept."""
+    ids: list[str] = []
+    sizes: dict[str, ScopeSize] = {}
+    if len(facts) > settings[BATCH]:
+        yield from _check_superseded(facts)
+    for start in range(0, len(facts), settings[BATCH]):
+        batch = list(facts[start : start + settings[BATCH]])
+        try:
+            written: Written = yield from again_on_conflict(partial(_remember_batch, batch, settings), tries=TRIES)
+        except CofireError as error:
+            if not ids:
+                raise
+            raise _after_stored(error, len(ids), len(facts)) from error
         ids += [one.id for one in written.facts]
         sizes |= written.sizes
-        yield Emit(Progress("remember", len(ids), total))
+        yield Emit(Progress("remember", len(ids), len(facts)))
     yield from _count_the_rest(sizes, len(ids), settings)
     return ids
+
+
+def _check_superseded(facts: Sequence[Fact]) -> Asking[None]:
+    """Refuse unknown ids before the first batch: a later one must not leave the earlier ones stored."""
+    superseded = sorted({id for fact in facts for id in fact.supersedes})
+    if superseded:
+        yield from facts_by_id(superseded)
+
+
+def _after_stored(error: CofireError, stored: int, total: int) -> CofireError:
+    """The same error, with how many facts were stored before it."""
+    problem = f"{error.problem} The first {stored:,} of {total:,} facts are stored."
+    return type(error)(problem, way_out=f"{error.way_out} Remember all of them again: stored facts keep their ids.")
 
 
 def _count_the_rest(sizes: Mapping[str, ScopeSize], told: int, settings: Settings) -> Asking[None]:
@@ -119,19 +196,6 @@ def _count_the_rest(sizes: Mapping[str, ScopeSize], told: int, settings: Setting
     now: datetime = yield Now()
     much = {scope: size for scope, size in sizes.items() if size.facts <= MUCH * told}
     yield from recount_where_due(much, now, settings, growth=0.0)
-
-
-def _as_it_is(fact: Fact, _: int) -> Fact:
-    return fact
-
-
-def _accepted(common: Common, settings: Settings, given: Given, place: int) -> Fact:
-    try:
-        return accepting.fact(_with_common(given, common), settings)
-    except InvalidFact as error:
-        if place == 0:
-            raise
-        raise InvalidFact(f"Fact {place + 1}: {error.problem}", way_out=error.way_out) from error
 
 
 def _with_common(given: Given, common: Common) -> Given:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,9 +15,8 @@ from cofire.doors.cli.calling import Call
 from cofire.doors.cli.incoming import STREAM, Line
 from cofire.doors.cli.layout import counted
 from cofire.doors.cli.pairs import pairs
-from cofire.doors.cli.screen import Done, bar, note, show, show_json
-from cofire.errors import CofireError, InvalidFact, InvalidInput
-from cofire.settings import BATCH
+from cofire.doors.cli.screen import Step, bar, note, show, show_json, warn
+from cofire.errors import InvalidFact, InvalidInput
 
 
 def _option(flag: str, metavar: str, text: str) -> Any:
@@ -36,6 +36,12 @@ FileOption = Annotated[
         metavar="PATH",
         help="Remember every line of a file; - is standard input. A line of a .jsonl file is a text, or an object with "
         "the fields of a fact: text, tags, at, …",
+    ),
+]
+SkipErrors = Annotated[
+    bool,
+    typer.Option(
+        "--skip-errors", help="Leave lines of --file that are refused out, and say why; else nothing is stored."
     ),
 ]
 JsonLines = Annotated[bool, typer.Option("--jsonl", help="Take the lines of --file as JSON, whatever its name.")]
@@ -79,12 +85,18 @@ class About:
 
 
 def remember(
-    *, texts: Texts = None, file: FileOption = None, jsonl: JsonLines = False, about: About, call: Call
+    *,
+    texts: Texts = None,
+    file: FileOption = None,
+    jsonl: JsonLines = False,
+    skip_errors: SkipErrors = False,
+    about: About,
+    call: Call,
 ) -> None:
     """Remember facts, and print their ids.
 
-    The same fact told again keeps its id. With --file, --tag and --meta are added to what a line says; the other options hold
-    for lines that do not say otherwise. Put quotes around each TEXT:
+    A fact that is stored already keeps its id. Every fact is checked before the first is stored. With --file, --tag and --meta are
+    added to the fields of a line; the other options hold for lines without the field. Put quotes around each TEXT:
 
     cofire remember "Ana leads the Berlin office." --tag team
     """
@@ -93,7 +105,7 @@ def remember(
     elif texts:
         raise InvalidInput("Facts were given both as TEXT and by --file.", way_out="Give one of the two.")
     else:
-        _remember_file(call, about, incoming.lines(file, as_json=jsonl))
+        _remember_file(call, about, incoming.lines(file, as_json=jsonl), skip_errors=skip_errors)
 
 
 def _texts(given: list[str]) -> list[str]:
@@ -125,12 +137,14 @@ def _remember_texts(call: Call, about: About, texts: list[str]) -> None:
     note(_in_words(ids, "text"))
 
 
-def _remember_file(call: Call, about: About, lines: list[Line]) -> None:
+def _remember_file(call: Call, about: About, lines: list[Line], *, skip_errors: bool) -> None:
     with call.memory(may_begin=True) as memory:
-        ids = _remember_lines(memory, lines, about.keywords)
+        ids, skipped = _remember_lines(memory, lines, about.keywords, skip_errors=skip_errors)
     if call.as_json:
-        return show_json({"ids": ids})
-    show(_in_words(ids, "line"))
+        return show_json({"ids": ids, "skipped": [asdict(line) for line in skipped]})
+    show(_in_words([id for id in ids if id is not None], "line"))
+    for line in skipped:
+        warn(f"Skipped line {line.line}: {line.problem} {line.way_out}")
 
 
 def _in_words(ids: list[str], given: str) -> str:
@@ -143,33 +157,58 @@ def _in_words(ids: list[str], given: str) -> str:
     return f"Remembered {counted(facts, 'fact')}{f' from {counted(len(ids), given)}' if facts < len(ids) else ''}."
 
 
-def _remember_lines(memory: cofire.Memory, lines: list[Line], common: dict[str, Any]) -> list[str]:
-    size, ids = memory.settings()[BATCH], list[str]()
-    with bar("remembering", len(lines)) as advance:
-        for start in range(0, len(lines), size):
-            ids += _remember_batch(memory, lines[start : start + size], common, before=ids)
-            advance(Done(len(ids), len(lines)))
-    return ids
+@dataclass(frozen=True, slots=True)
+class SkippedLine:
+    """A line of a file that was not stored: its number, what is wrong, and what to do."""
+
+    line: int
+    problem: str
+    way_out: str
 
 
-def _remember_batch(
-    memory: cofire.Memory, batch: list[Line], common: dict[str, Any], *, before: list[str]
-) -> list[str]:
-    """All lines at once or, where one of them cannot be used, those before it, and then the complaint about it."""
-    try:
-        return memory.remember([_joined(line.given(), common) for line in batch], **common)
-    except InvalidInput:
-        return _one_by_one(memory, batch, common, before=before)
-
-
-def _one_by_one(memory: cofire.Memory, batch: list[Line], common: dict[str, Any], *, before: list[str]) -> list[str]:
-    ids: list[str] = []
-    for line in batch:
+def _remember_lines(
+    memory: cofire.Memory, lines: list[Line], common: dict[str, Any], *, skip_errors: bool
+) -> tuple[list[str | None], list[SkippedLine]]:
+    """Store every line or, where one is refused, nothing; with `skip_errors` all lines but those that are refused."""
+    facts: list[str | dict[str, Any]] = []
+    sources: list[Line] = []
+    skipped: list[SkippedLine] = []
+    for line in lines:
         try:
-            ids.append(memory.remember(_joined(line.given(), common), **common))
+            facts.append(_joined(line.given(), common))
+            sources.append(line)
         except InvalidInput as error:
-            raise _at_line(line, error, len({*before, *ids})) from error
-    return ids
+            if not skip_errors:
+                raise _at_line(line, error.problem, error.way_out) from error
+            skipped.append(SkippedLine(line.number, error.problem, error.way_out))
+    ids: dict[int, str | None] = {}
+    with bar("remembering", len(lines)) as advance:
+        if skip_errors:
+            result = memory.remember(facts, errors="skip", progress=advance, **common)
+            skipped += [SkippedLine(sources[item.index].number, item.problem, item.way_out) for item in result.skipped]
+            ids.update(zip((line.number for line in sources), result, strict=True))
+        else:
+            stored = _remember_all(memory, facts, sources, common, advance)
+            ids.update(zip((line.number for line in sources), stored, strict=True))
+    return [ids.get(line.number) for line in lines], sorted(skipped, key=lambda item: item.line)
+
+
+def _remember_all(
+    memory: cofire.Memory,
+    facts: list[str | dict[str, Any]],
+    sources: list[Line],
+    common: dict[str, Any],
+    advance: Callable[[Step], None],
+) -> list[str]:
+    """Store all facts; the error of one that is refused names its line."""
+    try:
+        ids: list[str] = memory.remember(facts, progress=advance, **common)
+        return ids
+    except InvalidFact as error:
+        refusal = error.__cause__
+        if error.index is None or not isinstance(refusal, InvalidFact):
+            raise
+        raise _at_line(sources[error.index], refusal.problem, refusal.way_out) from refusal
 
 
 def _joined(given: str | dict[str, Any], common: dict[str, Any]) -> str | dict[str, Any]:
@@ -188,11 +227,8 @@ def _joined(given: str | dict[str, Any], common: dict[str, Any]) -> str | dict[s
     return {**given, **more}
 
 
-def _at_line(line: Line, error: CofireError, kept: int) -> InvalidFact:
-    before = (
-        f"The {counted(kept, 'fact')} before it {'is' if kept == 1 else 'are'} kept." if kept else "Nothing was kept."
-    )
+def _at_line(line: Line, problem: str, way_out: str) -> InvalidFact:
     return InvalidFact(
-        f"Line {line.number} of {line.origin}: {error.problem} {before}",
-        way_out=f"{error.way_out} Mend the line and run the command again; what is known already is not stored twice.",
+        f"Line {line.number} of {line.origin}: {problem} Nothing was stored.",
+        way_out=f"{way_out} Correct the line, or leave such lines out with --skip-errors.",
     )

@@ -33,10 +33,19 @@ class Health(Answer):
     version: str
 
 
-class Remembered(Answer):
-    """The ids, in the order of the facts."""
+class SkippedFact(Answer):
+    """A fact that was not stored: its place from 0, what is wrong, and what to do."""
 
-    ids: list[str]
+    index: int
+    problem: str
+    way_out: str
+
+
+class Remembered(Answer):
+    """The ids, in the order of the facts: null for a fact that was skipped, with the reason in `skipped`."""
+
+    ids: list[str | None]
+    skipped: list[SkippedFact]
 
 
 class FactShape(Answer):

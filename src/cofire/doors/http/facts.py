@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import Query
@@ -26,8 +27,13 @@ SEARCHED = 5_000
 @routes.post("/facts", response_model=answers.Remembered)
 async def remember(said: given.Facts, memory: TheMemory) -> JSONResponse:
     """Remember one fact or several. A fact that is known already keeps its id."""
-    facts = said.facts if isinstance(said, given.NewFacts) else [said]
-    return answer({"ids": await memory.remember([fact.keywords() for fact in facts])})
+    if isinstance(said, given.NewFact):
+        return answer({"ids": [await memory.remember(said.keywords())], "skipped": []})
+    facts = [fact.keywords() for fact in said.facts]
+    if said.errors == "skip":
+        result = await memory.remember(facts, errors="skip")
+        return answer({"ids": list(result), "skipped": [asdict(item) for item in result.skipped]})
+    return answer({"ids": await memory.remember(facts), "skipped": []})
 
 
 @routes.get("/facts", response_model=answers.FactsPage)

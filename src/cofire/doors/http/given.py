@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, WrapValidator, model_validator
 
@@ -81,9 +81,10 @@ class NewFact(Said):
 
 
 class NewFacts(Said):
-    """Several facts to remember."""
+    """Several facts to remember. With errors "skip" those that are refused are left out, otherwise nothing is stored."""
 
     facts: Annotated[list[NewFact], Field(min_length=1, max_length=MOST_AT_ONCE)]
+    errors: Literal["raise", "skip"] = "raise"
 
 
 Facts = Annotated[NewFacts | NewFact, _with("facts", NewFacts, otherwise=NewFact)]
