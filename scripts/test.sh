@@ -12,7 +12,9 @@ cd "$root"
 if [ $# -gt 0 ]; then
     exec "$venv/bin/python" -m pytest "$@"
 fi
-neo4j_jars
+# Maven mostly waits for the network, so that the checks run meanwhile.
+neo4j_jars &
+fetching=$!
 
 say "ruff check"
 "$venv/bin/ruff" check --quiet
@@ -21,5 +23,6 @@ say "ruff format"
 say "mypy"
 "$venv/bin/mypy" --no-error-summary
 sh scripts/package.sh
+wait "$fetching"
 say "pytest"
 exec "$venv/bin/python" -m pytest --quiet --numprocesses 2 --dist loadgroup

@@ -89,6 +89,9 @@ EVERYTHING = "COFIRE_TEST_EVERYTHING"
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """A server takes a hundred times as long to answer: COFIRE_TEST_EVERYTHING=1 runs every test of every verb on it, too."""
+    for item in items:
+        if "neo4j_url" in getattr(item, "fixturenames", ()) and not item.get_closest_marker("xdist_group"):
+            item.add_marker(IN_TURN[0])
     if os.environ.get(EVERYTHING):
         return
     left = [item for item in items if "[neo4j" in item.name and not SERVED.search(item.path.as_posix())]

@@ -53,7 +53,15 @@ def _fetch_and_rename(target: Path) -> None:
     """Fetch into a temporary folder and rename it: an interrupted fetch never looks like a complete one."""
     partial = target.with_name(f"{target.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
-    command = [shutil.which("mvn") or "mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies"]
+    command = [
+        shutil.which("mvn") or "mvn",
+        "-q",
+        "-B",
+        "-Dstyle.color=never",
+        "-f",
+        str(POM),
+        "dependency:copy-dependencies",
+    ]
     command += ["-DincludeScope=runtime", "-DincludeTypes=jar", f"-DoutputDirectory={partial}"]
     subprocess.run(command, check=True)
     shutil.rmtree(target, ignore_errors=True)

@@ -28,8 +28,8 @@ from tests.neo4j_jars import JARS, fetch, missing_tools
 
 RUNNING = "COFIRE_TEST_NEO4J"
 GIVEN = os.environ.get(RUNNING, "")
-# A server that was given is one for all, and tests empty it: they take turns. Else each worker has a server of its own.
-IN_TURN = [pytest.mark.xdist_group("neo4j")] if GIVEN else []
+# Tests of the shared server run on one worker: they empty it, and a second server would compile every query again.
+IN_TURN = [pytest.mark.xdist_group("neo4j")]
 
 
 def in_turn(test: Callable[..., Any]) -> Callable[..., Any]:
@@ -72,9 +72,12 @@ class Room:
     settings: str = ""
 
 
+# With one compiler the code cache is 48 MB by default. A long run fills it: compiled code is dropped and compiled again.
 # Tests ask each question a few times: what is compiled at once is never worth compiling better, nor a plan worth making anew.
 FOR_TESTS = Room(
-    "128m", ("-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"), "dbms.cypher.min_replan_interval=1h\n"
+    "128m",
+    ("-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m"),
+    "dbms.cypher.min_replan_interval=1h\n",
 )
 FOR_MEASURING = Room("1g", ("-Xmx3g", "-XX:+UseG1GC"))
 

@@ -68,4 +68,13 @@ def test_a_fetch_that_fails_leaves_nothing_that_looks_complete(tools: Path, tmp_
 def test_the_test_command_fetches_before_its_workers_start() -> None:
     steps = [line.strip() for line in (ROOT / "scripts" / "test.sh").read_text().splitlines()]
     [workers] = [number for number, step in enumerate(steps) if "--numprocesses" in step]
-    assert steps.index("neo4j_jars") < workers
+    assert steps.index("neo4j_jars &") < steps.index('wait "$fetching"') < workers
+
+
+def test_every_test_of_the_shared_server_runs_on_one_worker(request: pytest.FixtureRequest) -> None:
+    ungrouped = [
+        item.nodeid
+        for item in request.session.items
+        if "neo4j_url" in getattr(item, "fixturenames", ()) and not item.get_closest_marker("xdist_group")
+    ]
+    assert ungrouped == []

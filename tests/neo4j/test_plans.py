@@ -28,6 +28,10 @@ WHERE = everywhere(scopes=("default",), tags=frozenset({"hot"}), speakers=frozen
 FACTS = 60
 
 
+# One worker runs them all: each other one would start this server, too.
+pytestmark = pytest.mark.xdist_group("neo4j plans")
+
+
 @pytest.fixture(scope="module")
 def neo4j_url() -> Iterator[str]:
     """A server of its own: it plans by what it was told, and others tell it other things."""

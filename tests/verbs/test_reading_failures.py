@@ -59,7 +59,7 @@ def test_whole_reader_that_fails_costs_no_fact(monkeypatch: pytest.MonkeyPatch) 
 
 def test_failing_words_leave_plain_words(monkeypatch: pytest.MonkeyPatch) -> None:
     with Memory(":memory:", embedder=None) as memory:
-        monkeypatch.setattr("cofire.verbs.reading_facts.words", break_rule)
+        monkeypatch.setattr("cofire.verbs.reading_facts.all_spellings", break_rule)
         id = memory.remember("tea is at four")
         monkeypatch.undo()
         assert memory.recall("tea four")[0].id == id
