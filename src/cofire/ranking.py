@@ -75,6 +75,19 @@ class Edges:
 
 
 @dataclass(frozen=True, slots=True)
+class Versions:
+    """When a newer fact counts as a version of an older one, so that it takes its place."""
+
+    near: float
+    similar: float
+    alike: float
+    meaning: float
+    as_close: float
+    signs: int
+    signs_in_chats: int
+
+
+@dataclass(frozen=True, slots=True)
 class Ranking:
     """All of it together."""
 
@@ -86,6 +99,7 @@ class Ranking:
     names: NameWalk
     links: Links
     edges: Edges
+    versions: Versions
     features: dict[str, float]
 
 
@@ -126,5 +140,6 @@ def read(tables: dict[str, dict[str, Any]]) -> Ranking:
         names=NameWalk(**tables["names"]),
         links=Links(**tables["links"]),
         edges=Edges(**tables["edges"]),
+        versions=Versions(**tables["versions"]),
         features=tables["features"],
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from cofire.asks import Asking, Now, Read
 from cofire.model import Fact
 from cofire.recall_settings import EXPLAIN
-from cofire.recollection import ChannelReport, Hit, Judgement, Recollection
+from cofire.recollection import ChannelReport, Hit, Judgement, Ranking, Recollection
 from cofire.settings import Settings
 from cofire.stores.base import Evidence
 from cofire.verbs.activating import activate
@@ -19,6 +19,7 @@ from cofire.verbs.direct import slate
 from cofire.verbs.fusing import fuse
 from cofire.verbs.judging import judge
 from cofire.verbs.planning import Plan, assisted, plan, told
+from cofire.verbs.recency import COMPARED, prefer_newer
 from cofire.verbs.walk import weigh
 from cofire.xray import fit
 
@@ -40,8 +41,10 @@ def recall(text: object, asked: Asked, settings: Settings) -> Asking[Recollectio
     ranking, bridged = yield from bridge(ranking, asked_for, planned)
     ranking = ranking if asked_for.settings[EXPLAIN] else ranking.untold()
     judgement = judge(active, cue, asked_for)
-    facts: list[Fact | None] = yield Read(ranking.best(asked_for.k))
-    found = cap(ranking.hits([fact for fact in facts if fact is not None]), asked_for.budget)
+    facts = yield from _read_best(ranking, max(asked_for.k, COMPARED))
+    ranking = yield from prefer_newer(ranking, list(facts.values()), cue, asked_for)
+    best = [facts[id] for id in ranking.best(asked_for.k) if id in facts]
+    found = cap(ranking.hits(best), asked_for.budget)
     reports = (*heard.reports, active.report, *bridged)
     return Recollection(
         question=asked_for.text,
@@ -57,6 +60,12 @@ def recall(text: object, asked: Asked, settings: Settings) -> Asking[Recollectio
         plan=told(planned, asked_for),
         texts=(yield from on_paths(found)),
     )
+
+
+def _read_best(ranking: Ranking, count: int) -> Asking[dict[str, Fact]]:
+    """The best candidates by id."""
+    facts: list[Fact | None] = yield Read(ranking.best(count))
+    return {fact.id: fact for fact in facts if fact is not None}
 
 
 def cap(hits: Sequence[Hit], budget: int | None) -> tuple[Hit, ...]:

@@ -39,6 +39,7 @@ _SOURCES = {
     "coverage": "being the first to hold some of the words",
     "importance": "its importance",
     "bridges": "connecting two of the results",
+    "recency": "being the newest version of what it says",
 }
 _REFUSED = {
     "archived": "it is archived",
