@@ -78,13 +78,15 @@ class Edges:
 class Versions:
     """When a newer fact counts as a version of an older one, so that it takes its place."""
 
-    near: float
-    similar: float
-    alike: float
+    names_old_value: float
+    announces_change: float
+    keeps_question: float
+    similarity: float
+    unknown_similarity: float
+    score: float
     meaning: float
-    as_close: float
-    signs: int
-    signs_in_chats: int
+    least: float
+    least_in_chats: float
 
 
 @dataclass(frozen=True, slots=True)

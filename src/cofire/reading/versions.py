@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -12,49 +13,104 @@ from cofire.reading.words import STOP_WORDS, words
 # Longer texts are passages: they hold many facts, and one of these says little about which passage is newer.
 LONGEST = 600  # characters
 MOST_TOKENS = 60
+LONGEST_VALUE = 3  # words of a value that is replaced
 
 _TOKEN = re.compile(r"[^\W_](?:[\w'’.:/@+#&-]*[\w+#])?")
 _POSSESSIVE = re.compile(r"['’]s$")
 _JOINED = re.compile(r"\w[._/@-]\w")
+_CLAUSE_END = re.compile(r"\s*(?:[,:;.!?)–—]|- )")
 
 
 def _phrases(text: str) -> re.Pattern[str]:
-    """A pattern for any of the phrases, one a line."""
+    """A pattern for any of the phrases, separated by | or a line break."""
     phrases = (phrase.strip().replace(" ", r"\s+") for phrase in text.strip().splitlines())
     return re.compile(rf"\b(?:{'|'.join(phrases)})\b", re.IGNORECASE)
 
 
-# The newer text says that something changed.
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(stem for word in text.split() for stem in words(word))
+
+
+# A verb or phrase that says that something changed.
+_CHANGE_VERBS = r"""
+    moved|moves|moving|switch(?:ed|es|ing)?|swapped|shifted|migrated|ported|converted|rewritten|rewrote|renamed|traded|transferred
+    upgraded|bumped|downgraded|updated|replac(?:ed|es|ing)|chang(?:ed|es)|raised|lowered|cut|reduced|increased|extended|shortened
+    doubled|halved|dropped|went (?:up|down)|rose|fell|grew|slipped|delayed|pushed (?:back|to|out)|brought forward|postponed|rescheduled
+    took over|taken over|takes over|handed|became|promoted|turned into|appointed|settled|reopened|resumed|gave up|given up|quit|stopped
+    cancell?ed|ended|scrapped|abandoned|ditched|phased out|deprecated|discontinued|lifted|banned|reverted|rolled back|relocated
+    supersed(?:ed|es|ing)|in favou?r of|no longer|any ?more|used to|instead|no more|refactored|took up
+"""
+_CHANGE_VERB = _phrases(_CHANGE_VERBS)
+# The text says that something changed, by a verb or otherwise.
 _CHANGE = _phrases(
-    r"""
-    now|nowadays|these days|today|lately|recently|finally|again|back|after all|instead|since|new|as of|until
-    move[sd]?|moving|switch(?:ed|es)?|swapped|shifted|migrated|ported|converted|rewritten|renamed?|settled
-    upgraded|bumped|downgraded|updated?|replace[sd]?|chang(?:e[sd]?|ing)|raised|lowered|cut|reduced|increased|extended|improved
-    left|joined|took over|take[sn]? over|handed|became|promoted|started|starting|retired|sold|split up|broke up|divorced|died
-    postponed|rescheduled|brought forward|reopened|resumed|effective|passed|closed|got|was|has been|have been
-    from \w+(?: \w+)? on|used to|formerly|previously|actually|turns out|correction|out of
-    cancell?ed|off|ended|over|stopp?(?:ed)?|no longer|not any ?more|any ?more|gave up|given up|dropped|quit
+    _CHANGE_VERBS.rstrip()
+    + r"""
+    now|nowadays|these days|lately|recently|finally|after all|as of|formerly|previously|from \w+(?: \w+)? on(?:wards?)?
+    left|joined|retired|sold|split up|broke up|divorced|died|gone|named|departure|effective|correction|turns out|actually
+    removed|expired|over|again|rather than|out of|made? way
     """
 )
-_ENDING = _phrases(
-    r"cancell?ed|off|ended|over|stopped|no longer|any ?more|gave up|given up|dropped|quit|left|sold|closed"
+# A start in time, or a word that often comes with a change but proves none.
+_TIME = (
+    r"(?:(?:today|yesterday|now|week|month|quarter|term|season|year|sprint|release|spring|summer|autumn|fall|winter|holidays|\w+day|january"
+    r"|february|march|april|may|june|july|august|september|october|november|december|v?\d[\w.]*)(?:\s+\d{1,4})?)"
+)
+_HINT = _phrases(
+    r"""
+    (?:since|as of|from|starting|effective|after|until|by) (?:(?:the|this|last|next|early|late|mid|end of) )*{time}(?: on(?:wards?)?)?
+    at last|since|new|newly|today|back|until|off|was|got|has been|have been|started|starting|start|closed|passed|already|by now
+    this (?:week|month|quarter|term|season|year)|taken|had to|another|different|other|so
+    """.replace("{time}", _TIME)
+)
+# Followed by the older value, or following it: that value holds no more.
+_LEAVES = _phrases(
+    r"""
+    from|left|leaving|dropp(?:ed|ing)|gave up|given up|replac(?:ed|es|ing)|supersed(?:ed|es|ing)|instead of|rather than|out of|scrapped
+    ditched|sold|quit|no longer|stopped|traded|swapped|cancell?ed|no more|not|off|following|after|abandoned|removed|retired|used to
+    was|until|formerly|previously|renamed
+    """
+)
+_ENDED = (
+    r"(?:renamed|replaced|scrapped|dropped|sold|ended|retired|cancell?ed|discontinued|removed|deprecated|superseded|off|over|gone|closed"
+    r"|switched|shut|phased|too)"
+)
+_IS_LEFT = _phrases(
+    r"""
+    (?:was|were|is|are|has been|have been|got|had) (?:\w+ )?{ended}
+    left|retired|died|quit|ended|closed|gave way|made way|expired|departure
+    """.replace("{ended}", _ENDED)
 )
 _NEGATION = _phrases(r"not|no|never|nobody|none|cannot|without|stopped|cancell?ed|ended|gave up|dropped|\w+n['’]t")
-# The newer text is a plan, a wish or a guess: what it plans is not true yet.
+# A plan, a wish, a guess or what somebody says: not true, or not yet.
 _PLAN = _phrases(
     r"""
-    plan(?:s|ned|ning)? (?:to|for|is)|thinking (?:about|of)|consider(?:s|ed|ing)?|might|may be|maybe|perhaps|could|would|probably
-    if (?:we|he|she|they|i|you|the)|suggest(?:s|ed|ion)?|propos(?:es|ed|al)|wish(?:es)?|wants? to|hopes? (?:to|for)|dreams? of
-    should|ideally|some ?day|one day|eventually|next year|idea|discuss(?:ed|ing)|debat(?:ed|ing)|asked (?:for|whether|if)
-    rumou?rs?|intends?|looking (?:at|into)|tempted|recommends?|draft|evaluat(?:es?|ing)|tr(?:y|ying|ied) out|pilot|applied for
+    plan(?:s|ned|ning)? (?:to|for|is)|thinking (?:about|of)|consider(?:s|ed|ing)?|might|may (?:be|buy|move|switch|change)|maybe|perhaps
+    could|would|probably|if (?:we|he|she|they|i|you|the)|suggest(?:s|ed|ion)?|propos(?:es|ed|al)|wish(?:es)?|wants? to
+    hopes? (?:to|for)|dreams? of|should|ideally|some ?day|one day|eventually|next year|idea|discuss(?:ed|ing)|debat(?:ed|ing)|asked
+    ask(?:s|ing)? (?:for|whether|if)|wonder(?:s|ed|ing)?|rumou?rs?|intends?|looking (?:at|into)|tempted|recommend(?:s|ed)|draft
+    evaluat(?:es?|ing)|tr(?:y|ying|ied) out|pilot|applied for|joke[ds]?|joking|offer(?:s|ed)?|quoted?|said|says|told|claim(?:s|ed)?
+    heard|guess(?:es|ed)?|dream(?:t|ed)|pretend(?:s|ed)?|believes?|thought|thinks|expect(?:s|ed)?|estimated?|in case|what if|whether
+    test(?:ed|ing)|experiment(?:s|ed|ing)?|demo(?:ed)?|visit(?:ed|ing|s)?|spent|borrowed|rented|tried|vot(?:ed|ing)|candidate|option
+    alternative|competitors?
     """
 )
-# The newer text adds to the older one.
-_ADDITION = _phrases(r"also|as well|too|another|additionally|in addition|besides|second|additional|both|on top of that")
+# It holds for a while, or in one case.
+_TEMPORARY = _phrases(
+    r"""
+    until (?:mon|tues|wednes|thurs|fri|satur|sun)day|for a \w+(?: \w+)?|during|stand-?in|stands? in|substitut\w+|covering for
+    temporar\w+|for the time being|on holiday|on vacation|on a trip|as a guest|exception\w*|only for|just for|for once
+    """
+)
+_ADDITION = _phrases(
+    r"""
+    also|as well|too(?=\s*(?:[.,;!?]|$))|additionally|in addition|besides|a second|additional|both|on top of that|plus|extra
+    alongside|next to|likewise|same (?:goes|for)|in parallel
+    """
+)
 
 _PAST = _phrases(
     r"""
-    before|previous(?:ly)?|former(?:ly)?|used to|original(?:ly)?|initially|at first|earlier|in the past|back then|until|old|past
+    before|previous(?:ly)?|former(?:ly)?|used to|original(?:ly)?|initially|at first|earlier|in the past|back then|old|past
     last (?:year|month|week|time|season|spring|summer|autumn|winter)|during|history|had|ago|was|were|did
     """
 )
@@ -64,9 +120,36 @@ _DECISION = _phrases(
 )
 _YES_OR_NO = re.compile(r"\s*(?:do|does|is|are|can|has|have|am|will|should|may|must)\b", re.IGNORECASE)
 
+_ASIDES = frozenset("currently still just meanwhile officially fact update fyi note please remember per via by".split())
+_CONTRACTIONS = frozenset("it that he she what there who here let where how everyone one today".split())
+_DAYS_AND_MONTHS = _stems(
+    """january february march april june july august september october november december
+    monday tuesday wednesday thursday friday saturday sunday"""
+)
+# Verbs and attributes of a question. A newer text that lacks one of them says the same in other words; it is not about another thing.
+_GENERIC = _stems(
+    """
+    use uses used run runs live lives work works take takes play plays drink drinks eat eats drive drives study studies collect teach
+    lead leads own owns maintain sit sits start starts begin end finish host hosted handle handled process processed cost costs call
+    called deploy deployed store stored write written build built feed listen weigh read keep kept go goes get gets pay paid need needs
+    require required allow allowed want prefer prefers like likes train attend manage managed send sent book booked buy bought sell
+    order issue issued sign signed log logged set meet meets happen held hold base based locate located look looks make made commute
+    travel fly stay expire expires last lasts launch release released serve served answer reply format test tested review reviewed pick
+    picks bring speak tutor supply supplied deliver delivered change changed rotate request requested resize install installed monitor
+    monitored back respond notify notified track tracked print publish published render cool cooled support ship shipped open opens
+    close closed flag feature site page app rule policy let lets put puts welcome forbid wait ring listed generate generated connect
+    schedule scheduled fix apply wear sleep swim ride sing paint cook grow vote version number price address time date day name job
+    position post role room limit size plan type kind colour color port url password code key place city country company school club
+    team doctor dentist provider supplier vendor tool system software platform service language framework library database engine
+    account currency status state stage phase budget salary rate fee amount dose duration length weight height age deadline location
+    venue owner head person contact responsible many much often long far old big high people anybody somebody everyone currently now
+    still today normally usually default main current project mr mrs ms dr prof professor ceo cto cfo
+    """
+)
+
 # Words of which one excludes the others: texts that differ by them are about different things.
 _ALTERNATIVES = tuple(
-    frozenset(line.split())
+    _stems(line)
     for line in """
     staging stage test testing dev development qa prod production live preview sandbox local demo
     summer winter spring autumn fall
@@ -119,25 +202,45 @@ _ALTERNATIVES = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What the comparison of two texts looks at. `words` are stemmed, `tokens` as written in small letters."""
+    """What the comparison of two texts looks at.
 
-    tokens: tuple[str, ...]
+    `words` are all stemmed words, the speaker's name included; `tokens` the stemmed words in order, without stop words and phrases of
+    change, and `closes` says for each whether a clause ends after it.
+    """
+
+    text: str
     words: frozenset[str]
+    written: frozenset[str]
+    tokens: tuple[str, ...]
+    closes: tuple[bool, ...]
+    owners: frozenset[str]
     changes: bool
-    ends: bool
+    has_change_verb: bool
+    hints: bool
     negates: bool
     plans: bool
     adds: bool
+    temporary: bool
 
 
 @dataclass(frozen=True, slots=True)
 class AskedWording:
-    """A question for the same purpose. `specific` are the words of its names, numbers and identifiers."""
+    """A question for the same purpose. `specific` are the words of its names, numbers and identifiers, `written` its words as written."""
 
     words: frozenset[str]
     specific: frozenset[str]
     specific_tokens: frozenset[str]
+    tokens: frozenset[str]
     yes_or_no: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What in the wording says that a newer text replaces an older one."""
+
+    names_old_value: bool
+    announces_change: bool
+    keeps_question: bool
 
 
 @lru_cache(maxsize=2_048)
@@ -145,18 +248,64 @@ def read_wording(text: str, speaker: str | None) -> Wording | None:
     """The wording of a fact; None for one that is too long to be a version of another."""
     if len(text) > LONGEST:
         return None
-    tokens = tuple(token.casefold() for token in _TOKEN.findall(text))
-    if not tokens or len(tokens) > MOST_TOKENS:
+    written = frozenset(_POSSESSIVE.sub("", token).casefold() for token in _TOKEN.findall(text))
+    if not written or len(written) > MOST_TOKENS:
         return None
+    tokens = tuple(_read_tokens(_CHANGE.sub(" ", _HINT.sub(" ", text))))
     return Wording(
-        tokens=tokens,
+        text=text,
         words=frozenset(words(text)) | frozenset(words(speaker) if speaker else ()),
+        written=written,
+        tokens=tuple(token for token, _ in tokens),
+        closes=tuple(closes for _, closes in tokens),
+        owners=_read_owners(text),
         changes=bool(_CHANGE.search(text)),
-        ends=bool(_ENDING.search(text)),
+        has_change_verb=bool(_CHANGE_VERB.search(text)),
+        hints=bool(_HINT.search(text)),
         negates=bool(_NEGATION.search(text)),
-        plans=bool(_PLAN.search(text)),
+        plans=bool(_PLAN.search(text)) or text.rstrip().endswith("?"),
         adds=bool(_ADDITION.search(text)),
+        temporary=bool(_TEMPORARY.search(text)),
     )
+
+
+def _read_tokens(text: str) -> Iterator[tuple[str, bool]]:
+    """Each stemmed word that is no stop word, and whether a clause ends after it or after the stop words that follow it."""
+    pending: tuple[str, bool] | None = None
+    for match in _TOKEN.finditer(text):
+        token = _POSSESSIVE.sub("", match.group()).casefold()
+        closes = bool(_CLAUSE_END.match(text, match.end()))
+        if not _is_letter(match) and (token in STOP_WORDS or token in _ASIDES):
+            if pending:
+                pending = pending[0], pending[1] or closes
+            continue
+        if pending:
+            yield pending
+        pending = (token if _is_letter(match) else _stem(token)), closes
+    if pending:
+        yield pending
+
+
+def _is_letter(match: re.Match[str]) -> bool:
+    """Whether a token is a letter that names a thing, as in "rack A" or "class b"."""
+    token = match.group()
+    if len(token) != 1 or not token.isalpha():
+        return False
+    return token.casefold() not in "aios" or (token.isupper() and token != "I" and match.start() > 0)
+
+
+def _stem(token: str) -> str:
+    return next(iter(words(token)), token)
+
+
+def _read_owners(text: str) -> frozenset[str]:
+    """The words before an apostrophe and s.
+
+    >>> sorted(_read_owners("It's Ulrike's laptop."))
+    ['ulrik']
+    """
+    owners = (_POSSESSIVE.sub("", token) for token in _TOKEN.findall(text) if _POSSESSIVE.search(token))
+    return frozenset(stem for owner in owners if owner.casefold() not in _CONTRACTIONS for stem in words(owner))
 
 
 def read_asked_wording(question: str) -> AskedWording:
@@ -172,8 +321,9 @@ def read_asked_wording(question: str) -> AskedWording:
     }
     return AskedWording(
         words=frozenset(words(question)),
-        specific=frozenset(word for token in specific for word in words(token)),
-        specific_tokens=frozenset(token.casefold() for token in specific),
+        specific=frozenset(word for token in specific for word in words(token)) - _GENERIC,
+        specific_tokens=frozenset(token.casefold() for token in specific if _GENERIC.isdisjoint(words(token))),
+        tokens=frozenset(token for token, _ in _read_tokens(question)),
         yes_or_no=bool(_YES_OR_NO.match(question)),
     )
 
@@ -198,86 +348,149 @@ def asks_about_past(question: str) -> bool:
 def may_replace(question: AskedWording, older: Wording, newer: Wording) -> bool:
     """Whether the newer text can replace the older one as an answer. It cannot
 
-    - if it is a plan, a wish or an addition,
+    - if it is a plan, a wish, a report, an addition or an exception,
     - if it lacks a name, a number or an identifier of the question that the older one has,
-    - if it has an alternative in place of a word of the question ("staging" and "production"), or
-    - if both have nothing of the question in common, and it neither announces a change nor shares another word.
+    - if another word stands in the place of a word of the question ("staging" and "production"), or
+    - if it says the same of something narrower, or of something that belongs to somebody else.
+
+    A text that names the older value as one that holds no more can replace it all the same.
     """
-    if (newer.plans and not older.plans) or (newer.adds and not older.adds):
+    if not _is_statement(older, newer) or (older.words & newer.words).isdisjoint(question.words | older.words):
         return False
-    shared = older.words & newer.words
-    if not shared & question.words and not (shared and newer.changes):
-        return False
-    lost = (question.words & older.words) - newer.words
-    ends = newer.ends and bool(shared & question.specific)
-    if not ends and _loses_specific(question, older, newer):
-        return False
-    if not lost:
+    if _names_old_value(question, older, newer):
         return True
-    if question.yes_or_no and not newer.changes and newer.negates == older.negates:
+    lost = (question.words & older.words) - newer.words
+    if _loses_specific(question, older, newer) or _has_alternative(question, older, newer):
         return False
-    lost_tokens = {token for token in older.tokens if not lost.isdisjoint(words(token))}
-    return not (_has_alternative(older, newer, lost_tokens) or _has_counterpart(older, newer, lost_tokens))
+    flips = older.negates != newer.negates
+    changes = newer.changes and not older.changes
+    if question.yes_or_no and lost and not (flips or changes or (newer.hints and not older.hints)):
+        return False
+    if flips and changes:
+        return True
+    if _has_counterpart(question, older, newer):
+        return False
+    if newer.has_change_verb and not older.has_change_verb:
+        return True
+    return not newer.owners - older.words - question.words and not _narrows(older, newer)
+
+
+def _is_statement(older: Wording, newer: Wording) -> bool:
+    """Whether the newer text states what holds from now on, as far as the older one does."""
+    if newer.plans and not older.plans and newer.negates == older.negates:
+        return False
+    if newer.temporary and not older.temporary and not newer.has_change_verb:
+        return False
+    return not (newer.adds and not older.adds) or (newer.changes and not older.changes)
+
+
+def _names_old_value(question: AskedWording, older: Wording, newer: Wording) -> bool:
+    """Whether the newer text says of a word of the older one, which the question does not have, that it holds no more.
+
+    >>> older, newer = (
+    ...     read_wording("The app uses Redux.", None),
+    ...     read_wording("The app moved from Redux to Zustand.", None),
+    ... )
+    >>> _names_old_value(read_asked_wording("What does the app use?"), older, newer)
+    True
+    """
+    old_words = frozenset(older.tokens) - question.words - question.tokens
+    if old_words.isdisjoint(newer.words):
+        return False
+    tokens = [
+        (match.start(), _stem(_POSSESSIVE.sub("", match.group()).casefold())) for match in _TOKEN.finditer(newer.text)
+    ]
+    following = ([stem for start, stem in tokens if start >= match.end()][:3] for match in _LEAVES.finditer(newer.text))
+    preceding = (
+        [stem for start, stem in tokens if start < match.start()][-3:] for match in _IS_LEFT.finditer(newer.text)
+    )
+    return any(not old_words.isdisjoint(stems) for stems in (*following, *preceding))
 
 
 def _loses_specific(question: AskedWording, older: Wording, newer: Wording) -> bool:
     if (question.specific & older.words) - newer.words:
         return True
-    tokens = question.specific_tokens & frozenset(older.tokens)
-    return not tokens <= frozenset(newer.tokens)
+    return not (question.specific_tokens & older.written) <= newer.written
 
 
-def _has_alternative(older: Wording, newer: Wording, lost_tokens: set[str]) -> bool:
+def _lost_tokens(question: AskedWording, older: Wording, newer: Wording) -> frozenset[str]:
+    """Words of the question that only the older text has."""
+    return ((question.words | question.tokens) & frozenset(older.tokens)) - frozenset(newer.tokens) - newer.words
+
+
+def _has_alternative(question: AskedWording, older: Wording, newer: Wording) -> bool:
     """Whether the newer text has an alternative of a word that it lacks."""
+    lost = _lost_tokens(question, older, newer)
     new_tokens = frozenset(newer.tokens) - frozenset(older.tokens)
     return any(
-        token in alternatives and not alternatives.isdisjoint(new_tokens)
-        for alternatives in _ALTERNATIVES
-        for token in lost_tokens
+        not alternatives.isdisjoint(lost) and not alternatives.isdisjoint(new_tokens) for alternatives in _ALTERNATIVES
     )
 
 
-def _has_counterpart(older: Wording, newer: Wording, lost_tokens: set[str]) -> bool:
-    """Whether another word stands in the place of a word of the question, inside the sentence, and the texts differ elsewhere too.
+def _has_counterpart(question: AskedWording, older: Wording, newer: Wording) -> bool:
+    """Whether another word stands in the place of a word of the question, and the texts differ elsewhere too.
 
     "The read timeout is 10 s" and "The handshake timeout is 3 s" are about two timeouts.
     """
-    matcher = SequenceMatcher(None, older.tokens, newer.tokens, autojunk=False)
-    differences = [
-        (older.tokens[a:b], newer.tokens[c:d], b)
-        for tag, a, b, c, d in matcher.get_opcodes()
-        if tag != "equal" and any(token not in STOP_WORDS for token in newer.tokens[c:d])
-    ]
+    lost = _lost_tokens(question, older, newer) - _GENERIC
+    if not lost:
+        return False
+    differences = _differences(older, newer)
+    last = len(older.tokens)
+    for tag, a, b, c, d in differences:
+        if tag != "replace" or lost.isdisjoint(older.tokens[a:b]) or (newer.closes[d - 1] and d < len(newer.tokens)):
+            continue
+        if b - a == d - c and (b - a > 1 or len(differences) > 1 or b < last):
+            return True
+        if len(differences) > 1 and b < last and b - a <= 2 and d - c <= 2:
+            return True
     return len(differences) > 1 and any(
-        1 <= len(old) <= 2
-        and len(new) <= 2
-        and end < len(older.tokens)
-        and not lost_tokens.isdisjoint(old)
-        and not _CHANGE.search(" ".join(new))
-        for old, new, end in differences
+        token in lost and _stands_before(older.tokens[place + 1], older, newer)
+        for place, token in enumerate(older.tokens[:-1])
     )
 
 
-def count_signs(question: AskedWording, older: Wording, newer: Wording) -> int:
-    """How many signs in their wording say that the newer text answers the question in place of the older one.
+def _stands_before(token: str, older: Wording, newer: Wording) -> bool:
+    """Whether a new word stands right before this one in the newer text."""
+    if token not in newer.tokens:
+        return False
+    place = newer.tokens.index(token)
+    return place > 0 and newer.tokens[place - 1] not in older.tokens and not newer.closes[place - 1]
 
-    One for each: it announces or denies something; it does so with a word of the older text that the question does not have; it has every
-    word of the question that the older one has; both have half their tokens, or two words of the question, in common. Minus one for each:
-    it lacks two words of the question, the texts are long.
 
-    >>> older, newer = read_wording("Node is pinned to 18.19.", None), read_wording("Node is pinned to 20.11.", None)
-    >>> count_signs(read_asked_wording("Which Node version do we use?"), older, newer)
-    2
+def _narrows(older: Wording, newer: Wording) -> bool:
+    """Whether the newer text is the older one with another value and more words before it: "On Christmas Eve the clinic opens at 10"."""
+    differences = _differences(older, newer)
+    values = [difference for difference in differences if difference[0] != "insert"]
+    if len(values) != 1 or values[0][0] != "replace" or values[0][2] - values[0][1] > LONGEST_VALUE:
+        return False
+    return any(
+        tag == "insert"
+        and c < values[0][3]
+        and not newer.closes[d - 1]
+        and frozenset(newer.tokens[c:d]).isdisjoint(older.tokens)
+        and any(not token.isdigit() and token not in _DAYS_AND_MONTHS | _GENERIC for token in newer.tokens[c:d])
+        for tag, _, _, c, d in differences
+    )
+
+
+def _differences(older: Wording, newer: Wording) -> list[tuple[str, int, int, int, int]]:
+    matcher = SequenceMatcher(None, older.tokens, newer.tokens, autojunk=False)
+    return [difference for difference in matcher.get_opcodes() if difference[0] != "equal"]
+
+
+def read_signs(question: AskedWording, older: Wording, newer: Wording) -> Signs:
+    """The signs that the newer text replaces the older one.
+
+    >>> older, newer = (
+    ...     read_wording("Node is pinned to 18.19.", None),
+    ...     read_wording("Node is now pinned to 20.11.", None),
+    ... )
+    >>> read_signs(read_asked_wording("Which Node version do we use?"), older, newer)
+    Signs(names_old_value=False, announces_change=True, keeps_question=True)
     """
-    shared = older.words & newer.words
-    lost = (question.words & older.words) - newer.words
-    older_tokens, newer_tokens = frozenset(older.tokens), frozenset(newer.tokens)
-    tokens = len(older_tokens) + len(newer_tokens)
-    signs = (
-        newer.changes or newer.negates != older.negates,
-        newer.changes and bool(shared - question.words),
-        not lost,
-        2 * len(older_tokens & newer_tokens) >= 0.5 * tokens,
-        len(shared & question.words) >= 2,
+    return Signs(
+        names_old_value=_names_old_value(question, older, newer),
+        announces_change=newer.changes and not older.changes,
+        keeps_question=not (question.words & older.words) - newer.words,
     )
-    return sum(signs) - (len(lost) >= 2) - (tokens > 40)

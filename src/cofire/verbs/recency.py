@@ -1,4 +1,4 @@
-"""Recency: of several versions of one fact among the best candidates, the newest gets the best score."""
+"""Recency: of several versions of one fact among the best candidates, the newest gets the highest score."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from cofire.reading.versions import (
     AskedWording,
     Wording,
     asks_about_past,
-    count_signs,
     may_replace,
     read_asked_wording,
+    read_signs,
     read_wording,
 )
 from cofire.recall_settings import NEWER_FIRST
@@ -33,6 +33,12 @@ PART = "recency"
 
 # Candidates that are compared, however many are wanted, so that the order does not depend on k.
 COMPARED = 10
+
+# Deviations by which a meaning stands out that count for most.
+MOST_MEANING = 10.0
+
+# How much more than its older version a newer one gets: enough to decide the order, too little to mean anything else.
+LEAD = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +56,9 @@ Pair = tuple[Candidate, Candidate]
 
 
 def prefer_newer(ranked: Ranking, facts: Sequence[Fact], cue: Cue, asked: Question) -> Asking[Ranking]:
-    """The ranking in which versions of one fact have exchanged their scores, so that the newest has the highest.
+    """The ranking in which the newest of several versions of one fact has the highest score of them.
 
-    `facts` are the best candidates. The exchange is shown as a part of the score named `recency`.
+    `facts` are the best candidates. What a version gains is shown as a part of the score named `recency`.
     """
     if not asked.settings[NEWER_FIRST] or asks_about_past(asked.text):
         return ranked
@@ -61,9 +67,9 @@ def prefer_newer(ranked: Ranking, facts: Sequence[Fact], cue: Cue, asked: Questi
         return ranked
     similarities = yield from _similarities(pairs, cue)
     question = read_asked_wording(asked.text)
-    constants = ranking().versions
-    versions = [pair for pair in pairs if _is_version(pair, question, similarities, constants)]
-    return _exchange_scores(ranked, versions)
+    weights = ranking().versions
+    versions = [pair for pair in pairs if _is_version(pair, question, similarities, weights)]
+    return _raise_newer(ranked, versions)
 
 
 def _read_pairs(ranked: Ranking, facts: Sequence[Fact], text: str) -> list[Pair]:
@@ -74,7 +80,7 @@ def _read_pairs(ranked: Ranking, facts: Sequence[Fact], text: str) -> list[Pair]
     return [
         (older, newer)
         for older, newer in pairs
-        if newer.score < older.score
+        if 0 < newer.score < older.score
         and _are_comparable(older.fact, newer.fact)
         and may_replace(question, older.wording, newer.wording)
     ]
@@ -125,31 +131,33 @@ def _similarities(pairs: Sequence[Pair], cue: Cue) -> Asking[Mapping[frozenset[s
 
 
 def _is_version(
-    pair: Pair, question: AskedWording, similarities: Mapping[frozenset[str], float], constants: Versions
+    pair: Pair, question: AskedWording, similarities: Mapping[frozenset[str], float], weights: Versions
 ) -> bool:
+    """Whether what the pair has in common, and how well the newer one answers, outweighs the bias."""
     older, newer = pair
-    if newer.score < constants.near * older.score:
-        return False
     similarity = similarities.get(frozenset((older.fact.id, newer.fact.id)))
-    if similarity is not None and similarity < constants.similar:
-        return False
-    signs = count_signs(question, older.wording, newer.wording)
-    signs += similarity is not None and similarity >= constants.alike
-    signs += newer.meaning >= constants.meaning
-    signs += older.meaning > 0 and newer.meaning >= constants.as_close * older.meaning
-    return signs >= (constants.signs if newer.fact.session is None else constants.signs_in_chats)
+    if similarity is None:
+        similarity = weights.unknown_similarity
+    signs = read_signs(question, older.wording, newer.wording)
+    evidence = (
+        weights.names_old_value * signs.names_old_value
+        + weights.announces_change * signs.announces_change
+        + weights.keeps_question * signs.keeps_question
+        + weights.similarity * similarity
+        + weights.score * max(newer.score / older.score, 0.0)
+        + weights.meaning * min(max(newer.meaning, 0.0), MOST_MEANING) / MOST_MEANING
+    )
+    return evidence > (weights.least if newer.fact.session is None else weights.least_in_chats)
 
 
-def _exchange_scores(ranked: Ranking, versions: Sequence[Pair]) -> Ranking:
-    """From the best candidate on, each gives its score to the newest of its versions that has a lower one, and gets that one's."""
+def _raise_newer(ranked: Ranking, versions: Sequence[Pair]) -> Ranking:
+    """Each newer version gets a score just above the highest of its older ones, oldest first, so that the newest ends up highest."""
     if not versions:
         return ranked
     total = ranked.total.copy()
-    for row in ranked.order[:COMPARED]:
-        newer = [new for old, new in versions if old.row == row and total[new.row] < total[row]]
-        if newer:
-            newest = max(newer, key=_age)
-            total[[row, newest.row]] = total[[newest.row, row]]
+    for older, newer in sorted(versions, key=lambda pair: _age(pair[1])):
+        if total[newer.row] <= total[older.row]:
+            total[newer.row] = total[older.row] + LEAD
     return replace(
         ranked,
         total=total,
