@@ -12,9 +12,11 @@ from cofire.doors.http.words import (
     Count,
     Depth,
     EdgeMode,
+    Expressions,
     Id,
     Ids,
     IdsWithCommas,
+    MetadataFilter,
     Mode,
     Moment,
     Name,
@@ -31,6 +33,7 @@ from cofire.doors.http.words import (
     Tags,
     Text,
 )
+from cofire.metadata_filter import parse_expressions
 
 MOST_AT_ONCE = 1_000
 
@@ -120,6 +123,7 @@ class Filter(Said):
     tags: Names | None = None
     category: Names | None = None
     speaker: Names | None = None
+    where: MetadataFilter | None = None
     since: Moment | None = None
     until: Moment | None = None
     as_of: Moment | None = None
@@ -240,6 +244,7 @@ class FactsAsked(Asked):
     category: SomeNames = []
     session: SomeNames = []
     speaker: SomeNames = []
+    where: Expressions = []
     since: Moment | None = None
     until: Moment | None = None
     as_of: Moment | None = None
@@ -257,7 +262,8 @@ class FactsAsked(Asked):
         renamed = {"tag": "tags"}
         besides = {"pinned", "archived", "superseded", "text", "limit", "before"}
         said = {renamed.get(name, name): value for name, value in self if name not in besides}
-        return {name: value for name, value in said.items() if value not in (None, [])}
+        said["where"] = parse_expressions(self.where)
+        return {name: value for name, value in said.items() if value not in (None, [], {})}
 
 
 class EdgesAsked(Asked):

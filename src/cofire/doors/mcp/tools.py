@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
-Kind = Literal["text", "texts", "whole", "yes", "number"]
+Kind = Literal["text", "texts", "whole", "yes", "number", "mapping"]
 Schema = dict[str, Any]
 
 SCHEMAS: Mapping[Kind, Schema] = MappingProxyType(
@@ -17,6 +17,7 @@ SCHEMAS: Mapping[Kind, Schema] = MappingProxyType(
         "whole": {"type": "integer"},
         "yes": {"type": "boolean"},
         "number": {"type": "number"},
+        "mapping": {"type": "object"},
     }
 )
 _THINGS: Schema = {"type": "array", "items": {"type": "object"}}
@@ -87,6 +88,7 @@ _TOOLS = (
             "speaker": _hidden("text", "who", "author"),
             "session": _hidden("text", "session_id"),
             "category": _hidden("text"),
+            "metadata": _hidden("mapping", "meta"),
             "source": _hidden("text", "url"),
             "valid_from": _hidden("text"),
             "valid_until": _hidden("text"),
@@ -104,6 +106,7 @@ _TOOLS = (
             "tags": _TAGS,
             "since": Parameter("text", ("after", "start", "from_date")),
             "until": Parameter("text", ("before", "end", "to_date")),
+            "where": Parameter("mapping", ("filter", "filters", "metadata"), '{"priority":{"gte":3}}'),
             "why": Parameter("text", ("explain", "why_id"), "explain this fact id"),
             "as_of": _hidden("text"),
             **_NARROWING,
@@ -133,6 +136,7 @@ _TOOLS = (
             "tags": _TAGS,
             "at": _hidden("text", "when", "date", "time", "timestamp"),
             "category": _hidden("text"),
+            "metadata": _hidden("mapping", "meta"),
             "valid_from": _hidden("text"),
             "valid_until": _hidden("text"),
             "expires": _hidden("text", "expires_at"),

@@ -19,7 +19,7 @@ from cofire.stores.base import WordCue
 from cofire.stores.index.terms import Held, hint, term, unpacked
 from cofire.stores.neo4j.neighbouring import around
 from cofire.stores.neo4j.querying import Query, Querying, Rows
-from cofire.stores.neo4j.rows import condition, marking
+from cofire.stores.neo4j.rows import condition, marking, metadata_marks
 from cofire.stores.neo4j.schema import FACT_WORDS
 from cofire.stores.neo4j.searching import best
 
@@ -124,7 +124,13 @@ def words_query(words: Sequence[str], hint_weight: float, where: Where, *, marks
     for kind, values in (("category", where.categories), ("speaker", where.speakers), ("session", where.sessions)):
         required += [_any_of(kind, sorted(values))] if values and marks else []
     required += [_any_of("tag", [tag]) for tag in sorted(where.tags) if marks]
+    required += [_any_of(kind, values) for kind, values in metadata_marks(where) if marks]
     return " ".join(required)
+
+
+def metadata_query(where: Where) -> str:
+    """What the full-text index knows of the conditions on metadata, as Lucene reads it; empty if it knows none of them."""
+    return " ".join(_any_of(kind, values) for kind, values in metadata_marks(where))
 
 
 def all_words_query(words: Sequence[str], scope: str) -> str:
