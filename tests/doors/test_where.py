@@ -40,6 +40,24 @@ def test_recall_and_list_take_conditions() -> None:
         assert shown("--where", "project!=aurora", "--where", "priority<3") == ["Borealis"]
 
 
+def test_explore_graph_export_and_forget_take_conditions(store: Store, tmp_path: Path) -> None:
+    ids = {fact.text.split()[1]: fact.id for fact in store.facts()}
+    explored = call("explore", ids["Aurora"], "--where", "project=aurora", "--json").json
+    assert [fact["id"] for fact in explored["facts"]] == [ids["Aurora"]]
+    refused = call("explore", ids["Zephyr"], "--where", "project=aurora")
+    assert (refused.code, "passes the filter where" in refused.err) == (3, True)
+    for subject in (("--around", ids["Aurora"]), ("--about", "When does the pilot start?")):
+        drawn = call(
+            "graph", str(tmp_path / f"{subject[0]}.html"), *subject, "--where", "project=aurora", "--json"
+        ).json
+        assert drawn["facts"] == 1
+    call("export", str(tmp_path / "some.jsonl"), "--where", "priority>3")
+    assert "Aurora" in (tmp_path / "some.jsonl").read_text()
+    assert "Zephyr" not in (tmp_path / "some.jsonl").read_text()
+    assert call("forget", "--where", "project=zephyr", "--yes").code == 0
+    assert listed() == ["Aurora", "Borealis"]
+
+
 def test_equality_also_means_the_text_that_meta_stores() -> None:
     assert listed("--where", "priority=9") == ["Zephyr"]
     assert listed("--where", 'priority="4"') == []

@@ -14,6 +14,7 @@ from cofire.memory import Memory
 from cofire.metadata_filter import conditions
 from cofire.model import Edge, NewEdge
 from cofire.stores.base import Conducting, EdgeFilter, WordCue
+from cofire.stores.neo4j import searching
 from cofire.stores.neo4j.connecting import Neo4jOptions
 from cofire.stores.neo4j.querying import Query, Rows
 from cofire.stores.neo4j.store import Neo4jStore
@@ -151,6 +152,7 @@ QUESTIONS: dict[str, Callable[[Noting, list[str]], object]] = {
     "read": lambda store, ids: store.read(ids),
     "nearest": lambda store, ids: store.nearest(asked(1, 1, 0, 0), 5, WHERE, 50),
     "matching": lambda store, ids: store.matching(CUE, 5, WHERE),
+    "nearest by metadata": lambda store, ids: store.nearest(asked(1, 1, 0, 0), 5, BY_METADATA, 50),
     "scan by metadata": lambda store, ids: store.scan(BY_METADATA, 5, None),
     "matching by metadata": lambda store, ids: store.matching(CUE, 5, BY_METADATA),
     "timely": lambda store, ids: store.timely([(NOW, NOW + DAY), (NOW + 9 * DAY, NOW + 9 * DAY)], 5, WHERE),
@@ -189,6 +191,17 @@ def test_metadata_are_looked_up_in_the_full_text_index(store: Noting, ids: list[
         Query("CALL db.index.fulltext.queryNodes($index, $marked) YIELD node RETURN [node.id] AS row", query.parameters)
     )
     assert len(found) == FACTS // 3
+
+
+def test_nearest_facts_with_some_metadata_are_compared_one_by_one(
+    store: Noting, ids: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "FEW", FACTS // 3)
+    monkeypatch.setattr(searching, "WIDEST", 1)
+    by_project = everywhere(metadata=conditions({"project": "p1"}))
+    assert set(store.nearest(asked(1, 1, 0, 0), FACTS, by_project, 1)) == {ids[n] for n in range(FACTS) if n % 3 == 1}
+    assert len(store.noted) == 1
+    assert scans(store.steps()) == []
 
 
 def test_facts_to_link_are_found_by_an_index_in_two_round_trips(store: Noting, ids: list[str]) -> None:

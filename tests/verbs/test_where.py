@@ -76,6 +76,54 @@ def test_filtered_facts_do_not_come_back_through_the_graph(open_memory: Opening)
         assert hidden not in {step for hit in some for hop in hit.hops for step in (hop.source, hop.target)}
 
 
+def test_explore_starts_from_and_reaches_only_facts_that_match(memory: Memory) -> None:
+    tea, cup, cake = memory.remember(
+        [
+            {"text": "Tea is at four.", "metadata": {"project": "x"}},
+            {"text": "Cups are in the kitchen.", "metadata": {"project": "y"}},
+            {"text": "Cake is at five.", "metadata": {"project": "x"}},
+        ]
+    )
+    memory.connect(tea, cup, kind="supports", weight=1.0, confidence=1.0)
+    memory.connect(tea, cake, kind="supports", weight=1.0, confidence=1.0)
+    assert set(memory.explore(tea).ids) == {tea, cup, cake}
+    assert set(memory.explore(tea, where={"project": "x"}).ids) == {tea, cake}
+    assert cup not in memory.explore(query="When is tea?", where={"project": "x"}).ids
+    [seed] = memory.explore(cup, where={"project": "x"}).seeds
+    assert seed.reason == f"No fact has the id {cup} and passes the filter where."
+    with pytest.raises(InvalidInput, match="Did you mean gte"):
+        memory.explore(tea, where={"project": {">=": 1}})
+
+
+def test_the_graph_shows_only_facts_that_match(told: Memory) -> None:
+    picture = told.graph(where={"project": "aurora"})
+    assert {node.fact.text for node in picture.nodes} == {note["text"] for note in NOTES[:3]}
+    few = told.graph(where={"project": "borealis"}, limit=2)
+    assert ([node.fact.text for node in few.nodes], few.clusters) == ([NOTES[2]["text"]], ())
+    first, second, _, other = (fact.id for fact in reversed(told.facts()))
+    told.connect(first, second, kind="supports")
+    told.connect(first, other, kind="supports")
+    around = told.graph(first, where={"project": "aurora"})
+    shown = {node.fact.id for node in around.nodes}
+    assert second in shown
+    assert other not in shown
+    with pytest.raises(InvalidInput, match="where is empty"):
+        told.graph(where={})
+
+
+def test_k_facts_come_back_where_many_others_are_more_similar(memory: Memory) -> None:
+    memory.remember([f"The Aurora pilot starts in June, says note {n}." for n in range(60)])
+    memory.remember([{"text": f"Pilot {n}.", "metadata": {"project": "x"}} for n in range(3)])
+    found = memory.recall("When does the Aurora pilot start?", k=3, where={"project": "x"})
+    assert texts(found.hits or found.guesses) == {f"Pilot {n}." for n in range(3)}
+
+
+def test_forget_refuses_an_empty_filter(told: Memory) -> None:
+    with pytest.raises(InvalidInput, match="where is empty"):
+        told.forget(where={})
+    assert len(told.facts()) == len(NOTES)
+
+
 def test_why_names_the_filter_and_how_to_loosen_it(told: Memory) -> None:
     [fact] = told.facts(where={"priority": 1})
     where = {"project": "aurora", "priority": {"gte": 3}}
@@ -94,9 +142,10 @@ def test_export_takes_the_filter(told: Memory, tmp_path: Path) -> None:
 
 
 def test_a_bad_filter_is_refused_by_recall_and_facts(told: Memory) -> None:
-    for act in (lambda: told.recall("Who?", where={"a": {"near": 1}}), lambda: told.facts(where={"a": {"near": 1}})):
-        with pytest.raises(InvalidInput, match="eq, ne, gt, gte, lt, lte, exists"):
-            act()
+    with pytest.raises(InvalidInput, match="Did you mean gt"):
+        told.recall("Who?", where={"a": {"after": 1}})
+    with pytest.raises(InvalidInput, match="eq, ne, gt, gte, lt, lte, exists"):
+        told.facts(where={"a": {"near": 1}})
 
 
 def test_async_memory_takes_the_filter(tmp_path: Path) -> None:
@@ -106,5 +155,9 @@ def test_async_memory_takes_the_filter(tmp_path: Path) -> None:
             found = await memory.recall("When does the pilot start?", where={"project": "borealis"})
             assert texts(found) == {NOTES[2]["text"]}
             assert texts(await memory.facts(where={"priority": {"gt": 3}})) == {NOTES[0]["text"]}
+            [fact] = await memory.facts(where={"project": "borealis"})
+            assert set((await memory.explore(fact.id, where={"project": "borealis"})).ids) == {fact.id}
+            assert [node.fact for node in (await memory.graph(where={"project": "borealis"})).nodes] == [fact]
+            assert (await memory.forget(where={"project": "borealis"})).ids == (fact.id,)
 
     asyncio.run(story())

@@ -154,6 +154,7 @@ class FromIds(Said):
     ids: Ids
     tags: Names | None = None
     scope: Names | None = None
+    where: MetadataFilter | None = None
 
 
 class FromQuery(Said):
@@ -162,6 +163,7 @@ class FromQuery(Said):
     query: QuestionText
     tags: Names | None = None
     scope: Names | None = None
+    where: MetadataFilter | None = None
 
 
 Start = Annotated[FromIds | FromQuery, _with("ids", FromIds, otherwise=FromQuery)]
@@ -277,10 +279,11 @@ class EdgesAsked(Asked):
 
 
 class GraphAsked(Asked):
-    """What of the graph to draw. Above `limit` facts there are clusters instead, unless it is one community's facts that are asked for."""
+    """What of the graph to draw. Above `limit` facts there are clusters instead, unless `community` or `where` selects facts."""
 
     scope: SomeNames = []
     kinds: SomeNames = []
+    where: Expressions = []
     community: Community | None = None
     limit: Annotated[int, Field(ge=1, le=100_000)] = 10_000
 
@@ -291,6 +294,7 @@ class AroundAsked(Asked):
     ids: Annotated[list[IdsWithCommas], Field(min_length=1)]
     depth: Depth = 1
     kinds: SomeNames = []
+    where: Expressions = []
     limit: Annotated[int, Field(ge=1, le=10_000)] = 1_000
 
     @property

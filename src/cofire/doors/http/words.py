@@ -193,10 +193,16 @@ MetadataFilter = Annotated[
             "type": "object",
             "description": "Conditions on metadata by key: a value, a list of which any matches, or operators with values.",
             "propertyNames": {"minLength": 1},
+            "minProperties": 1,
             "additionalProperties": {
                 "anyOf": [
                     *_SCALARS["anyOf"],
-                    {"type": "object", "properties": _OPERATORS, "additionalProperties": False, "minProperties": 1},
+                    {
+                        "type": "object",
+                        "properties": _OPERATORS | {"not": _SCALARS},
+                        "additionalProperties": False,
+                        "minProperties": 1,
+                    },
                 ]
             },
             "examples": [{"project": "x", "priority": {"gte": 3}}],

@@ -28,7 +28,7 @@ def understood(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     """
     said: dict[str, Any] = {}
     for spelled, value in given.items():
-        if value is None or value in ("", []):
+        if value is None or value in ("", [], {}):
             continue
         name = _name(tool, spelled)
         read = _read(tool.takes[name].kind, value, spelled)

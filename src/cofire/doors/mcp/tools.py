@@ -68,6 +68,7 @@ def _hidden(kind: Kind, *also: str) -> Parameter:
 _QUERY = ("question", "q", "search", "prompt", "text")
 _IDS = ("id", "fact_id", "fact_ids", "memory_id", "memory_ids", "facts")
 _TAGS = Parameter("texts", ("tag", "labels"))
+_WHERE = _hidden("mapping", "filter", "filters", "metadata")
 _NARROWING = {
     "session": _hidden("texts", "session_id"),
     "category": _hidden("texts", "categories"),
@@ -183,6 +184,7 @@ _TOOLS = (
             "ids": Parameter("texts", _IDS),
             "tags": _TAGS,
             "session": Parameter("text", ("session_id",)),
+            "where": _WHERE,
             "confirm": Parameter("yes", ("confirmed", "yes", "force")),
             "undo": Parameter("text", ("receipt", "undo_receipt", "restore"), "a receipt"),
         },
@@ -197,6 +199,7 @@ _TOOLS = (
             "ids": Parameter("texts", _IDS),
             "max_depth": Parameter("whole", ("depth", "hops")),
             "tags": _hidden("texts", "tag", "labels"),
+            "where": _WHERE,
             "branches": _hidden("whole", "breadth"),
         },
         {"facts": _THINGS, "paths": _THINGS, "reason": "text"},

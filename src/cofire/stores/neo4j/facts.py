@@ -9,9 +9,8 @@ from cofire.model import Fact, Record, Where
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, StoreSize
 from cofire.stores.neo4j import schema
 from cofire.stores.neo4j.bringing import Brought
-from cofire.stores.neo4j.matching import metadata_query
 from cofire.stores.neo4j.querying import Query, Querying, Row, joined
-from cofire.stores.neo4j.rows import FACT, condition, fact
+from cofire.stores.neo4j.rows import FACT, condition, fact, metadata_query
 
 
 def read(brought: Brought, ids: Sequence[str]) -> Querying[list[Fact | None]]:

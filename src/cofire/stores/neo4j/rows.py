@@ -97,6 +97,18 @@ def metadata_marks(where: Where) -> list[tuple[str, list[str]]]:
     ]
 
 
+def metadata_query(where: Where) -> str:
+    """A Lucene query for the marks that the scopes and the conditions on metadata require; empty if no condition has a mark."""
+    required = [require_any(kind, values) for kind, values in metadata_marks(where)]
+    scope = [require_any("scope", where.scopes)] if required and where.scopes is not None else []
+    return " ".join([*scope, *required])
+
+
+def require_any(kind: str, values: Sequence[str]) -> str:
+    """A Lucene clause: a fact must have the mark of one of these values."""
+    return f"+marks:({' '.join(marking(kind, value) for value in values) or 'none'})"
+
+
 def marking(kind: str, value: str) -> str:
     """A scope, tag, category, speaker, session or part of metadata as a word that no text has.
 
