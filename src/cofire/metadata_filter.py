@@ -157,9 +157,13 @@ def as_mapping(selected: Iterable[Condition]) -> dict[str, Any]:
     """
     mapping: dict[str, Any] = {}
     for condition in selected:
-        value = list(condition.values) if len(condition.values) > 1 else condition.values[0]
-        mapping.setdefault(condition.key, {})[condition.operator] = value
-    return mapping
+        operators = mapping.setdefault(condition.key, {})
+        # Only ne can occur twice, since it has two names; both exclude.
+        operators[condition.operator] = [*operators.get(condition.operator, ()), *condition.values]
+    return {
+        key: {operator: values if len(values) > 1 else values[0] for operator, values in operators.items()}
+        for key, operators in mapping.items()
+    }
 
 
 def parse_expressions(expressions: Iterable[str]) -> dict[str, Any]:
@@ -218,10 +222,8 @@ def _conditions_of(key: object, wanted: object) -> Iterator[Condition]:
         return
     if not wanted:
         raise InvalidQuestion(f"where has an empty condition for {key}.", way_out=_HOW)
-    operators = [_operator(key, name) for name in wanted]
-    if len(set(operators)) < len(operators):
-        raise InvalidQuestion(f"where has both ne and not for {key}.", way_out='Use {"ne": [one, other]}.')
-    for operator, value in zip(operators, wanted.values(), strict=True):
+    for name, value in wanted.items():
+        operator = _operator(key, name)
         yield Condition(key, operator, _values(key, operator, value))
 
 
