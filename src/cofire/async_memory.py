@@ -232,10 +232,11 @@ class AsyncMemory:
         scope: Names = None,
         kind: Names = None,
         community: int | None = None,
+        where: Mapping[str, object] | None = None,
         limit: int = 10_000,
     ) -> Picture:
         """Return nodes and edges for drawing: all facts or those around some. Above `limit` facts, communities are the nodes."""
-        return await self._run(lambda settings: graph(ids, Frame(scope, kind, limit, depth, community)))
+        return await self._run(lambda settings: graph(ids, Frame(scope, kind, limit, depth, community, where)))
 
     @streamed("Exploration")
     def explore(

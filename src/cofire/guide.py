@@ -36,7 +36,7 @@ _PAGES = (
     Page(
         "recall",
         "Finds the facts that answer a question, with the reasons, or says that nothing is known.",
-        "Before answering from memory; narrow it by scope, session, tags, speaker or time.",
+        "Before answering from memory; narrow it by scope, session, tags, speaker, time, or metadata (where).",
         "A few milliseconds and one embedding. No language model.",
         "found.text(budget) for a prompt, found.xray() for the reasons, feedback on what helped, why about a fact that is missing.",
     ),

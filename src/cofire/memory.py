@@ -317,6 +317,7 @@ class Memory:
         scope: Names = None,
         kind: Names = None,
         community: int | None = None,
+        where: Mapping[str, object] | None = None,
         limit: int = 10_000,
     ) -> Picture:
         """Return nodes and edges for drawing: all facts or those around some. Above `limit` facts, communities are the nodes.
@@ -326,9 +327,10 @@ class Memory:
         scope: Only facts of these scopes.
         kind: Only edges of these kinds.
         community: Only facts of the community with this number.
+        where: Only facts whose metadata match, as in recall; the facts in the centre are always drawn.
         limit: Maximum number of facts drawn one by one.
         """
-        return self._run(lambda settings: graph(ids, Frame(scope, kind, limit, depth, community)))
+        return self._run(lambda settings: graph(ids, Frame(scope, kind, limit, depth, community, where)))
 
     def explore(self, ids: str | Iterable[str] | None = None, **asked: Unpack[Exploring]) -> Exploration:
         """Spread energy from facts along their links and return the paths. The async version can be iterated, one seed at a time.

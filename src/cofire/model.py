@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from cofire.curating import NO_CURATION, Curation
 from cofire.learned import Lesson, Occasion, Use
+from cofire.metadata_filter import Condition
 from cofire.revising import PutBack, Taken
 
 DEFAULT_SCOPE = "default"
@@ -163,6 +164,7 @@ class Where:
     categories: frozenset[str] = frozenset()
     speakers: frozenset[str] = frozenset()
     sessions: frozenset[str] = frozenset()
+    metadata: tuple[Condition, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
     as_of: datetime | None = None
@@ -174,7 +176,7 @@ class Where:
     @property
     def leaves_out(self) -> bool:
         """Whether it leaves anything out at all, be it by scope, mark or time told."""
-        marks = (self.tags, self.categories, self.speakers, self.sessions)
+        marks = (self.tags, self.categories, self.speakers, self.sessions, self.metadata)
         moments = (self.since, self.until, self.as_of, self.community)
         return self.scopes is not None or any(marks) or any(one is not None for one in moments)
 
@@ -190,6 +192,7 @@ class Where:
             and (not self.categories or fact.category in self.categories)
             and (not self.speakers or fact.speaker in self.speakers)
             and (not self.sessions or fact.session in self.sessions)
+            and all(condition.holds(fact.metadata) for condition in self.metadata)
             and (self.archived or not fact.archived)
             and (fact.pinned or not self.pinned)
         )

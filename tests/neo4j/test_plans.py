@@ -11,8 +11,10 @@ import pytest
 
 from cofire.dynamics.context import Context
 from cofire.memory import Memory
+from cofire.metadata_filter import conditions
 from cofire.model import Edge, NewEdge
 from cofire.stores.base import Conducting, EdgeFilter, WordCue
+from cofire.stores.neo4j import searching
 from cofire.stores.neo4j.connecting import Neo4jOptions
 from cofire.stores.neo4j.querying import Query, Rows
 from cofire.stores.neo4j.store import Neo4jStore
@@ -25,6 +27,7 @@ pytestmark = pytest.mark.xdist_group("plans")
 LENDING = Context(before=0.5, after=0.2, decay=0.5, reach=2, short=25)
 CUE = WordCue(("tea", "pot"), (1.0, 1.0), 4.0, 0.8, 0.6, 0.5, LENDING, (True, True))
 WHERE = everywhere(scopes=("default",), tags=frozenset({"hot"}), speakers=frozenset({"Ana"}))
+BY_METADATA = everywhere(metadata=conditions({"project": "p1", "number": {"gte": 3}}))
 FACTS = 60
 
 
@@ -119,7 +122,13 @@ def ids(opened: Noting) -> list[str]:
     news = [
         holding(
             pen.new(
-                f"tea {n}", vector(1, n, 0, 1), session=f"s{n % 5}", speaker="Ana", tags=("hot",), at=NOW + n * DAY
+                f"tea {n}",
+                vector(1, n, 0, 1),
+                session=f"s{n % 5}",
+                speaker="Ana",
+                tags=("hot",),
+                at=NOW + n * DAY,
+                metadata={"project": f"p{n % 3}", "number": n},
             ),
             {f"name {n % 7}": (0,)},
             {f"name {n % 11}": 0.5},
@@ -143,6 +152,9 @@ QUESTIONS: dict[str, Callable[[Noting, list[str]], object]] = {
     "read": lambda store, ids: store.read(ids),
     "nearest": lambda store, ids: store.nearest(asked(1, 1, 0, 0), 5, WHERE, 50),
     "matching": lambda store, ids: store.matching(CUE, 5, WHERE),
+    "nearest by metadata": lambda store, ids: store.nearest(asked(1, 1, 0, 0), 5, BY_METADATA, 50),
+    "scan by metadata": lambda store, ids: store.scan(BY_METADATA, 5, None),
+    "matching by metadata": lambda store, ids: store.matching(CUE, 5, BY_METADATA),
     "timely": lambda store, ids: store.timely([(NOW, NOW + DAY), (NOW + 9 * DAY, NOW + 9 * DAY)], 5, WHERE),
     "admitted": lambda store, ids: store.admitted(ids, WHERE),
     "weigh": lambda store, ids: store.weigh(ids, ["tea"], 2, 1),
@@ -167,6 +179,27 @@ QUESTIONS: dict[str, Callable[[Noting, list[str]], object]] = {
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_what_is_asked_for_is_found_by_an_index_in_one_round_trip(store: Noting, ids: list[str], question: str) -> None:
     QUESTIONS[question](store, ids)
+    assert len(store.noted) == 1
+    assert scans(store.steps()) == []
+
+
+def test_metadata_are_looked_up_in_the_full_text_index(store: Noting, ids: list[str]) -> None:
+    assert len(store.scan(BY_METADATA, 100, None)) == sum(n % 3 == 1 and n >= 3 for n in range(FACTS))
+    [query] = store.noted
+    assert any("db.index.fulltext.queryNodes" in step.details for step in store.steps())
+    found = store._rows(
+        Query("CALL db.index.fulltext.queryNodes($index, $marked) YIELD node RETURN [node.id] AS row", query.parameters)
+    )
+    assert len(found) == FACTS // 3
+
+
+def test_nearest_facts_with_some_metadata_are_compared_one_by_one(
+    store: Noting, ids: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "FEW", FACTS // 3)
+    monkeypatch.setattr(searching, "WIDEST", 1)
+    by_project = everywhere(metadata=conditions({"project": "p1"}))
+    assert set(store.nearest(asked(1, 1, 0, 0), FACTS, by_project, 1)) == {ids[n] for n in range(FACTS) if n % 3 == 1}
     assert len(store.noted) == 1
     assert scans(store.steps()) == []
 

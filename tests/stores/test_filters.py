@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cofire.metadata_filter import conditions as metadata_conditions
 from cofire.model import Fact, Where
 from cofire.stores.base import Store
 from tests.stores.making import DAY, NOW, Pen, asked, cue, everywhere, vector
@@ -38,10 +39,42 @@ POPULATION: list[dict[str, Any]] = [
     {"expires": NOW},
     {"expires": NOW + DAY},
     {"expires": NOW + DAY, "valid_until": NOW - DAY},
+    {"metadata": {"project": "x", "priority": 3, "done": True}},
+    {"metadata": {"project": "y", "priority": 3.0, "done": 1, "owner": {"name": "Ana", "team": None}}},
+    {"metadata": {"project": ["x", "y"], "priority": "3", "due": "2026-05-08", "big": 2**53 + 1}},
+    {"metadata": {"project": None, "priority": -7.5, "due": "2026-06-01T10:00", "owner": []}},
+    {"metadata": {"project": "\U0001f600", "priority": 10**400, "big": 2**53}},
+    {"metadata": {"project": "\uff5e", "priority": 0, "big": float(2**53)}, "category": "note"},
     {"archived": True},
     {"archived": True, "scope": "a", "category": "note", "tags": ("db",)},
 ]
 
+METADATA_FILTERS: dict[str, dict[str, Any]] = {
+    "text": {"project": "x"},
+    "any of two texts": {"project": ["x", "z", "\uff5e"]},
+    "null": {"project": None},
+    "a number": {"priority": 3},
+    "a number or a text": {"priority": [3, "3"]},
+    "true is no number": {"done": True},
+    "one is not true": {"done": 1},
+    "an integer beyond what floats tell apart": {"big": 2**53 + 1},
+    "at least a number": {"priority": {"gte": 3}},
+    "above a number": {"priority": {"gt": 3}},
+    "below a number": {"priority": {"lt": 3}},
+    "up to a number": {"priority": {"lte": 0.0}},
+    "above an integer that is a float": {"big": {"gt": 2**53}},
+    "between two numbers": {"priority": {"gt": -10, "lte": 3}},
+    "from a day on": {"due": {"gte": "2026-05-09"}},
+    "text in the order of code points": {"project": {"gt": "\uff5d"}},
+    "text in the order of code points, below": {"project": {"lt": "\U0001f600"}},
+    "not a text": {"project": {"ne": "x"}},
+    "none of two": {"project": {"ne": ["x", None]}},
+    "a key": {"owner": {"exists": True}},
+    "no such key": {"owner": {"exists": False}},
+    "a nested key": {"owner.name": "Ana"},
+    "a nested null": {"owner.team": None},
+    "two keys": {"project": "x", "priority": {"gte": 1}},
+}
 FILTERS: dict[str, dict[str, Any]] = {
     "every scope": {},
     "one scope": {"scopes": ("default",)},
@@ -59,6 +92,7 @@ FILTERS: dict[str, dict[str, Any]] = {
     "one session": {"sessions": frozenset({"one"})},
     "either session": {"sessions": frozenset({"one", "two"})},
     "a category as if it were a speaker": {"speakers": frozenset({"note"})},
+    **{name: {"metadata": metadata_conditions(where)} for name, where in METADATA_FILTERS.items()},
     "since": {"since": NOW - 5 * DAY},
     "since, to the microsecond": {"since": NOW - 5 * DAY + MICROSECOND},
     "until": {"until": NOW - 5 * DAY},
@@ -79,6 +113,7 @@ FILTERS: dict[str, dict[str, Any]] = {
         "tags": frozenset({"db"}),
         "categories": frozenset({"note", "log"}),
         "sessions": frozenset({"one"}),
+        "metadata": metadata_conditions({"project": {"exists": False}}),
         "since": NOW - DAY,
         "as_of": NOW + DAY,
     },

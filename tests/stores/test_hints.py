@@ -27,6 +27,7 @@ WORDS = "SELECT terms, counts FROM facts ORDER BY id"
 AS_BEFORE = f"""
 UPDATE facts SET terms = CAST(facts.terms || d.terms AS BLOB), counts = CAST(facts.counts || d.counts AS BLOB)
 FROM descriptions d WHERE d.fact = facts.key AND d.ended IS NULL;
+DROP TABLE metadata_values;
 DROP INDEX descriptions_by_version;
 ALTER TABLE descriptions DROP COLUMN terms;
 ALTER TABLE descriptions DROP COLUMN counts;

@@ -9,11 +9,12 @@ import neo4j
 import pytest
 
 from cofire.memory import Memory
+from cofire.metadata_filter import conditions
 from cofire.stores.neo4j import schema
 from cofire.stores.neo4j.connecting import address
 from cofire.stores.neo4j.store import Neo4jStore
 from tests.neo4j_server import IN_TURN, OPTIONS, empty_store, queries_sent
-from tests.stores.making import Pen, everywhere, holding
+from tests.stores.making import Pen, cue, everywhere, holding
 
 pytestmark = IN_TURN
 
@@ -55,6 +56,24 @@ def test_words_behind_elisions_are_found(neo4j_url: str) -> None:
     with Memory(neo4j_url, embedder=None) as memory:
         assert [hit.text for hit in memory.recall("ÉCOLE")] == ["L'école ferme à midi."]
         assert memory.check() == []
+
+
+def test_metadata_can_be_filtered(neo4j_url: str) -> None:
+    with closing(empty_store()) as store:
+        pen = Pen(store)
+        pen.tell("tea one", metadata={"project": "x", "priority": 4})
+        pen.tell("tea two", metadata={"project": "y"})
+        pen.tell("tea three")
+    where = address(neo4j_url, None)
+    with neo4j.GraphDatabase.driver(where.url, auth=where.auth) as driver:
+        driver.execute_query(
+            "MATCH (s:Store) SET s.schema = 3 WITH s MATCH (f:Fact) SET f.marks = '' REMOVE f.metadata_values"
+        )
+    with closing(Neo4jStore.open(neo4j_url, OPTIONS)) as store:
+        for wanted in ({"project": "x"}, {"priority": {"gt": 3}}, {"project": {"exists": True, "ne": "y"}}):
+            allowed = everywhere(metadata=conditions(wanted))
+            assert [fact.text for fact in store.scan(allowed, 10, None)] == ["tea one"]
+            assert store.matching(cue("tea"), 10, allowed) == [f"{1:026}"]
 
 
 def test_it_is_done_once(olden: str) -> None:

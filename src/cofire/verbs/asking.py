@@ -9,6 +9,7 @@ from datetime import date, datetime
 from typing import Annotated, TypedDict
 
 from cofire.errors import InvalidQuestion
+from cofire.metadata_filter import conditions
 from cofire.model import DEFAULT_SCOPE, Where
 from cofire.presets import MODES, PRESETS, STRATEGIES, Mode, PresetName, Strategy
 from cofire.settings import BUDGET, HEADROOM, K, Settings, by_name
@@ -28,6 +29,11 @@ class Filters(TypedDict, total=False):
     tags: Annotated[Names, "Only facts that have all of these tags."]
     category: Annotated[Names, "Only facts of these categories."]
     speaker: Annotated[Names, "Only facts said by these speakers."]
+    where: Annotated[
+        Mapping[str, object] | None,
+        'Only facts whose metadata match: {"project": "x"}, {"project": ["x", "y"]} (any of these) or {"priority": {"gte": 3}} with '
+        "eq, ne, gt, gte, lt, lte or exists. All keys must match; a dot reaches into nested metadata.",
+    ]
     since: Annotated[Moment, "Only facts from this time on: a datetime, a date, or ISO text such as 2026-05-08."]
     until: Annotated[Moment, "Only facts up to this time; a day counts to its end."]
     as_of: Annotated[Moment, "Search the facts that were valid at this time."]
@@ -119,6 +125,7 @@ def where(asked: Filters, now: datetime, *, everywhere: bool = False, whenever: 
         categories=accepting.names(asked.get("category"), "category", InvalidQuestion),
         speakers=accepting.names(asked.get("speaker"), "speaker", InvalidQuestion),
         sessions=accepting.names(asked.get("session"), "session", InvalidQuestion),
+        metadata=conditions(asked.get("where")),
         since=since,
         until=until,
         as_of=_as_of(asked.get("as_of"), now),

@@ -38,6 +38,7 @@ class Exploring(TypedDict, total=False):
         "Energy of each id, above 0 up to 1: a list in the order of ids, or by id. Default: 1 each.",
     ]
     scope: Annotated[Names, "Stay in these scopes."]
+    where: Annotated[Mapping[str, object] | None, "Only start from and reach facts whose metadata match, as in recall."]
     max_depth: Annotated[int | None, "Maximum number of links on a path. Default: the setting energy.max_depth."]
     min_activation: Annotated[
         float | None, "A path ends where its energy is below this. Default: the setting energy.min_activation."
@@ -109,7 +110,9 @@ def normalised(scores: Sequence[float]) -> list[float]:
 def _found(asked: Exploring, settings: Settings) -> Asking[tuple[dict[str, float], str]]:
     """The facts that a question finds, with their energies; or why there are none."""
     found: Recollection = yield from recall(
-        asked.get("query"), {"k": settings[SEEDS], "scope": asked.get("scope")}, settings
+        asked.get("query"),
+        {"k": settings[SEEDS], "scope": asked.get("scope"), "where": asked.get("where")},
+        settings,
     )
     hits = list(found)[: settings[SEEDS]]
     weighed = zip(hits, normalised([hit.score for hit in hits]), strict=True)
@@ -120,7 +123,9 @@ def _from_seed(seed: str, energy: float, manner: Manner) -> Asking[SeedExplorati
     try:
         (fact,) = yield Read([seed])
         if not _may_be_seen(fact, manner.conducting.where):
-            return SeedExploration(seed, energy, "seed_not_found", reason=f"No fact has the id {seed}.")
+            filtered = fact is not None and bool(manner.conducting.where.metadata)
+            reason = f"No fact has the id {seed}{' and passes the filter where' if filtered else ''}."
+            return SeedExploration(seed, energy, "seed_not_found", reason=reason)
         (trail,) = yield from follow(
             {seed: energy}, manner.conducting, manner.rule, tags=manner.tags, tag_floor=manner.tag_floor
         )
@@ -141,7 +146,7 @@ def _manner(asked: Exploring, settings: Settings, now: datetime, *, everywhere: 
         if asked.get(name) is not None
     }
     held = settings.over(said)
-    filters: Filters = {"scope": asked.get("scope")}
+    filters: Filters = {"scope": asked.get("scope"), "where": asked.get("where")}
     return Manner(
         Conducting(where(filters, now, everywhere=everywhere), kinds=None, floor=0.0, most=MOST_LINKS),
         Rule(held[MAX_DEPTH], held[MIN_ACTIVATION], held[BRANCHES]),

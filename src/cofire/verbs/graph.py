@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from cofire.asks import Asking, Now, Read, Scan, Size
 from cofire.errors import InvalidQuestion
 from cofire.graph_asks import Edges, Expand, Rated, TheNetwork
+from cofire.metadata_filter import Condition, conditions
 from cofire.model import Edge, Fact, Importance, Where
 from cofire.pictures import Cluster, Line, Node, Picture
 from cofire.stores.base import Conducting, EdgeFilter, Expansion, Network, StoreSize
@@ -31,13 +32,18 @@ ABOUT, BETWEEN = "about", "between"
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What of the graph is drawn: scopes and kinds, all where none is named, perhaps one community, and at most so many facts."""
+    """What of the graph is drawn: scopes and kinds (all by default), one community, facts by metadata, and the maximum of facts."""
 
     scope: Names
     kind: Names
     limit: int
     depth: int
     community: int | None
+    where: Mapping[str, object] | None = None
+
+    @property
+    def metadata(self) -> tuple[Condition, ...]:
+        return conditions(self.where)
 
     @property
     def scopes(self) -> tuple[str, ...] | None:
@@ -58,15 +64,16 @@ def graph(ids: str | Iterable[str] | None, frame: Frame) -> Asking[Picture]:
     size: StoreSize = yield Size()
     asked = frame.scopes
     scopes = {name: facts for name, facts in size.scopes.items() if asked is None or name in asked}
-    if sum(scopes.values()) > frame.limit and frame.community is None:
+    if sum(scopes.values()) > frame.limit and frame.community is None and not frame.metadata:
         return (yield from _clustered(scopes))
     return (yield from _whole(list(scopes), frame))
 
 
 def _whole(scopes: Sequence[str], frame: Frame) -> Asking[Picture]:
-    """Every fact, or every one of a community."""
+    """Every fact, or every one of a community or with some metadata."""
     facts, kinds = (yield from _all_facts(scopes, frame)), frame.kinds
-    inside = None if frame.community is None else frozenset(fact.id for fact in facts)
+    selected = frame.community is not None or bool(frame.metadata)
+    inside = frozenset(fact.id for fact in facts) if selected else None
     stored: list[Edge] = yield Edges(EdgeFilter(scopes=frame.scopes, ids=inside), MANY)
     lines = [_line(edge) for edge in stored if not kinds or edge.kind in kinds]
     if not kinds or ABOUT in kinds:
@@ -81,7 +88,7 @@ def _all_facts(scopes: Sequence[str], frame: Frame) -> Asking[list[Fact]]:
     if not scopes:
         return []
     now: datetime = yield Now()
-    where = Where(now, tuple(scopes), archived=True, whenever=True, community=frame.community)
+    where = Where(now, tuple(scopes), metadata=frame.metadata, archived=True, whenever=True, community=frame.community)
     found: list[Fact] = yield Scan(where, frame.limit)
     return found
 
@@ -117,7 +124,8 @@ def _around(ids: list[str], frame: Frame) -> Asking[Picture]:
     """Outward from some facts, step by step, along the strongest links of each."""
     yield from facts_by_id(ids)
     now: datetime = yield Now()
-    conducting = Conducting(Where(now, frame.scopes, whenever=True), frame.kinds or None, 0.0, BRANCHES)
+    allowed = Where(now, frame.scopes, metadata=frame.metadata, whenever=True)
+    conducting = Conducting(allowed, frame.kinds or None, 0.0, BRANCHES)
     reached, frontier, led = dict.fromkeys(ids), ids, list[Line]()
     for _ in range(frame.depth):
         found: Expansion = yield Expand(frontier, conducting)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from cofire.metadata_filter import as_mapping
 from cofire.model import Fact, Where
 from cofire.reasons import Refusal
 
@@ -48,6 +50,8 @@ def _loosened(name: str, where: Where, fact: Fact) -> dict[str, Any] | None:
         return {name: sorted({*asked, own}) if own else None}
     if name == "tags":
         return {"tags": sorted(where.tags & set(fact.tags)) or None}
+    if name == "where":
+        return {"where": as_mapping(one for one in where.metadata if one.holds(fact.metadata)) or None}
     if name in ("since", "until"):
         return {name: fact.time.isoformat() if fact.time else None}
     if name in ("as_of", "community"):
@@ -73,6 +77,7 @@ def _filters(where: Where, fact: Fact) -> Mapping[str, tuple[Where, object, obje
         "category": (replace(every, categories=where.categories), where.categories, fact.category),
         "speaker": (replace(every, speakers=where.speakers), where.speakers, fact.speaker),
         "session": (replace(every, sessions=where.sessions), where.sessions, fact.session),
+        "where": (replace(every, metadata=where.metadata), as_mapping(where.metadata), dict(fact.metadata)),
         "since": (replace(every, since=where.since), where.since, fact.time),
         "until": (replace(every, until=where.until), where.until, fact.time),
         "as_of": (replace(every, as_of=where.as_of), where.as_of, fact.stored_at),
@@ -103,4 +108,6 @@ def _shown(value: object) -> str:
         return value.isoformat()
     if isinstance(value, tuple | frozenset):
         return ", ".join(sorted(value)) or "none"
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False) if value else "none"
     return "none" if value is None else str(value)

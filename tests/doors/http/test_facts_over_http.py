@@ -198,3 +198,32 @@ def test_an_edge_of_the_kind_supersedes_replaces_its_target(served: Served) -> N
     edge = {"source": new, "target": old, "kind": "supersedes"}
     assert served.api.post("/edges", json=edge).status_code == 200
     assert served.api.get(f"/facts/{old}").json()["fact"]["superseded_by"] == [new]
+
+
+def test_facts_are_filtered_by_metadata(served: Served) -> None:
+    notes = [{"text": f"Tea {n}.", "metadata": {"project": "x", "priority": n}} for n in range(3)]
+    ids = served.api.post("/facts", json={"facts": notes}).json()["ids"]
+
+    def listed(*where: str) -> list[str]:
+        return sorted(fact["id"] for fact in served.api.get("/facts", params={"where": where}).json()["facts"])
+
+    assert listed("project=x") == ids
+    assert listed("project=x", "priority>=1", "priority<2") == [ids[1]]
+    asked = {"query": "Tea", "where": {"project": "x", "priority": [0, 2]}}
+    assert {hit["id"] for hit in served.api.post("/recall", json=asked).json()["hits"]} == {ids[0], ids[2]}
+    gone = served.api.post("/forget", json={"filter": {"where": {"priority": {"gt": 1}}}, "dry_run": True}).json()
+    assert [fact["id"] for fact in gone["facts"]] == [ids[2]]
+    start = {"ids": ids[:1], "where": {"priority": 0}}
+    assert [fact["id"] for fact in served.api.post("/explore", json=start).json()["facts"]] == ids[:1]
+    drawn = served.api.get("/graph", params={"where": "priority<1"}).json()
+    assert [node["id"] for node in drawn["nodes"]] == ids[:1]
+    around = served.api.get("/graph/around", params={"ids": ids[0], "where": "priority<1"}).json()
+    assert [node["id"] for node in around["nodes"]] == ids[:1]
+
+
+def test_a_filter_by_metadata_that_cannot_be_applied_is_refused(served: Served) -> None:
+    asked = {"query": "Tea", "where": {"priority": {"near": 1}}}
+    for refused in (served.api.post("/recall", json=asked), served.api.get("/facts", params={"where": ">3"})):
+        assert refused.status_code == 422
+    assert "gte" in str(error(served.api.post("/recall", json=asked)))
+    assert served.api.post("/recall", json={"query": "Tea", "where": {}}).status_code == 422

@@ -11,11 +11,13 @@ from rich.text import Text
 from rich.tree import Tree
 
 from cofire.doors.cli.calling import Call
+from cofire.doors.cli.filters import Conditions
 from cofire.doors.cli.graph_layout import texts_of
 from cofire.doors.cli.layout import clipped
 from cofire.doors.cli.screen import out, show, show_json, styled, warn
 from cofire.errors import NotFound
 from cofire.ids import is_id
+from cofire.metadata_filter import parse_expressions
 from cofire.spreads import Exploration, Hop, SeedExploration
 
 SHORT = 60
@@ -48,6 +50,7 @@ class Manner:
     scope: Annotated[
         list[str] | None, typer.Option("--scope", metavar="NAME", help="Stay in this scope. Repeatable.")
     ] = None
+    where: Conditions = None
     max_depth: Annotated[int | None, typer.Option("--max-depth", metavar="N", help="Follow at most so many links.")] = (
         None
     )
@@ -62,7 +65,8 @@ class Manner:
     def keywords(self) -> dict[str, Any]:
         """What was said, in the keywords of Memory.explore."""
         said = {"query": self.query, "tags": self.tag, "scope": self.scope or None, "max_depth": self.max_depth}
-        return {**said, "branches": self.branches, "min_activation": self.min_activation}
+        where = parse_expressions(self.where or ()) or None
+        return {**said, "where": where, "branches": self.branches, "min_activation": self.min_activation}
 
 
 def explore(*, ids: Ids = None, manner: Manner, call: Call) -> None:
@@ -90,8 +94,8 @@ def _refuse_unknown(found: Exploration) -> None:
     """One unknown fact among others is told beside them; where there is no other, there is no answer."""
     if found.seeds and all(seed.status == "seed_not_found" for seed in found.seeds):
         ids = [seed.seed for seed in found.seeds]
-        named = f"the id {ids[0]}" if len(ids) == 1 else f"one of the ids {', '.join(ids)}"
-        raise NotFound(f"No fact has {named}.", way_out="List the ids with: cofire list")
+        named = f"No fact has one of the ids {', '.join(ids)}." if len(ids) > 1 else found.seeds[0].reason
+        raise NotFound(named, way_out="List the ids with: cofire list")
 
 
 def exploration_json(found: Exploration, texts: Mapping[str, str]) -> dict[str, Any]:

@@ -11,12 +11,14 @@ import typer
 
 import cofire
 from cofire.doors.cli.calling import Call
+from cofire.doors.cli.filters import Conditions
 from cofire.doors.cli.layout import counted
 from cofire.doors.cli.moving import refuse_to_overwrite
 from cofire.doors.cli.screen import note, show, show_json
 from cofire.doors.picture.page import page
 from cofire.doors.picture.scene import CommunityKey, Scene, scene
 from cofire.errors import InvalidInput, NotFound
+from cofire.metadata_filter import parse_expressions
 from cofire.pictures import Picture
 from cofire.recollection import Hit
 from cofire.settings import recall_settings
@@ -44,6 +46,7 @@ class Subject:
     scope: Annotated[list[str] | None, typer.Option("--scope", metavar="NAME", help="Ask this scope. Repeatable.")] = (
         None
     )
+    where: Conditions = None
     kind: Annotated[
         list[str] | None, typer.Option("--kind", metavar="NAME", help="Follow links of this kind. Repeatable.")
     ] = None
@@ -51,6 +54,11 @@ class Subject:
     limit: Annotated[
         int, typer.Option("--limit", metavar="N", min=1, max=MOST_FACTS, help="Show about so many facts.")
     ] = 24
+
+    @property
+    def conditions(self) -> dict[str, Any] | None:
+        """The filter by metadata, as Memory takes it."""
+        return parse_expressions(self.where or ()) or None
 
 
 def graph(*, file: HtmlFile, subject: Subject, force: Force = False, call: Call) -> None:
@@ -79,7 +87,7 @@ def _refuse_what_cannot_be_drawn(file: Path, subject: Subject) -> None:
 
 def _asked(memory: cofire.Memory, subject: Subject) -> Scene:
     """What came back, with all facts on the ways that led there, and their neighbours in the scopes that were asked."""
-    said: dict[str, Any] = {"k": subject.k, "scope": subject.scope}
+    said: dict[str, Any] = {"k": subject.k, "scope": subject.scope, "where": subject.conditions}
     found = memory.recall(subject.about or "", **{name: one for name, one in said.items() if one})
     if not found.known:
         raise NotFound(
@@ -107,7 +115,9 @@ def _surroundings(
     memory: cofire.Memory, ids: Sequence[str], scopes: Sequence[str], subject: Subject
 ) -> tuple[Picture, dict[CommunityKey, str]]:
     """What lies around some facts, and the names of the communities there."""
-    around = memory.graph(ids, depth=subject.depth, scope=scopes, kind=subject.kind, limit=subject.limit)
+    around = memory.graph(
+        ids, depth=subject.depth, scope=scopes, kind=subject.kind, where=subject.conditions, limit=subject.limit
+    )
     if not any(node.importance for node in around.nodes):
         return around, {}
     return around, {(one.scope, one.number): one.name for one in memory.communities(scope=scopes, limit=1_000)}

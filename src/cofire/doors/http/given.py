@@ -12,9 +12,11 @@ from cofire.doors.http.words import (
     Count,
     Depth,
     EdgeMode,
+    Expressions,
     Id,
     Ids,
     IdsWithCommas,
+    MetadataFilter,
     Mode,
     Moment,
     Name,
@@ -31,6 +33,7 @@ from cofire.doors.http.words import (
     Tags,
     Text,
 )
+from cofire.metadata_filter import parse_expressions
 
 MOST_AT_ONCE = 1_000
 
@@ -120,6 +123,7 @@ class Filter(Said):
     tags: Names | None = None
     category: Names | None = None
     speaker: Names | None = None
+    where: MetadataFilter | None = None
     since: Moment | None = None
     until: Moment | None = None
     as_of: Moment | None = None
@@ -150,6 +154,7 @@ class FromIds(Said):
     ids: Ids
     tags: Names | None = None
     scope: Names | None = None
+    where: MetadataFilter | None = None
 
 
 class FromQuery(Said):
@@ -158,6 +163,7 @@ class FromQuery(Said):
     query: QuestionText
     tags: Names | None = None
     scope: Names | None = None
+    where: MetadataFilter | None = None
 
 
 Start = Annotated[FromIds | FromQuery, _with("ids", FromIds, otherwise=FromQuery)]
@@ -240,6 +246,7 @@ class FactsAsked(Asked):
     category: SomeNames = []
     session: SomeNames = []
     speaker: SomeNames = []
+    where: Expressions = []
     since: Moment | None = None
     until: Moment | None = None
     as_of: Moment | None = None
@@ -257,7 +264,8 @@ class FactsAsked(Asked):
         renamed = {"tag": "tags"}
         besides = {"pinned", "archived", "superseded", "text", "limit", "before"}
         said = {renamed.get(name, name): value for name, value in self if name not in besides}
-        return {name: value for name, value in said.items() if value not in (None, [])}
+        said["where"] = parse_expressions(self.where)
+        return {name: value for name, value in said.items() if value not in (None, [], {})}
 
 
 class EdgesAsked(Asked):
@@ -271,10 +279,11 @@ class EdgesAsked(Asked):
 
 
 class GraphAsked(Asked):
-    """What of the graph to draw. Above `limit` facts there are clusters instead, unless it is one community's facts that are asked for."""
+    """What of the graph to draw. Above `limit` facts there are clusters instead, unless `community` or `where` selects facts."""
 
     scope: SomeNames = []
     kinds: SomeNames = []
+    where: Expressions = []
     community: Community | None = None
     limit: Annotated[int, Field(ge=1, le=100_000)] = 10_000
 
@@ -285,6 +294,7 @@ class AroundAsked(Asked):
     ids: Annotated[list[IdsWithCommas], Field(min_length=1)]
     depth: Depth = 1
     kinds: SomeNames = []
+    where: Expressions = []
     limit: Annotated[int, Field(ge=1, le=10_000)] = 1_000
 
     @property

@@ -14,6 +14,7 @@ from cofire.doors.http import answers, given
 from cofire.doors.http.routing import STREAMED, TheMemory, answer, router
 from cofire.doors.http.streams import progress_of, told, wants_events
 from cofire.doors.shapes import community_json, proposal_json
+from cofire.metadata_filter import parse_expressions
 from cofire.pictures import Picture
 
 routes = router("graph")
@@ -39,13 +40,16 @@ async def connect(said: given.NewEdge, memory: TheMemory) -> JSONResponse:
 async def graph(asked: Annotated[given.GraphAsked, Query()], memory: TheMemory) -> Response:
     """All facts, or those of a community, and the strongest edges between them; above `limit` facts, the communities instead."""
     wanted = asked.model_dump(include={"community", "limit"})
-    return await _drawn(await memory.graph(kind=asked.kinds, scope=asked.scope or None, **wanted))
+    where = parse_expressions(asked.where) or None
+    return await _drawn(await memory.graph(kind=asked.kinds, scope=asked.scope or None, where=where, **wanted))
 
 
 @routes.get("/graph/around", response_model=answers.Graph)
 async def around(asked: Annotated[given.AroundAsked, Query()], memory: TheMemory) -> Response:
     """Some facts and what lies around them, so many steps away."""
-    return await _drawn(await memory.graph(asked.listed, depth=asked.depth, kind=asked.kinds, limit=asked.limit))
+    wanted = asked.model_dump(include={"depth", "limit"})
+    where = parse_expressions(asked.where) or None
+    return await _drawn(await memory.graph(asked.listed, kind=asked.kinds, where=where, **wanted))
 
 
 @routes.get("/communities", response_model=answers.Communities)

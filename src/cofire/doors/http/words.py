@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, TypeAdapter, WithJsonSchema, WrapValidator
 
-from cofire.errors import NotFound
+from cofire.errors import InvalidQuestion, NotFound
+from cofire.metadata_filter import COMPARISONS, conditions, parse_expressions
 from cofire.presets import MODES, PRESETS, STRATEGIES
 from cofire.settings import KNOBS, Knob
 
@@ -86,6 +87,24 @@ def _moment(given: str) -> str:
     return given
 
 
+def _metadata_filter(given: dict[str, Any]) -> dict[str, Any]:
+    """Refuse a filter by metadata that cannot be applied."""
+    try:
+        conditions(given)
+    except InvalidQuestion as error:
+        raise ValueError(str(error)) from error
+    return given
+
+
+def _expression(given: str) -> str:
+    """Refuse what is no condition on metadata."""
+    try:
+        parse_expressions([given])
+    except InvalidQuestion as error:
+        raise ValueError(str(error)) from error
+    return given
+
+
 def one_of(names: Iterable[str]) -> Callable[[str], str]:
     """A check that a word is one of some."""
     known = tuple(names)
@@ -155,6 +174,41 @@ Ids = Annotated[list[Id], Field(min_length=1, max_length=1_000)]
 # In an address a list is a name that is repeated; an empty one is the same as none.
 SomeNames = Annotated[list[Name], Field(max_length=MOST_NAMES)]
 SomeIds = Annotated[list[Id], Field(max_length=MOST_NAMES)]
+# A key alone, or a key and a value with an operator between.
+_CONDITION = rf"^\s*{SEEN[:-1]}=<>!][^=<>!]*((!=|[<>]=?|=)[\s\S]*)?$"
+Expressions = Annotated[
+    list[Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(_expression), _shown(_CONDITION, minLength=1)]],
+    Field(max_length=MOST_NAMES),
+]
+_SCALAR = {"type": ["string", "number", "boolean", "null"]}
+_SCALARS = {"anyOf": [_SCALAR, {"type": "array", "items": _SCALAR, "minItems": 1}]}
+_OPERATORS = {"eq": _SCALARS, "ne": _SCALARS, "exists": {"type": "boolean"}} | {
+    name: {"type": ["string", "number"]} for name in COMPARISONS
+}
+MetadataFilter = Annotated[
+    dict[str, Any],
+    AfterValidator(_metadata_filter),
+    WithJsonSchema(
+        {
+            "type": "object",
+            "description": "Conditions on metadata by key: a value, a list of which any matches, or operators with values.",
+            "propertyNames": {"minLength": 1},
+            "minProperties": 1,
+            "additionalProperties": {
+                "anyOf": [
+                    *_SCALARS["anyOf"],
+                    {
+                        "type": "object",
+                        "properties": _OPERATORS | {"not": _SCALARS},
+                        "additionalProperties": False,
+                        "minProperties": 1,
+                    },
+                ]
+            },
+            "examples": [{"project": "x", "priority": {"gte": 3}}],
+        }
+    ),
+]
 Moment = Annotated[
     str,
     AfterValidator(_moment),

@@ -26,7 +26,7 @@ MOST_EXPLORED = 50
 
 async def recall(desk: Desk, said: Said) -> Answer:
     if "why" in said:
-        return await why(desk, {"query": said["query"], "id": said["why"], **_among(said, "k")})
+        return await why(desk, {"id": said.pop("why"), **said})
     found = await desk.memory.recall(said.pop("query"), scope=desk.scope, **said)
     desk.show(hit.fact for hit in found.hits)
     structured = {
@@ -81,10 +81,6 @@ async def why(desk: Desk, said: Said) -> Answer:
         "remedies": [one.change for one in found.remedies],
     }
     return Answer(fenced(found.text().splitlines()), structured)
-
-
-def _among(said: Said, *names: str) -> Said:
-    return {name: said[name] for name in names if name in said}
 
 
 async def _refuse_if_not_explained(desk: Desk) -> None:

@@ -28,7 +28,7 @@ def understood(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     """
     said: dict[str, Any] = {}
     for spelled, value in given.items():
-        if value is None or value in ("", []):
+        if value is None or value in ("", [], {}):
             continue
         name = _name(tool, spelled)
         read = _read(tool.takes[name].kind, value, spelled)
@@ -76,6 +76,7 @@ def _read(kind: Kind, value: Any, spelled: str) -> Any:
         return _READERS[kind](value)
     except (ValueError, TypeError, KeyError, OverflowError) as problem:
         wanted = {"text": "text", "texts": "a list of texts", "whole": "a whole number", "yes": "true or false"}
+        wanted["mapping"] = "a JSON object"
         way_out = f"Give {wanted.get(kind, 'a number')}."
         raise InvalidInput(f"{spelled} cannot be {_shown(value)}.", way_out=way_out) from problem
 
@@ -129,10 +130,19 @@ def _yes(value: Any) -> bool:
     return value if isinstance(value, bool) else _YES[str(value).lower()]
 
 
+def _mapping(value: Any) -> dict[str, Any]:
+    """An object, also where it came written as JSON."""
+    read = json.loads(value) if isinstance(value, str) else value
+    if not isinstance(read, dict):
+        raise TypeError(value)
+    return read
+
+
 _READERS: Mapping[Kind, Callable[[Any], Any]] = {
     "text": _text,
     "texts": _texts,
     "whole": _whole,
     "number": _number,
     "yes": _yes,
+    "mapping": _mapping,
 }

@@ -21,7 +21,7 @@ async def forget(desk: Desk, said: dict[str, Any]) -> Answer:
         return await _undo(desk, said["undo"])
     confirmed, ids = said.pop("confirm", False), said.pop("ids", None)
     if ids is None and not said:
-        raise InvalidInput("Nothing says what to forget.", way_out="Give ids, tags or a session.")
+        raise InvalidInput("Nothing says what to forget.", way_out="Give ids, tags, a session or where.")
     if ids is not None:
         await desk.facts(ids)
     told = await desk.memory.forget(ids, dry_run=not confirmed, scope=desk.scope, **said)

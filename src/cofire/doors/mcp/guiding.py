@@ -15,7 +15,7 @@ _HERE: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "recall": {
             "what": "Finds the facts that answer a question, or says that nothing is known.",
-            "when": "Before answering from memory; narrow it by tags, session, speaker, category, since, until, or as_of a time.",
+            "when": "Before answering from memory; narrow it by tags, session, speaker, category, since, until, as_of, where (metadata).",
             "next": "feedback on what helped; why=id about a fact that is missing; supersede or update what is wrong.",
         },
         "feedback": {
@@ -31,7 +31,7 @@ _HERE: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "connect": {"next": "explore, to see it in its place."},
         "forget": {
-            "what": "Removes facts by ids, tags or session, with all that hangs on them. Its receipt keeps them apart.",
+            "what": "Removes facts by ids, tags, session or where, with their edges and descriptions. The receipt keeps a copy.",
             "when": "When something must not be known any more. The first call only shows what would go; confirm=true removes it.",
             "next": "forget with undo=the receipt brings them back, while it lasts.",
         },

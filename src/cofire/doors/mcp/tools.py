@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
-Kind = Literal["text", "texts", "whole", "yes", "number"]
+Kind = Literal["text", "texts", "whole", "yes", "number", "mapping"]
 Schema = dict[str, Any]
 
 SCHEMAS: Mapping[Kind, Schema] = MappingProxyType(
@@ -17,6 +17,7 @@ SCHEMAS: Mapping[Kind, Schema] = MappingProxyType(
         "whole": {"type": "integer"},
         "yes": {"type": "boolean"},
         "number": {"type": "number"},
+        "mapping": {"type": "object"},
     }
 )
 _THINGS: Schema = {"type": "array", "items": {"type": "object"}}
@@ -67,6 +68,7 @@ def _hidden(kind: Kind, *also: str) -> Parameter:
 _QUERY = ("question", "q", "search", "prompt", "text")
 _IDS = ("id", "fact_id", "fact_ids", "memory_id", "memory_ids", "facts")
 _TAGS = Parameter("texts", ("tag", "labels"))
+_WHERE = _hidden("mapping", "filter", "filters", "metadata")
 _NARROWING = {
     "session": _hidden("texts", "session_id"),
     "category": _hidden("texts", "categories"),
@@ -87,6 +89,7 @@ _TOOLS = (
             "speaker": _hidden("text", "who", "author"),
             "session": _hidden("text", "session_id"),
             "category": _hidden("text"),
+            "metadata": _hidden("mapping", "meta"),
             "source": _hidden("text", "url"),
             "valid_from": _hidden("text"),
             "valid_until": _hidden("text"),
@@ -104,6 +107,7 @@ _TOOLS = (
             "tags": _TAGS,
             "since": Parameter("text", ("after", "start", "from_date")),
             "until": Parameter("text", ("before", "end", "to_date")),
+            "where": Parameter("mapping", ("filter", "filters", "metadata"), '{"priority":{"gte":3}}'),
             "why": Parameter("text", ("explain", "why_id"), "explain this fact id"),
             "as_of": _hidden("text"),
             **_NARROWING,
@@ -133,6 +137,7 @@ _TOOLS = (
             "tags": _TAGS,
             "at": _hidden("text", "when", "date", "time", "timestamp"),
             "category": _hidden("text"),
+            "metadata": _hidden("mapping", "meta"),
             "valid_from": _hidden("text"),
             "valid_until": _hidden("text"),
             "expires": _hidden("text", "expires_at"),
@@ -179,6 +184,7 @@ _TOOLS = (
             "ids": Parameter("texts", _IDS),
             "tags": _TAGS,
             "session": Parameter("text", ("session_id",)),
+            "where": _WHERE,
             "confirm": Parameter("yes", ("confirmed", "yes", "force")),
             "undo": Parameter("text", ("receipt", "undo_receipt", "restore"), "a receipt"),
         },
@@ -193,6 +199,7 @@ _TOOLS = (
             "ids": Parameter("texts", _IDS),
             "max_depth": Parameter("whole", ("depth", "hops")),
             "tags": _hidden("texts", "tag", "labels"),
+            "where": _WHERE,
             "branches": _hidden("whole", "breadth"),
         },
         {"facts": _THINGS, "paths": _THINGS, "reason": "text"},

@@ -170,6 +170,14 @@ class Columns:
             self._places = np.concatenate([self._places, np.full(more, -1, np.int32)])
         return self._places
 
+    def mask_of(self, keys: NDArray[np.int64]) -> Mask:
+        """Which positions hold a fact with one of these keys."""
+        places = self.places()
+        positions = places[keys[keys < len(places)]]
+        mask = np.zeros(self.size, np.bool_)
+        mask[positions[positions >= 0]] = True
+        return mask
+
     def survivors(self) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64]]:
         """The living rows, and the new position of each old one (-1 for the dead)."""
         alive = self["alive"]

@@ -18,7 +18,7 @@ from cofire.stores.index.terms import Held, hint, unpacked
 from cofire.stores.linking import content_order
 from cofire.stores.neo4j import learning, taking, writing
 from cofire.stores.neo4j.querying import Query, Querying, both
-from cofire.stores.neo4j.rows import marked, marking
+from cofire.stores.neo4j.rows import metadata_properties
 
 # Relationships as rows: the kind of row, and the columns of their two ends. The rest has the same name in both.
 RELATIONSHIPS = {
@@ -138,13 +138,13 @@ def _node(one: Mapping[str, Any]) -> Node:
 def _searchable(node: Node) -> Node:
     """A node with the words and marks that the full-text index reads; they follow from what it says."""
     said = {name: node[name] for name in ("text", "subject", "category", "speaker", "session", "scope")}
-    fact = Fact(**said, tags=tuple(sorted(node["tags"])))
+    fact = Fact(**said, tags=tuple(sorted(node["tags"])), metadata=json.loads(node["metadata"] or "{}"))
     tokens = dict.fromkeys([*all_spellings(fact.reading), *(word for tag in fact.tags for word in words(tag))])
     return node | {
         "tags": list(fact.tags),
         "tokens": " ".join(tokens),
         "hinted": " ".join(_hinted(node)) or None,
-        "marks": " ".join(marking(kind, value) for kind, value in marked(fact)),
+        **metadata_properties(fact),
     }
 
 

@@ -10,7 +10,7 @@ from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, StoreSize
 from cofire.stores.neo4j import schema
 from cofire.stores.neo4j.bringing import Brought
 from cofire.stores.neo4j.querying import Query, Querying, Row, joined
-from cofire.stores.neo4j.rows import FACT, condition, fact
+from cofire.stores.neo4j.rows import FACT, condition, fact, metadata_query
 
 
 def read(brought: Brought, ids: Sequence[str]) -> Querying[list[Fact | None]]:
@@ -34,11 +34,16 @@ def scan(where: Where, limit: int, before: str | None) -> Querying[list[Fact]]:
     """A page of the facts that pass a filter, newest first."""
     passing = condition(where)
     below = " AND f.id < $before" if before is not None else ""
+    marked = metadata_query(where)
+    source = _MARKED if marked else "MATCH (f:Fact)"
     found = yield Query(
-        f"MATCH (f:Fact) WHERE {passing.clause}{below} WITH f ORDER BY f.id DESC LIMIT $limit RETURN {FACT} AS row",
-        {**passing.parameters, "before": before, "limit": limit},
+        f"{source} WHERE {passing.clause}{below} WITH f ORDER BY f.id DESC LIMIT $limit RETURN {FACT} AS row",
+        {**passing.parameters, "before": before, "limit": limit, "index": schema.FACT_WORDS, "marked": marked},
     )
     return [fact(row) for row in found]
+
+
+_MARKED = "CALL db.index.fulltext.queryNodes($index, $marked) YIELD node AS f WITH f"
 
 
 def record(name: str) -> Querying[Record | None]:

@@ -19,7 +19,7 @@ from cofire.stores.base import WordCue
 from cofire.stores.index.terms import Held, hint, term, unpacked
 from cofire.stores.neo4j.neighbouring import around
 from cofire.stores.neo4j.querying import Query, Querying, Rows
-from cofire.stores.neo4j.rows import condition, marking
+from cofire.stores.neo4j.rows import condition, metadata_marks, require_any
 from cofire.stores.neo4j.schema import FACT_WORDS
 from cofire.stores.neo4j.searching import best
 
@@ -120,20 +120,17 @@ def words_query(words: Sequence[str], hint_weight: float, where: Where, *, marks
     hinted = f" hinted:({quoted})^{hint_weight:.4f}" if hint_weight else ""
     required = [f"+(tokens:({quoted}){hinted})"]
     if where.scopes is not None:
-        required.append(_any_of("scope", where.scopes))
+        required.append(require_any("scope", where.scopes))
     for kind, values in (("category", where.categories), ("speaker", where.speakers), ("session", where.sessions)):
-        required += [_any_of(kind, sorted(values))] if values and marks else []
-    required += [_any_of("tag", [tag]) for tag in sorted(where.tags) if marks]
+        required += [require_any(kind, sorted(values))] if values and marks else []
+    required += [require_any("tag", [tag]) for tag in sorted(where.tags) if marks]
+    required += [require_any(kind, values) for kind, values in metadata_marks(where) if marks]
     return " ".join(required)
 
 
 def all_words_query(words: Sequence[str], scope: str) -> str:
     """Words that a fact of a scope must hold all of, as Lucene reads them."""
-    return " ".join([*(f"+tokens:{_quoted(word)}" for word in words), _any_of("scope", [scope])])
-
-
-def _any_of(kind: str, values: Sequence[str]) -> str:
-    return f"+marks:({' '.join(marking(kind, value) for value in values) or 'none'})"
+    return " ".join([*(f"+tokens:{_quoted(word)}" for word in words), require_any("scope", [scope])])
 
 
 def _quoted(word: str) -> str:

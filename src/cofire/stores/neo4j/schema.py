@@ -12,6 +12,8 @@ Bytes are the same as in SQLite, so that both stores decide alike to the last bi
   number      in which order facts came into their scope, from 1, never given twice
   scope text subject category speaker session position source metadata (JSON)
   tags        a list, sorted
+  metadata_values  a list: keys of the metadata with their values as text that compares like the value (`rows.token`); absent without
+              metadata
   at stored_at valid_from valid_until expires reinforced_at, and `told`: at or, where nobody said, stored_at
   reinforced  how often it was told again; pinned, archived: always there, true or false
   hours       the active-hours clock at its last telling
@@ -20,7 +22,8 @@ Bytes are the same as in SQLite, so that both stores decide alike to the last bi
   length      of its words all told; places: bytes, the sentences of its words (`packed_places`)
   tokens      its words, a space between: what the full-text index reads
   hinted      the words of its descriptions, likewise
-  marks       its scope, tags, category, speaker and session as words that no text has (`marking`), for filters inside that index
+  marks       its scope, tags, category, speaker, session and metadata as words that no text has (`marking`), for filters inside
+              that index
   stored      bytes: its vector as float16, which decides; absent without an embedder
   vector      the same as seen from the model's resting point, in 255 steps, for the vector index; absent where that is nowhere
   incoming    bytes: its vector of the model that is moving in
@@ -66,8 +69,9 @@ from cofire.errors import StoreTooNew
 from cofire.installation import upgrade_command
 from cofire.stores.neo4j.querying import Query, Querying
 
-VERSION = 3
+VERSION = 4
 _FIRST_WITH_ALL_WORDS = 3
+_FIRST_WITH_METADATA_VALUES = 4
 FACT_VECTORS, FACT_WORDS = "cofire_fact_vectors", "cofire_fact_words"
 
 _UNIQUE = (
@@ -142,6 +146,11 @@ def upgrades(found: int) -> list[str]:
 def lacks_words(found: int) -> bool:
     """Whether a database of a schema holds facts whose words were read without elisions and second spellings."""
     return 0 < found < _FIRST_WITH_ALL_WORDS
+
+
+def lacks_metadata_values(found: int) -> bool:
+    """Whether a database of a schema holds facts whose metadata filters cannot look up."""
+    return 0 < found < _FIRST_WITH_METADATA_VALUES
 
 
 def version() -> Querying[int]:

@@ -13,10 +13,11 @@ from cofire.embedders.base import StoredModel, Vectors
 from cofire.model import Where
 from cofire.stores.base import LEAST_COSINE, MODEL_RECORD, Near
 from cofire.stores.neo4j.querying import Query, Querying, Rows
-from cofire.stores.neo4j.rows import condition
-from cofire.stores.neo4j.schema import FACT_VECTORS
+from cofire.stores.neo4j.rows import condition, metadata_query
+from cofire.stores.neo4j.schema import FACT_VECTORS, FACT_WORDS
 
-# Scopes with no more facts than this are looked through one by one; beyond it the index proposes, which knows no scopes.
+# Scopes, and facts with some metadata, are compared one by one up to this number; beyond it the vector index proposes, which has
+# neither scopes nor metadata.
 FEW = 2_000
 # How many more the vector index is asked for than are wanted, since some will not pass the filter; and how many at most.
 WIDER, WIDEST = 4, 20_000
@@ -55,13 +56,17 @@ def nearest(vector: Vectors, k: int, where: Where, candidates: int, least: float
 
 def _closest(vector: Vectors, wanted: int, reach: int, where: Where) -> Query:
     passing = condition(where)
+    marked = metadata_query(where)
+    count, source = (_COUNT_MARKED, _MARKED) if marked else (_COUNT_SCOPES, _ALL)
     return Query(
-        _NEAREST.format(passing=passing.clause),
+        _NEAREST.format(passing=passing.clause, count=count, source=source),
         {
             **passing.parameters,
             "model": MODEL_RECORD,
             "vector": np.asarray(vector, np.float64).ravel().tolist(),
             "index": FACT_VECTORS,
+            "words": FACT_WORDS,
+            "marked": marked,
             "scopes": None if where.scopes is None else list(where.scopes),
             "few": FEW,
             "wanted": wanted,
@@ -76,15 +81,14 @@ _NEAREST = """
 MATCH (m:Record {{name: $model}})
 WITH m, [at IN range(0, size($vector) - 1) | $vector[at] - m.mean[at]] AS asked
 CALL () {{ MATCH (fact:Fact) RETURN count(fact) AS everywhere }}
-CALL () {{ MATCH (s:Scope) WHERE s.scope IN $scopes RETURN sum(s.facts) AS named }}
-WITH m, asked, everywhere, CASE WHEN $scopes IS NULL THEN everywhere ELSE named END AS inside
-CALL (asked, inside) {{
+{count}
+CALL (asked, inside, marked) {{
   UNWIND CASE WHEN inside <= $few THEN [asked] ELSE [] END AS exactly
-  MATCH (f:Fact) WHERE {passing} AND f.number > 0 AND f.stored IS NOT NULL
+  {source} WHERE {passing} AND f.number > 0 AND f.stored IS NOT NULL
   WITH f, coalesce(vector.similarity.cosine(f.vector, exactly), 0.5) AS near ORDER BY near DESC LIMIT $wanted
   RETURN f
 UNION
-  WITH asked, inside WHERE inside > $few
+  WITH asked, inside, marked WHERE inside > $few
   CALL db.index.vector.queryNodes($index, $reach, asked) YIELD node AS f, score
   WITH f, score WHERE {passing} WITH f, score ORDER BY score DESC LIMIT $wanted
   RETURN f
@@ -92,6 +96,21 @@ UNION
 WITH m, everywhere, inside, collect([f.id, f.stored]) AS found
 RETURN [m.value, CASE WHEN inside <= $few THEN 0 ELSE everywhere END, found] AS row
 """
+
+
+# How many facts may be meant: those of the scopes, or those with the marks of the metadata.
+_COUNT_SCOPES = """
+CALL () { MATCH (s:Scope) WHERE s.scope IN $scopes RETURN sum(s.facts) AS named }
+WITH m, asked, everywhere, CASE WHEN $scopes IS NULL THEN everywhere ELSE named END AS inside, null AS marked
+"""
+_COUNT_MARKED = """
+CALL () {
+  CALL db.index.fulltext.queryNodes($words, $marked, {limit: $few + 1}) YIELD node RETURN collect(node) AS marked
+}
+WITH m, asked, everywhere, size(marked) AS inside, marked
+"""
+_ALL = "MATCH (f:Fact)"
+_MARKED = "UNWIND marked AS f WITH f, exactly"
 
 
 def _closest_first(vector: Vectors, model: StoredModel, found: Rows, k: int, least: float) -> list[str]:

@@ -20,6 +20,7 @@ from neo4j.exceptions import IncompleteCommit
 from cofire.errors import StoreError, StoreUnavailable
 from cofire.learned import Keeping, Shown
 from cofire.stores.neo4j import (
+    metadata_values,
     recall_log,
     rewording,
     schema,
@@ -93,11 +94,15 @@ class Neo4jStore(Methods):
         with translated(self.place), self._session() as session:
             for statement in (*schema.statements(), *schema.upgrades(known)):
                 session.run(cast(Any, statement)).consume()
+        last_id: str | None = ""
         if schema.lacks_words(known):
-            last_id: str | None = ""
             while last_id is not None:
                 last_id = self._write(rewording.reword_portion, last_id)
             self._write(rewording.count_reworded)
+        if schema.lacks_metadata_values(known):
+            last_id = ""
+            while last_id is not None:
+                last_id = self._write(metadata_values.fill_portion, last_id)
         self._write(schema.mark_ready)
 
     def _read(self, begun: Begun[T]) -> T:
@@ -199,11 +204,15 @@ class AsyncNeo4jStore(Methods):
             async with self._session() as session:
                 for statement in (*schema.statements(), *schema.upgrades(known)):
                     await (await session.run(cast(Any, statement))).consume()
+        last_id: str | None = ""
         if schema.lacks_words(known):
-            last_id: str | None = ""
             while last_id is not None:
                 last_id = await self._write(rewording.reword_portion, last_id)
             await self._write(rewording.count_reworded)
+        if schema.lacks_metadata_values(known):
+            last_id = ""
+            while last_id is not None:
+                last_id = await self._write(metadata_values.fill_portion, last_id)
         await self._write(schema.mark_ready)
 
     async def _read(self, begun: Begun[Any]) -> Any:  # type: ignore[override]

@@ -28,6 +28,7 @@ from cofire.stores.sqlite.connecting import Line, state_of
 from cofire.stores.sqlite.graph_writing import fact_keys
 from cofire.stores.sqlite.hinting import FIRST_VERSION
 from cofire.stores.sqlite.in_bulk import read_once
+from cofire.stores.sqlite.metadata_values import MetadataMatches
 from cofire.stores.sqlite.noting import News, held
 from cofire.stores.sqlite.writing import KEPT_REMOVALS
 
@@ -51,6 +52,7 @@ class LiveIndex:
         self._version = -1
         # The last filter that was asked for, and which positions pass it.
         self._masked: tuple[Where, Mask] | None = None
+        self._metadata = MetadataMatches()
         self._times: dict[tuple[int, ...], tuple[datetime | None, datetime | None]] = {}
         self._adjacency: Adjacency | None = None
         # Up to where the adjacency has followed, and the facts that were removed since.
@@ -109,7 +111,12 @@ class LiveIndex:
         """Which positions pass a filter; a recall asks several times for the same."""
         if self._masked is None or self._masked[0] is not where:
             members = None if where.community is None else learning.members(connection, where.community)
-            self._masked = where, self._index.admitted(where, self.scope_keys(where.scopes), members)
+            mask = self._index.admitted(where, self.scope_keys(where.scopes), members)
+            for condition in where.metadata:
+                keys = self._metadata.keys(connection, condition, self._version)
+                matching = self._index.columns.mask_of(keys)
+                mask = mask & (~matching if condition.negated else matching)
+            self._masked = where, mask
         return self._masked[1]
 
     def scope_keys(self, scopes: Sequence[str] | None) -> list[int] | None:
@@ -189,6 +196,7 @@ class LiveIndex:
             with read_once(connection):
                 self._index, self._version = loaded(connection, epoch, graph=self._graph)
             self._adjacency = None
+            self._metadata = MetadataMatches()
         news = self._own
         if news is None or (news.epoch, news.since, news.version) != (epoch, self._version, version):
             news = news_since(connection, self._version, epoch, version)

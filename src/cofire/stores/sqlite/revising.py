@@ -14,7 +14,7 @@ from cofire.model import Fact, NewFact, Past
 from cofire.stores.index.moments import moment, stamp, stamp_or_none
 from cofire.stores.index.terms import marks, packed, packed_places
 from cofire.stores.refusing import refuse_twin
-from cofire.stores.sqlite import citing, rows
+from cofire.stores.sqlite import citing, metadata_values, rows
 from cofire.stores.sqlite import graph_writing as graph
 
 MOMENTS = ("at", "valid_from", "valid_until", "expires")
@@ -54,6 +54,7 @@ def revise(connection: apsw.Connection, new: NewFact, now: datetime, version: in
     connection.execute(_UPDATE, (*_values(after), *_search(new), version, key))
     connection.execute("DELETE FROM tags WHERE fact = ?", (key,))
     connection.executemany("INSERT INTO tags(fact, tag) VALUES (?, ?)", [(key, tag) for tag in after.tags])
+    metadata_values.rewrite(connection, key, after.metadata)
     if anew:
         _begin_anew(connection, key, new, version)
 

@@ -17,6 +17,7 @@ from cofire.stores.fact_rows import fact_of
 from cofire.stores.index.index import Row
 from cofire.stores.index.moments import FAR, stamp, stamp_or_none
 from cofire.stores.index.terms import Held, marks, packed, packed_places
+from cofire.stores.sqlite import metadata_values
 
 _TAGS = "(SELECT json_group_array(tag) FROM (SELECT tag FROM tags WHERE fact = {} ORDER BY tag))"
 _COLUMNS = f"""
@@ -173,6 +174,10 @@ def condition(where: Where) -> tuple[str, list[Any]]:
             require(f"{column} IN (SELECT value FROM carray(?))", apsw.carray(tuple(names)) if names else None)
     for tag in sorted(where.tags):
         require("EXISTS (SELECT 1 FROM tags WHERE fact = f.key AND tag = ?)", tag)
+    for condition in where.metadata:
+        matching, values = metadata_values.clause(condition)
+        among = "NOT IN" if condition.negated else "IN"
+        require(f"f.key {among} (SELECT m.fact FROM metadata_values m WHERE {matching})", *values)
     if not where.archived:
         require("NOT f.archived")
     if where.pinned:

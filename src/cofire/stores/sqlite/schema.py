@@ -9,7 +9,7 @@ import apsw
 
 from cofire.errors import StoreCorrupt, StoreReadOnly, StoreTooNew
 from cofire.installation import upgrade_command
-from cofire.stores.sqlite import hinting, rewording, tables
+from cofire.stores.sqlite import hinting, metadata_values, rewording, tables
 
 APPLICATION_ID = 0x0C0F14E0
 
@@ -68,6 +68,12 @@ def _words_of_descriptions(connection: apsw.Connection) -> None:
 def _elisions_and_second_spellings(connection: apsw.Connection) -> None:
     """Words behind an elision (l'école) and words with a second spelling (Müller, Mueller) were not found."""
     rewording.reword_file(connection)
+
+
+@migration
+def _filters_by_metadata(connection: apsw.Connection) -> None:
+    connection.execute(tables.METADATA)
+    metadata_values.fill(connection)
 
 
 def version_of(connection: apsw.Connection) -> int:

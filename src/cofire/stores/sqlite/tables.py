@@ -286,6 +286,17 @@ DELETE FROM snapshot_parts;
 DELETE FROM snapshots;
 """
 
+# `value` is encoded by metadata_filter.encode: text that compares like the value.
+METADATA = """
+CREATE TABLE metadata_values (
+  fact INTEGER NOT NULL REFERENCES facts(key) ON DELETE CASCADE,
+  key TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (fact, key, value)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX metadata_values_by_key ON metadata_values(key, value, fact);
+"""
+
 # `verdict` is 1 where the fact helped, -1 where it hurt.
 OCCASIONS = """
 CREATE TABLE occasions (

@@ -6,6 +6,7 @@ their own names, since their keys may be others when the rows come back.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any
@@ -18,7 +19,7 @@ from cofire.errors import InvalidInput
 from cofire.revising import PutBack, Radius, Skipped, Taken, other_model
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD
 from cofire.stores.index.terms import Held, unpacked
-from cofire.stores.sqlite import citing, hinting
+from cofire.stores.sqlite import citing, hinting, metadata_values
 from cofire.stores.sqlite.graph_writing import fact_keys, name_keys
 
 FACTS, CITED, MODELS = "facts", "cited", "models"
@@ -122,7 +123,10 @@ def _put_facts(
         connection.execute("INSERT OR IGNORE INTO scopes(name) VALUES (?)", (row["scope"],))
         scope = connection.execute("SELECT key FROM scopes WHERE name = ?", (row["scope"],)).get
         _insert(connection, table, row | {"scope": scope, "version": version})
-        connection.execute("DELETE FROM removed WHERE fact = ?", (connection.last_insert_rowid(),))
+        key = connection.last_insert_rowid()
+        connection.execute("DELETE FROM removed WHERE fact = ?", (key,))
+        # Receipts of older files and facts of other stores come without the rows of this table.
+        metadata_values.write(connection, [(key, json.loads(row.get("metadata") or "{}"))])
         connection.execute("UPDATE scopes SET facts = facts + 1 WHERE key = ?", (scope,))
         back.append(row["id"])
     return back, skipped

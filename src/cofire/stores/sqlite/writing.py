@@ -20,7 +20,7 @@ from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD
 from cofire.stores.index.moments import stamp_or_none
 from cofire.stores.index.terms import Held, joined, marks
 from cofire.stores.refusing import refuse_forgotten, refuse_overtaken, still_true
-from cofire.stores.sqlite import citing, curating, edge_writing, learning, revising, rows, taking
+from cofire.stores.sqlite import citing, curating, edge_writing, learning, metadata_values, revising, rows, taking
 from cofire.stores.sqlite import graph_writing as graph
 from cofire.stores.sqlite.noting import News, Notes, notes_of
 
@@ -213,6 +213,7 @@ def _write_facts(connection: apsw.Connection, change: Change, ledger: Ledger, ho
 def _furnish(connection: apsw.Connection, fresh: Sequence[tuple[int, NewFact]], ledger: Ledger) -> None:
     """What new facts have in tables of their own, and their number in each scope."""
     _write_tags(connection, [(key, tag) for key, new in fresh for tag in new.fact.tags])
+    metadata_values.write(connection, [(key, new.fact.metadata) for key, new in fresh])
     vectors = [(key, new.vector) for key, new in fresh if new.vector is not None]
     if vectors:
         connection.executemany("INSERT INTO vectors(fact, vector) VALUES (?, ?)", vectors)
@@ -283,6 +284,8 @@ def _reinforce(connection: apsw.Connection, new: NewFact, ledger: Ledger, hours:
         ),
     )
     _write_tags(connection, [(known[0], tag) for tag in after.tags])
+    if after.metadata != before.metadata:
+        metadata_values.rewrite(connection, known[0], after.metadata)
     ledger.scopes[before.scope] = scope_key(connection, before.scope)
     return Stored(before.id, fresh=False)
 
