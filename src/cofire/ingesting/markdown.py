@@ -9,8 +9,8 @@ from itertools import zip_longest
 
 from cofire.ingesting.blocks import Block, Entry
 from cofire.ingesting.cutting import behind_marker, fence_after
-from cofire.ingesting.markdown_inline import COMPONENT, TAG, outside_code, plain
-from cofire.ingesting.markdown_lines import prepared
+from cofire.ingesting.markdown_inline import COMPONENT, TAG, only_images, outside_code, plain
+from cofire.ingesting.markdown_lines import prepared, titled
 
 Lines = Sequence[str]
 Taken = tuple[Block | None, int]  # a block, or nothing worth keeping, and the line after it
@@ -32,6 +32,16 @@ _HIDDEN = {  # what ends a part that is never shown, and code or such a part
     end: re.compile(rf"{_CODE}|{opening}.*?{end}", re.DOTALL | re.MULTILINE)
     for opening, end in (("<!--", "-->"), (r"<script\b[^<>]*>", "</script>"), (r"<style\b[^<>]*>", "</style>"))
 }
+_MDX = (
+    r"^import\s+(?:[\w$]+\s*,?\s*)?(?:\{[^{}]*\}\s*|\*\s+as\s+\w+\s+)?from\s+['\"][^'\"\n]+['\"];?[ \t]*$"
+    r"|^import\s+['\"][^'\"\n]+['\"];?[ \t]*$"
+    r"|^export\s+(?:const|let|function|default)\s[^\n]*(?:\n(?![ \t]*$)[^\n]*)*"
+    r"|\{/\*(?:(?!\{/\*).)*?\*/\}"
+)
+_CLOSED_COMPONENT = re.compile(r"</([A-Z][\w.]*)>|<([A-Z][\w.]*)(?:\s[^<>]*)?/>")
+_LABEL = re.compile(r"\s(?:label|title)=(?P<quote>[\"'])(?P<text>[^\"'<>]+)(?P=quote)")
+_CONTENTS_LINE = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)?\]\(#[^()\s]*\)\s*")
+_RULE_LINE = re.compile(r"^[ \t]+(?:-{3,}|\*{3,}|_{3,})[ \t]*$", re.MULTILINE)  # inside an item of a list
 _HEADING_MARK = re.compile(r"[ \t]+#+[ \t]*$")
 _CODE_SPAN = re.compile(r"`+([^`]+)`+")
 _CELL_PART = re.compile(r"\\.|(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)|.", re.DOTALL)
@@ -40,7 +50,7 @@ _UNSPACED = "\u2e80"  # from here on scripts put no spaces between words
 
 def blocks(text: str, *, first_line: int) -> Iterator[Block]:
     """The blocks of a text whose first line has this number."""
-    lines, labels = prepared(without_comments(text))
+    lines, labels = prepared(without_components(without_comments(text)))
     at = 0
     while at < len(lines):
         block, after = _block(lines, at, first_line + at)
@@ -54,17 +64,25 @@ def _readable(block: Block, labels: frozenset[str]) -> Block | None:
     """A block in plain text; none where only marks are left."""
 
     def readable(text: str) -> str:
-        return outside_code(text, lambda prose: plain(prose, labels)).strip()
+        return outside_code(text, lambda prose: plain(_RULE_LINE.sub("", prose), labels)).strip()
 
     if block.kind == "code":
         return block
     if block.kind == "heading":
         words = _plain_title(block.text, labels)
         return replace(block, text=words) if words else None
-    entries = [Entry(entry.line, readable(entry.text)) for entry in block.entries]
+    if only_images(block.text) or _is_contents(block):
+        return None
+    entries = [Entry(entry.line, readable(entry.text)) for entry in block.entries if not only_images(entry.text)]
     entries = [entry for entry in entries if _has_words(entry.text)]
     text = readable(block.text)
     return replace(block, text=text, entries=tuple(entries)) if entries or _has_words(text) else None
+
+
+def _is_contents(block: Block) -> bool:
+    """Whether a list holds nothing but links to headings of its own page."""
+    lines = [line for entry in block.entries for line in entry.text.split("\n") if line.strip()]
+    return block.kind == "list" and not block.text and all(_CONTENTS_LINE.fullmatch(line) for line in lines)
 
 
 def without_comments(text: str) -> str:
@@ -83,6 +101,26 @@ def without_comments(text: str) -> str:
 
 def _uncommented(found: re.Match[str]) -> str:
     return "\n" * found[0].count("\n") if found[0].startswith("<") else found[0]
+
+
+def without_components(text: str) -> str:
+    """The text with MDX's imports, exports, comments and component tags outside of code left out, its lines numbered as before.
+
+    A name in angle brackets may also be a type, as in List<String>: it is a component if it is closed somewhere.
+
+    >>> without_components("import A from 'a';\\n<Tab label='Tea'>Hot.</Tab> List<Cup>, `<Tab>`")
+    '\\nTea: Hot. List<Cup>, `<Tab>`'
+    """
+    names = sorted({name for pair in _CLOSED_COMPONENT.findall(text) for name in pair if name})
+    tags = rf"|</?(?:{'|'.join(map(re.escape, names))})(?:\s(?:[^<>]|=>)*)?/?>" if names else ""
+    return re.sub(rf"{_CODE}|(?P<mdx>{_MDX}{tags})", _without_component, text, flags=re.DOTALL | re.MULTILINE)
+
+
+def _without_component(match: re.Match[str]) -> str:
+    if match["mdx"] is None:
+        return match[0]
+    label = _LABEL.search(match[0]) if match[0].startswith("<") else None
+    return (f"{titled(label['text'])} " if label else "") + "\n" * match[0].count("\n")
 
 
 def _block(lines: Lines, at: int, line: int) -> Taken:

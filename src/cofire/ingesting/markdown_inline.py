@@ -26,16 +26,24 @@ _TARGET = r"\(\s*(?:<[^<>\n]*>|[^()\s]*(?:\([^()]*\)[^()\s]*)*)(?:\s+(?:\"[^\"]*
 _ATTRIBUTES = r"(?:\{[^{}\n]*\})?"
 _IMAGE = re.compile(rf"!{_TEXT}{_TARGET}{_ATTRIBUTES}")
 _LINK = re.compile(rf"{_TEXT}{_TARGET}{_ATTRIBUTES}")
+_IMAGE_REFERENCE = re.compile(rf"!{_TEXT}(?:\[[^\[\]]*\])?{_ATTRIBUTES}")
+_EMPTY_LINK = re.compile(rf"\[\s*\](?:{_TARGET}|\[[^\[\]]*\]){_ATTRIBUTES}")
 _REFERENCE = re.compile(rf"(?P<image>!?){_TEXT}[ ]?\[(?P<label>[^\[\]]*)\]")
 _SHORTCUT = re.compile(r"(?<![\w\]])!?\[(?P<label>[^\[\]^]+)\](?![\[(:])")
 _WIKI_LINK = re.compile(r"(?P<embed>!?)\[\[(?P<page>[^\s\[\]|][^\[\]|\n]*)(?:\|(?P<text>[^\[\]\n]+))?\]\]")
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]+\](?!:)")
 _ANCHOR = re.compile(r"[ \t]*\{:?[ \t]*[#.][\w-][^{}\n]*\}|[ \t]*\{:[^{}\n]*\}")
-_ICON = re.compile(r":(?:material|octicons|fontawesome|simple)-[\w-]+:")
+_ICON = re.compile(r":(?:material|octicons|fontawesome|simple)-[\w-]+:(?:\{[^{}\n]*\})?[ \t]*")
 _TEMPLATE = re.compile(r"\{%.*?%\}")
 _EMPHASIS = (
     re.compile(r"(?<!\*)(\*{1,3})(?=[^\s*])([^*\n]*[^\s*])\1(?!\*)"),
+    re.compile(
+        r"(?<![\w_])(__)(?![a-z0-9_]+__(?!\w))(?=[^\s_])((?:(?!__)[^\n])*[^\s_])__(?![\w_])"
+    ),  # __init__ is a name
     re.compile(r"(?<![\w_])(_)(?=[^\W_])([^_\n]*[^\W_][.!?]?)_(?![\w_])"),
+    re.compile(
+        r"(?<![\w=^+])(==|\^\^|\+\+)(?=[^\s=^+])((?:(?!\1)[^\n])*[^\s=^+])\1(?![\w=^+])"
+    ),  # marked, inserted, keys
 )
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,31});")
 _ESCAPE = re.compile(r"\\([!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~])")
@@ -76,6 +84,18 @@ def plain(text: str, labels: Collection[str] = ()) -> str:
 def _restored(place: re.Match[str], spans: list[str]) -> str:
     number = int(place[1])
     return spans[number] if number < len(spans) else ""  # an entity may spell a placeholder
+
+
+def only_images(text: str) -> bool:
+    """Whether a text is images alone, such as badges, with or without links around them.
+
+    >>> only_images("[![Build](b.svg)](https://a.org) ![docs][d]"), only_images("![Tea](t.png) is hot.")
+    (True, False)
+    """
+    if "![" not in text:
+        return False
+    rest = _IMAGE_REFERENCE.sub("", _IMAGE.sub("", text))
+    return not any(letter.isalnum() for letter in TAG.sub("", _EMPTY_LINK.sub("", rest)))
 
 
 def _links(text: str, labels: Collection[str]) -> str:

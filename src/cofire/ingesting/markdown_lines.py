@@ -33,11 +33,12 @@ _MARK_ONLY = re.compile(
     r"|\{[%!*].*[%!*]\}"  # templates and included files
     r"|;*-+8<-+.*"  # included snippets
     r"|\[\[?_?TOC_?\]?\]"
-    r"|import\s+[\w{},*\s]+\s+from\s+['\"][^'\"]+['\"];?"  # MDX
     r"|%[ \t].*"  # a comment of MyST
     r")[ \t]*",
     re.IGNORECASE,
 )
+_HTML_HEADING = re.compile(r"[ \t]*<h(?P<level>[1-6])(?:\s[^<>]*)?>(?P<text>.+)</h(?P=level)>[ \t]*", re.IGNORECASE)
+_DEFINITION_MARK = re.compile(r" {0,3}:(?: {1,3}|\t)(?=\S)")
 _NAMES = re.compile(r"[\w-]+(?:\.[\w-]+)+")  # a module whose documentation mkdocstrings fills in
 
 CODE_DIRECTIVES = frozenset(
@@ -56,7 +57,7 @@ def prepared(text: str) -> tuple[list[str], frozenset[str]]:
     """The lines of a text without those that are marks, and the labels of its link definitions."""
     lines = text.split("\n")
     lines = _without_directives(lines)
-    lines = _without_admonitions(lines)
+    lines = _without_admonitions(_without_definition_marks(lines))
     labels: set[str] = set()
     below = [False]
 
@@ -73,6 +74,8 @@ def prepared(text: str) -> tuple[list[str], frozenset[str]]:
             return f"{abbreviation['short']}: {abbreviation['long']}"
         if alert := _ALERT.fullmatch(line):
             return alert["quote"] + titled(alert["title"])
+        if heading := _HTML_HEADING.fullmatch(line):
+            return f"{'#' * int(heading['level'])} {heading['text']}"
         return "" if _MARK_ONLY.fullmatch(line) else _FOOTNOTE.sub("", line, count=1)
 
     return _each_outside_code(lines, change), frozenset(labels)
@@ -85,7 +88,8 @@ def titled(title: str) -> str:
     ('Mind the gap:', 'Really?', '')
     """
     words = title.strip()
-    return f"{words}:" if words and (words[-1].isalnum() or words[-1] in ")`\"'") else words
+    last = words.rstrip("*_")[-1:]
+    return f"{words}:" if last.isalnum() or (last and last in ")`\"'") else words
 
 
 def _each_outside_code(lines: list[str], change: Callable[[str], str]) -> list[str]:
@@ -168,6 +172,24 @@ def _open_container(lines: list[str], closers: list[int], at: int, container: re
             place += 1
     title = re.sub(r"^[\w-]+[ \t]*|\{[^{}]*\}|\[|\]", "", rest) if end is not None else ""
     lines[at] = indent + titled(title) if title.strip() else ""
+
+
+def _without_definition_marks(lines: list[str]) -> list[str]:
+    """Terms and their definitions as paragraphs: `term`, then `:   definition`, becomes `term:`, then `definition`."""
+    lines = list(lines)
+    term: int | None = None  # the line of the last text at the margin
+    fence: str | None = None
+    for at, line in enumerate(lines):
+        after = fence_after(behind_marker(line) if fence is None else line, fence)
+        mark = _DEFINITION_MARK.match(line) if fence is None and term is not None else None
+        if mark is not None and term is not None:
+            lines[term] = titled(lines[term])
+            _dedent(lines, at + 1, "")
+            lines[at] = line[mark.end() :].lstrip()
+        elif fence is None and line.strip():
+            term = at if after is None and not line.startswith((" ", "\t", "#", ">", "|")) else None
+        fence = after
+    return lines
 
 
 def _without_admonitions(lines: list[str]) -> list[str]:

@@ -77,11 +77,10 @@ def blocks(text: str) -> Iterator[Block]:
     for _, line in lines:
         if target := _TARGET.fullmatch(line.strip()):
             document.targets.add(normal_label((target["name"] or "").strip("`")))
-        elif (substitution := _SUBSTITUTION.fullmatch(line.strip())) and substitution["directive"] in (
-            "replace",
-            "unicode",
-        ):
-            document.substitutions[substitution["name"]] = substitution["text"]
+        elif substitution := _SUBSTITUTION.fullmatch(line.strip()):
+            is_text = substitution["directive"] in ("replace", "unicode")
+            if is_text or substitution["directive"] == "image":
+                document.substitutions[substitution["name"]] = substitution["text"] if is_text else ""
     for block in _blocks(lines, document, titles=True):
         if block.kind == "code" or block.entries or any(letter.isalnum() for letter in block.text):
             yield block

@@ -24,7 +24,7 @@ READ, SHOWN = 50, 3
 WORDS_OF_NAME = 3
 
 _OUTER_MARKS = "`*_~=:|!<>[](){}\"'"
-_INNER_MARK = re.compile(r"[`*|<>\[\](){}\"\\]|::|:/|\.\./|__")
+_INNER_MARK = re.compile(r"[`*|<>\[\](){}\"\\]|::|:/|^www\.|\.\./|__")
 
 
 @dataclass(frozen=True, slots=True)
