@@ -59,7 +59,7 @@ Press ++ctrl+c++ to stop ==now==.
 ![A kettle](kettle.png){ align=left }
 
   [release]: https://a.org/2.1
-  [pip]: https://pip.pypa.io
+  [pip]: https://a.org/pip
 
 <!-- more -->
 
@@ -70,7 +70,7 @@ README = """<p align="center"><a href="https://a.org"><img src="logo.png" alt="L
 <h1 align="center">Kettle</h1>
 
 [![Build](https://a.org/ci.svg)](https://a.org/ci)
-[![PyPI](https://img.shields.io/pypi/v/kettle.svg)](https://pypi.org/project/kettle/) ![docs][docs-badge]
+[![Version](https://img.shields.io/v/kettle.svg)](https://a.org/kettle/) ![docs][docs-badge]
 
 <!-- toc -->
 - [Install](#install)
