@@ -72,6 +72,11 @@ def test_prompt_text_tells_when_who_and_what_about() -> None:
     assert "[1] (2023-05-08, Ana, Kettle) It boils." in text
 
 
+def test_prompt_text_names_the_source_of_a_fact() -> None:
+    text = found(hit("It boils.", at=AT, subject="Kettle", source="notes/kettle.md")).text()
+    assert "[1] (2023-05-08, Kettle, notes/kettle.md) It boils." in text
+
+
 def test_nothing_found_is_no_text_at_all() -> None:
     assert found().text() == ""
 

@@ -305,10 +305,10 @@ def _strongest(hops: Iterable[Hop]) -> list[Hop]:
 
 
 def _prompt_entry(number: int, fact: Fact) -> str:
-    """A numbered fact with its date: when it happened or, if that is not given, when it was stored. The lines of a longer text
-    stand below each other as they read, indented under the number, so that only a new entry begins at the left margin."""
+    """A numbered fact with its date (when it happened, otherwise when it was stored), speaker, subject and source. The lines of a
+    longer text keep their order and indentation under the number, so that only a new entry begins at the left margin."""
     when = fact.time.date().isoformat() if fact.time else None
-    marks = ", ".join(flattened(mark) for mark in (when, fact.speaker, fact.subject) if mark)
+    marks = ", ".join(flattened(mark) for mark in (when, fact.speaker, fact.subject, fact.source) if mark)
     label = f"[{number}]"
     lines = fact.text.strip("\r\n").splitlines() or [""]
     if len(lines) == 1:

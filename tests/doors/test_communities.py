@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from tests.doors.calling import Store, call
 
 
@@ -16,3 +18,12 @@ def test_communities_of_a_scope_that_holds_nothing_are_no_matter_of_a_dream(stor
         call("communities", "--scope", "home").out
         == "There are no communities of home yet. Find them with: cofire dream\n"
     )
+
+
+def test_names_of_communities_hold_no_markup(store: Store) -> None:
+    text = "See the [guides](../guides/i.md) on `pots` {{#tea}} and :ref:`kettles <k>`, .. _facets: number {}."
+    store.holds(*(text.replace("{}", str(number)).replace("{{#tea}}", "{#tea}") for number in range(6)))
+    call("dream")
+    names = [community["name"] for community in json.loads(call("communities", "--json").out)["communities"]]
+    assert names
+    assert not any(mark in name for name in names for mark in "[](){}`<>|:_*")

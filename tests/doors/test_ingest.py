@@ -95,4 +95,15 @@ def test_ingest_draws_its_progress_and_advises_at_a_terminal(notes: Path) -> Non
     ran = call_at_terminal("ingest", str(notes))
     assert ran.code == 0
     assert "ingesting" in ran.out
+    assert "/?" not in ran.out
     assert "dream when you have a moment" in ran.out
+
+
+def test_recall_names_the_file_that_a_fact_came_from(notes: Path) -> None:
+    file = notes / "kettle.md"
+    file.write_text("# Kettle\n\nThe kettle boils in Lisbon.\n", encoding="utf-8")
+    assert call("ingest", str(file)).code == 0
+    assert file.as_posix() in call("recall", "Where does the kettle boil?").out.replace("\n", "").replace(
+        "         ", ""
+    )
+    assert f"Kettle, {file.as_posix()}" in call("recall", "Where does the kettle boil?", "--text").out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 from xml.etree import ElementTree
@@ -77,7 +78,8 @@ def test_import_from_a_dash_reads_standard_input(store: Store, exported: Path, t
     ("given", "problem"),
     [
         (b"", "Standard input is not an export"),
-        (b"{broken", "Line 1 of standard input is not JSON"),
+        (b"{broken", "Standard input is not an export"),
+        (b'{"is": "export", "format": "cofire", "version": 1}\n{broken', "Line 2 of standard input is not JSON"),
         (b"caf\xe9", "The input is not text in UTF-8: byte 4 is 0xe9."),
     ],
 )
@@ -138,6 +140,33 @@ def test_import_of_what_is_no_export_is_refused(store: Store, tmp_path: Path, co
     assert ran.code == 2
     assert ran.error["kind"] == "InvalidInput"
     assert store.facts() == []
+
+
+@pytest.mark.parametrize("content", ['{"text": "Tea is hot."}\n', '"Tea is hot."\n', "Tea is hot.\n"])
+def test_import_of_plain_lines_names_the_command_for_them(store: Store, tmp_path: Path, content: str) -> None:
+    path = tmp_path / "facts.jsonl"
+    path.write_text(content, encoding="utf-8")
+    ran = call("import", str(path), "--json")
+    assert ran.code == 2
+    assert "is not an export of cofire" in ran.error["problem"]
+    assert "cofire remember --file FILE" in ran.error["way_out"]
+    assert store.facts() == []
+
+
+def test_plain_json_lines_are_remembered_as_the_error_of_import_says(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "facts.jsonl"
+    path.write_text('{"text": "Tea is hot."}\n"Milk is cold."\n', encoding="utf-8")
+    assert call("remember", "--file", str(path)).code == 0
+    assert sorted(fact.text for fact in store.facts()) == ["Milk is cold.", "Tea is hot."]
+
+
+def test_import_of_a_newer_export_asks_for_an_update(store: Store, exported: Path) -> None:
+    lines = exported.read_text(encoding="utf-8").split("\n")
+    head = {**json.loads(lines[0]), "version": 1_000}
+    exported.write_text("\n".join([json.dumps(head), *lines[1:]]), encoding="utf-8")
+    ran = call("import", str(exported), "--json")
+    assert "newer cofire" in ran.error["problem"]
+    assert "Update cofire" in ran.error["way_out"]
 
 
 def test_both_draw_their_progress_at_a_terminal(exported: Path, tmp_path: Path) -> None:

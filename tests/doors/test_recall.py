@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.doors.calling import Store, call
@@ -46,7 +48,7 @@ def test_nothing_known_is_an_answer_with_a_reason(ids: list[str]) -> None:
 def test_block_for_a_prompt_is_fenced(ids: list[str]) -> None:
     block = call("recall", "When is lunch?", "--text").out
     assert block.startswith("<memory ")
-    assert "[1] Lunch is at noon." in block
+    assert re.search(r"^\[1\] \(\d{4}-\d\d-\d\d\) Lunch is at noon\.$", block, re.MULTILINE)
     assert block.endswith("</memory>\n")
 
 

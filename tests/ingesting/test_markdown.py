@@ -96,10 +96,58 @@ def test_line_ends_inside_a_paragraph_do_not_matter() -> None:
     assert texts("東京は\n大きい。") == ["東京は大きい。"]
 
 
-def test_links_stay_as_they_are() -> None:
-    assert texts("See [the plan](https://a.org/x_y) or <https://b.org>.") == [
-        "See [the plan](https://a.org/x_y) or <https://b.org>."
-    ]
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("See [the plan](https://a.org/x_(y) 'Plan') or <https://b.org>.", "See the plan or <https://b.org>."),
+        ("Read the [guides](../guides/index.md){target=_blank}.", "Read the guides."),
+        ("[![A *pot*](pot.png)](https://a.org) is [`blue`](b.md).", "A pot is `blue`."),
+        ("A [cup][c], a [Pot][] and the [pot].\n\n[c]: a.md 'A'\n[POT]: <b.md>", "A cup, a Pot and the pot."),
+        ("Use a[0][1] and [x] alone.", "Use a[0][1] and [x] alone."),
+        ("See [[Pots|the pots]] and [[Cups]].", "See the pots and Cups."),
+        ("Tea[^1] is **very** *hot*, _now_.", "Tea is very hot, now."),
+        ("Keep snake_case_name, __init__ and 2 * 3 * 4.", "Keep snake_case_name, __init__ and 2 * 3 * 4."),
+        ("Keep `[code](x) **y** &amp;`.", "Keep `[code](x) **y** &amp;`."),
+        ('<a name="tea"></a>Tea<br>is <b>hot</b> &amp; sweet\\*. {#tea .x}', "Tea is hot & sweet*."),
+        ("Use {class}`~tea.Pot` as in {ref}`the plan <plan>`.", "Use `Pot` as in the plan."),
+    ],
+)
+def test_inline_marks_leave_their_text(source: str, text: str) -> None:
+    assert texts(source) == [text]
+
+
+def test_a_footnote_keeps_its_text() -> None:
+    assert texts("Tea[^t].\n\n[^t]: Since 1610.") == ["Tea.", "Since 1610."]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("!!! note\n\n    Tea is hot.\n\n    Mind it.\n\nAfter.", ["Tea is hot.", "Mind it.", "After."]),
+        ('!!! tip "In short"\n    Tea is hot.', ["In short: Tea is hot."]),
+        ('=== "Python"\n\n    ```python\n    x = 1\n    ```', ["Python:\n\n```python\nx = 1\n```"]),
+        ("::: tip In short\nTea is hot.\n:::", ["In short: Tea is hot."]),
+        ("::: tea.pots\n    options:\n      x: 1\n\nAfter.", ["After."]),
+        ("> [!NOTE]\n> Tea is hot.", ["Tea is hot."]),
+        ("```{note}\n:class: x\nTea is *hot*.\n```", ["Tea is hot."]),
+        (":::{warning}\nTea is hot.\n:::", ["Tea is hot."]),
+        ("```{toctree}\n:maxdepth: 2\n\nintro\n```\n\nAfter.", ["After."]),
+        ("```{code-block} python\n:linenos:\nx = 1\n```", ["```python\n\nx = 1\n```"]),
+        ("(tea-label)=\n\n--8<-- \"tea.md\"\n\n{% include 'x' %}\n\nAfter.", ["After."]),
+    ],
+)
+def test_admonitions_and_directives_leave_what_they_hold(source: str, expected: list[str]) -> None:
+    assert texts(source) == expected
+
+
+def test_marks_inside_code_are_code() -> None:
+    code = '```md\n!!! note "x"\n[a]: b\n::: tip\n(label)=\n[x](y)\n```'
+    assert texts(code) == [code]
+    assert texts(f"- {code.replace(chr(10), chr(10) + '  ')}") == [f"- {code.replace(chr(10), chr(10) + '  ')}"]
+
+
+def test_scripts_and_styles_say_nothing() -> None:
+    assert texts("Tea.\n\n<style>\n.a { b: c }\n\n</style>\n\nHot.") == ["Tea.", "Hot."]
 
 
 @pytest.mark.parametrize("address", ["<https://a.org/spec>", "<ana@a.org>"])
@@ -180,9 +228,13 @@ def test_a_number_within_a_sentence_is_no_list() -> None:
 def test_rows_keep_their_header() -> None:
     rows = [f"| tea {number} | {'hot ' * 20}|" for number in range(12)]
     found = read("Prices:\n\n| what | how |\n|---|:-:|\n" + "\n".join(rows), ".md")
-    assert all(fact.text.startswith("Prices:\n| what | how |\n|---|:-:|\n| tea") for fact in found)
-    assert sum(fact.text.count("| tea") for fact in found) == 12
+    assert all(fact.text.startswith("Prices:\nwhat: tea ") for fact in found)
+    assert sum(fact.text.count("; how: hot") for fact in found) == 12
     assert [fact.metadata["line"] for fact in found] == [5, 11]
+
+
+def test_a_bar_in_code_parts_no_cells() -> None:
+    assert texts("| a | b |\n|---|---|\n| `x|y` | p\\|q |") == ["a: `x|y`; b: p|q"]
 
 
 def test_a_long_paragraph_is_split_at_sentence_ends() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cofire.ingesting import markdown, plain_text
+from cofire.ingesting import markdown, plain_text, rst
 from cofire.ingesting.blocks import Block, Entry, Section, sections
 from cofire.ingesting.cutting import CODE, GROUP, LONGEST, WHOLE, cut, groups, last_sentence, pieces
 from cofire.ingesting.front_matter import FrontMatter, front_matter
@@ -20,6 +20,11 @@ def read_markdown(text: str, about: Fact) -> Iterator[Fact]:
     front = front_matter(text)
     body = "\n".join(text.split("\n")[front.lines :])
     return _facts(markdown.blocks(body, first_line=front.lines + 1), front, about)
+
+
+def read_rst(text: str, about: Fact) -> Iterator[Fact]:
+    """Facts from reStructuredText."""
+    return _facts(rst.blocks(text), FrontMatter(), about)
 
 
 def read_plain_text(text: str, about: Fact) -> Iterator[Fact]:

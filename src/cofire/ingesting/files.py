@@ -12,7 +12,8 @@ from cofire.errors import InvalidInput, decoded, map_exceptions
 from cofire.ingesting.harvest import Skipped
 
 MARKDOWN = (".md", ".markdown", ".mdx")
-TEXT = (".txt", ".text", ".rst")
+RST = (".rst",)
+TEXT = (".txt", ".text", *RST)
 JSON = (".json",)
 JSON_LINES = (".jsonl", ".ndjson")
 READ = (*MARKDOWN, *TEXT, *JSON, *JSON_LINES)

@@ -8,8 +8,8 @@ from dataclasses import replace
 from cofire.errors import InvalidInput
 from cofire.ingesting import transcripts, whatsapp
 from cofire.ingesting.conversations import read_items, read_turns
-from cofire.ingesting.documents import read_markdown, read_plain_text
-from cofire.ingesting.files import JSON, JSON_LINES, MARKDOWN
+from cofire.ingesting.documents import read_markdown, read_plain_text, read_rst
+from cofire.ingesting.files import JSON, JSON_LINES, MARKDOWN, RST
 from cofire.ingesting.harvest import Skipped
 from cofire.ingesting.json_items import items, looks_like_json
 from cofire.model import Fact
@@ -21,6 +21,8 @@ def read(text: str, about: Fact, *, suffix: str, stem: str, where: str, system: 
         return read_items(items(text, by_line=suffix in JSON_LINES), about, where=where, system=system)
     if suffix in MARKDOWN:
         return read_markdown(text, _titled(about, stem))
+    if suffix in RST:
+        return read_rst(text, _titled(about, stem))
     if looks_like_json(text) and _is_json(text):
         return read_items(items(text, by_line=False), about, where=where, system=system)
     if whatsapp.is_whatsapp(text):

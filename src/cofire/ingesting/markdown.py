@@ -1,12 +1,16 @@
-"""Markdown: its lines read as blocks, as far as facts need it. Inline marks and links stay as they are. No I/O."""
+"""Markdown: its lines read as blocks, as far as facts need it, in plain text without marks. Code stays as it is. No I/O."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import zip_longest
 
 from cofire.ingesting.blocks import Block, Entry
 from cofire.ingesting.cutting import behind_marker, fence_after
+from cofire.ingesting.markdown_inline import COMPONENT, TAG, only_images, outside_code, plain
+from cofire.ingesting.markdown_lines import prepared, titled
 
 Lines = Sequence[str]
 Taken = tuple[Block | None, int]  # a block, or nothing worth keeping, and the line after it
@@ -20,49 +24,103 @@ _PREFORMATTED = re.compile(r" {0,3}<pre(?:\s[^<>]*)?>", re.IGNORECASE)
 _INDENTED = re.compile(r" {4}|\t")
 _WITHIN_ITEM = re.compile(r" {2}|\t")
 _QUOTE = re.compile(r"^ {0,3}> ?")
-_CODE_OR_COMMENT = re.compile(
+_CODE = (
     r"^(?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t])*(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})[^\n]*\n.*?(?:^[ \t>]*(?P=fence)[`~]*[ \t]*$|\Z)"
-    r"|`[^`\n]+`|<!--.*?-->",
-    re.DOTALL | re.MULTILINE,
+    r"|`[^`\n]+`"
 )
-_HTML = """a abbr address article aside audio b blockquote br button center cite code col colgroup dd del details dfn div dl dt em embed
-    figcaption figure font footer h1 h2 h3 h4 h5 h6 header hr html i iframe img input ins kbd label li link main mark meta nav ol p
-    picture pre q s samp script section small source span strike strong style sub summary sup svg table tbody td tfoot th thead tr tt
-    u ul var video wbr""".split()
-_TAG = re.compile(rf"</?(?:{'|'.join(_HTML)})(?:\s[^<>]*)?/?>", re.IGNORECASE)
-_COMPONENT = re.compile(r"</?[A-Z][\w.]*(?:\s[^<>]*)?/?>")  # of MDX, where it stands alone; elsewhere it may be a type
-_CODE_SPAN = re.compile(r"(`+[^`]+`+)")
-_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]+\)")
-_INLINE_MARK = re.compile(r"\*\*|__|(?<!\w)[*_]|[*_](?!\w)|[ \t]*\{#[^{}]*\}$|[ \t]+#+[ \t]*$")
+_HIDDEN = {  # what ends a part that is never shown, and code or such a part
+    end: re.compile(rf"{_CODE}|{opening}.*?{end}", re.DOTALL | re.MULTILINE)
+    for opening, end in (("<!--", "-->"), (r"<script\b[^<>]*>", "</script>"), (r"<style\b[^<>]*>", "</style>"))
+}
+_MDX = (
+    r"^import\s+(?:[\w$]+\s*,?\s*)?(?:\{[^{}]*\}\s*|\*\s+as\s+\w+\s+)?from\s+['\"][^'\"\n]+['\"];?[ \t]*$"
+    r"|^import\s+['\"][^'\"\n]+['\"];?[ \t]*$"
+    r"|^export\s+(?:const|let|function|default)\s[^\n]*(?:\n(?![ \t]*$)[^\n]*)*"
+    r"|\{/\*(?:(?!\{/\*).)*?\*/\}"
+)
+_CLOSED_COMPONENT = re.compile(r"</([A-Z][\w.]*)>|<([A-Z][\w.]*)(?:\s[^<>]*)?/>")
+_LABEL = re.compile(r"\s(?:label|title)=(?P<quote>[\"'])(?P<text>[^\"'<>]+)(?P=quote)")
+_CONTENTS_LINE = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)?\]\(#[^()\s]*\)\s*")
+_RULE_LINE = re.compile(r"^[ \t]+(?:-{3,}|\*{3,}|_{3,})[ \t]*$", re.MULTILINE)  # inside an item of a list
+_HEADING_MARK = re.compile(r"[ \t]+#+[ \t]*$")
+_CODE_SPAN = re.compile(r"`+([^`]+)`+")
+_CELL_PART = re.compile(r"\\.|(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)|.", re.DOTALL)
 _UNSPACED = "\u2e80"  # from here on scripts put no spaces between words
 
 
 def blocks(text: str, *, first_line: int) -> Iterator[Block]:
     """The blocks of a text whose first line has this number."""
-    lines = without_comments(text).split("\n")
+    lines, labels = prepared(without_components(without_comments(text)))
     at = 0
     while at < len(lines):
         block, after = _block(lines, at, first_line + at)
-        if block is not None:
-            yield block
+        readable = _readable(block, labels) if block is not None else None
+        if readable is not None:
+            yield readable
         at = after
 
 
+def _readable(block: Block, labels: frozenset[str]) -> Block | None:
+    """A block in plain text; none where only marks are left."""
+
+    def readable(text: str) -> str:
+        return outside_code(text, lambda prose: plain(_RULE_LINE.sub("", prose), labels)).strip()
+
+    if block.kind == "code":
+        return block
+    if block.kind == "heading":
+        words = _plain_title(block.text, labels)
+        return replace(block, text=words) if words else None
+    if only_images(block.text) or _is_contents(block):
+        return None
+    entries = [Entry(entry.line, readable(entry.text)) for entry in block.entries if not only_images(entry.text)]
+    entries = [entry for entry in entries if _has_words(entry.text)]
+    text = readable(block.text)
+    return replace(block, text=text, entries=tuple(entries)) if entries or _has_words(text) else None
+
+
+def _is_contents(block: Block) -> bool:
+    """Whether a list holds nothing but links to headings of its own page."""
+    lines = [line for entry in block.entries for line in entry.text.split("\n") if line.strip()]
+    return block.kind == "list" and not block.text and all(_CONTENTS_LINE.fullmatch(line) for line in lines)
+
+
 def without_comments(text: str) -> str:
-    """The text with HTML comments outside of code left out, its lines numbered as before.
+    """The text with HTML comments, scripts and styles outside of code left out, its lines numbered as before.
 
     >>> without_comments("a <!-- b\\n c --> d\\n```\\n<!-- e -->\\n```")
     'a \\n d\\n```\\n<!-- e -->\\n```'
     """
-    last = text.rfind("-->")
-    if last < 0:
-        return text
-    end = text.find("\n", last) + 1 or len(text)
-    return _CODE_OR_COMMENT.sub(_uncommented, text[:end]) + text[end:]
+    for end, code_or_hidden in _HIDDEN.items():
+        last = text.rfind(end)
+        if last >= 0:
+            stop = text.find("\n", last) + 1 or len(text)
+            text = code_or_hidden.sub(_uncommented, text[:stop]) + text[stop:]
+    return text
 
 
 def _uncommented(found: re.Match[str]) -> str:
-    return "\n" * found[0].count("\n") if found[0].startswith("<!--") else found[0]
+    return "\n" * found[0].count("\n") if found[0].startswith("<") else found[0]
+
+
+def without_components(text: str) -> str:
+    """The text with MDX's imports, exports, comments and component tags outside of code left out, its lines numbered as before.
+
+    A name in angle brackets may also be a type, as in List<String>: it is a component if it is closed somewhere.
+
+    >>> without_components("import A from 'a';\\n<Tab label='Tea'>Hot.</Tab> List<Cup>, `<Tab>`")
+    '\\nTea: Hot. List<Cup>, `<Tab>`'
+    """
+    names = sorted({name for pair in _CLOSED_COMPONENT.findall(text) for name in pair if name})
+    tags = rf"|</?(?:{'|'.join(map(re.escape, names))})(?:\s(?:[^<>]|=>)*)?/?>" if names else ""
+    return re.sub(rf"{_CODE}|(?P<mdx>{_MDX}{tags})", _without_component, text, flags=re.DOTALL | re.MULTILINE)
+
+
+def _without_component(match: re.Match[str]) -> str:
+    if match["mdx"] is None:
+        return match[0]
+    label = _LABEL.search(match[0]) if match[0].startswith("<") else None
+    return (f"{titled(label['text'])} " if label else "") + "\n" * match[0].count("\n")
 
 
 def _block(lines: Lines, at: int, line: int) -> Taken:
@@ -85,18 +143,18 @@ def _block(lines: Lines, at: int, line: int) -> Taken:
     return _paragraph(lines, at, line)
 
 
-def _heading(title: str, level: int, line: int) -> Block | None:
-    """A heading by its plain words; one without words is none.
+def _heading(title: str, level: int, line: int) -> Block:
+    return Block("heading", line, " ".join(title.split()), level=level)
 
-    >>> _heading("**The** `_door_[x]()` [of](#of) cofire ##", 2, 1).text
+
+def _plain_title(title: str, labels: frozenset[str]) -> str:
+    """A heading by its plain words.
+
+    >>> _plain_title("**The** `_door_[x]()` [of](#of) cofire ##", frozenset())
     'The _door_[x]() of cofire'
     """
-    plain = "".join(
-        part.strip("`") if part.startswith("`") else _INLINE_MARK.sub("", _LINK.sub(r"\1", _TAG.sub("", part)))
-        for part in _CODE_SPAN.split(" ".join(title.split()))
-    )
-    words = " ".join(plain.split())
-    return Block("heading", line, words, level=level) if words else None
+    words = plain(_HEADING_MARK.sub("", title), labels)
+    return " ".join(_CODE_SPAN.sub(r"\1", words).split())
 
 
 def _fenced(lines: Lines, at: int, line: int) -> Taken:
@@ -141,8 +199,35 @@ def _table(lines: Lines, at: int, line: int) -> Taken:
     end = at + 2
     while end < len(lines) and "|" in lines[end]:
         end += 1
-    rows = tuple(Entry(line + place - at, lines[place].strip()) for place in range(at + 2, end))
-    return Block("table", line, f"{lines[at].strip()}\n{lines[at + 1].strip()}", entries=rows), end
+    header = _cells(lines[at])
+    rows = tuple(Entry(line + place - at, _row(header, _cells(lines[place]))) for place in range(at + 2, end))
+    return Block("table", line, "" if rows else "; ".join(cell for cell in header if cell), entries=rows), end
+
+
+def _cells(line: str) -> list[str]:
+    r"""The cells of a row. A bar in code, or behind a backslash, parts none.
+
+    >>> _cells(r"| a | `b|c` | d\|e ||")
+    ['a', '`b|c`', 'd\\|e', '']
+    """
+    cells, cell = list[str](), ""
+    for part in _CELL_PART.finditer(line.strip().removeprefix("|")):
+        if part[0] == "|":
+            cells.append(cell.strip())
+            cell = ""
+        else:
+            cell += part[0]
+    return [*cells, cell.strip()] if cell.strip() else cells
+
+
+def _row(header: Sequence[str], cells: Sequence[str]) -> str:
+    """A row in words, each cell behind the name of its column.
+
+    >>> _row(["drink", "how"], ["tea", "hot"])
+    'drink: tea; how: hot'
+    """
+    pairs = [(name, cell) for name, cell in zip_longest(header, cells, fillvalue="") if cell]
+    return "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs)
 
 
 def _list(lines: Lines, at: int, line: int) -> Taken:
@@ -241,4 +326,4 @@ def _glue(before: str, after: str) -> str:
 
 
 def _has_words(text: str) -> bool:
-    return any(letter.isalnum() for letter in _COMPONENT.sub("", _TAG.sub("", text)))
+    return any(letter.isalnum() for letter in COMPONENT.sub("", TAG.sub("", text)))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cofire.asks import Asking, Read
 from cofire.errors import InvalidQuestion
+from cofire.ingesting.markdown_inline import plain
 from cofire.learned import Group
 from cofire.learning_asks import Groups
 from cofire.model import Fact
@@ -20,6 +22,9 @@ from cofire.verbs.asking import Names
 # Facts of a community that its name is taken from, and how many of them are shown.
 READ, SHOWN = 50, 3
 WORDS_OF_NAME = 3
+
+_OUTER_MARKS = "`*_~=:|!<>[](){}\"'"
+_INNER_MARK = re.compile(r"[`*|<>\[\](){}\"\\]|::|:/|^www\.|\.\./|__")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +54,29 @@ def communities(scope: Names, limit: int) -> Asking[list[Community]]:
 
 
 def said(fact: Fact) -> frozenset[str]:
-    """The telling phrases of a fact, and what it is about."""
-    found = attempt("phrases", lambda: phrases([fact.text]), ())
-    return frozenset([*found, fact.subject.casefold()] if fact.subject else found)
+    """The telling phrases of a fact, and what it is about, in plain words: a text that was remembered may hold marks of Markdown.
+
+    >>> sorted(said(Fact("See the [tea guides](../guides/index.md) of **Kyoto**.", subject="`Tea`")))
+    ['kyoto', 'tea', 'tea guides']
+    """
+    found = attempt("phrases", lambda: phrases([plain(fact.text)]), ())
+    subject = plain(fact.subject or "").casefold()
+    return frozenset(name for phrase in (*found, subject) if (name := _without_marks(phrase)))
+
+
+def _without_marks(phrase: str) -> str:
+    """A phrase without the marks around its words; nothing where one of them has marks inside.
+
+    >>> (
+    ...     _without_marks("`pot`"),
+    ...     _without_marks("_facets:"),
+    ...     _without_marks("guides](../guides"),
+    ...     _without_marks("c++ node.js"),
+    ... )
+    ('pot', 'facets', '', 'c++ node.js')
+    """
+    words = [word.strip(_OUTER_MARKS) for word in phrase.split()]
+    return "" if any(_INNER_MARK.search(word) for word in words) else " ".join(word for word in words if word)
 
 
 def distinctive(groups: Sequence[Sequence[frozenset[str]]]) -> list[str]:

@@ -102,14 +102,31 @@ def _read_lines(path: Path) -> dict[int, dict[str, Any]]:
     with file_errors(path):
         raw = path.read_bytes()
     # Not splitlines(), which also parts at the line separators that a text may hold.
-    told = enumerate(decoded(raw, f"The file {path}", InvalidInput).split("\n"), start=1)
-    lines = {number: _parsed(line, number, path) for number, line in told if line.strip()}
-    head = next(iter(lines.values()), {})
-    if head.get("is") != "export" or head.get("format") != FORMAT or head.get("version", VERSION + 1) > VERSION:
+    texts = enumerate(decoded(raw, f"The file {path}", InvalidInput).split("\n"), start=1)
+    filled = {number: line for number, line in texts if line.strip()}
+    _refuse_other_formats(next(iter(filled.values()), ""), path)
+    return {number: _parsed(line, number, path) for number, line in filled.items()}
+
+
+def _refuse_other_formats(first_line: str, path: Path) -> None:
+    """An export names its format in the first line. Other files have commands of their own."""
+    try:
+        head = json.loads(first_line)
+    except ValueError:
+        head = None
+    if not isinstance(head, dict) or head.get("is") != "export" or head.get("format") != FORMAT:
         raise InvalidInput(
-            f"{path} is not an export that this cofire can read.", way_out="Make one with: cofire export FILE"
+            f"{path} is not an export of cofire: its first line does not name the format.",
+            way_out=(
+                'For JSON lines such as {"text": "…"} or one fact per line: cofire remember --file FILE. '
+                "For chats and documents: cofire ingest FILE. An export is made with: cofire export FILE"
+            ),
         )
-    return lines
+    if head.get("version", VERSION + 1) > VERSION:
+        raise InvalidInput(
+            f"{path} is an export of a newer cofire.",
+            way_out="Update cofire, or export again with this version: cofire export FILE",
+        )
 
 
 def _parsed(line: str, number: int, path: Path) -> dict[str, Any]:

@@ -62,10 +62,11 @@ def show_pairs(pairs: Mapping[str, str], *, indent: int = 0) -> None:
 
 
 def mark_line(fact: Fact) -> Text:
-    """The id of a fact and what is said of it besides its text."""
+    """The id of a fact, then its date, speaker, subject, tags, source and scope."""
     scope = f"scope {fact.scope}" if fact.scope != DEFAULT_SCOPE else None
     replaced = f"superseded by {', '.join(fact.superseded_by)}" if fact.superseded_by else None
-    marks = [_day(fact.time), fact.speaker, fact.subject, *(f"#{tag}" for tag in fact.tags), scope, replaced]
+    tags = (f"#{tag}" for tag in fact.tags)
+    marks = [_day(fact.time), fact.speaker, fact.subject, *tags, fact.source, scope, replaced]
     said = _BETWEEN.join(mark for mark in marks if mark)
     return Text.assemble(styled(fact.id, "cyan"), styled(f"  {said}", "dim"))
 

@@ -29,7 +29,7 @@ class Step(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """So much is done, of so much if anybody knows."""
+    """How many items are done, and the total if it is known."""
 
     done: int
     total: int | None
@@ -120,14 +120,24 @@ def complain_in_json(kind: str, problem: str, way_out: str) -> None:
 @contextmanager
 def bar(doing: str, total: int | None = None) -> Iterator[Callable[[Step], None]]:
     """A progress bar on standard error while some work goes on; nothing is drawn where it is not a terminal."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
     console = err()
-    columns = (SpinnerColumn(), TextColumn(doing), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    count = TextColumn("{task.fields[count]}")
+    columns = (SpinnerColumn(), TextColumn(doing), BarColumn(), count, TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(doing, total=total)
+        task = progress.add_task(doing, total=total, count="")
 
         def advance(step: Step) -> None:
-            progress.update(task, completed=step.done, total=step.total)
+            progress.update(task, completed=step.done, total=step.total, count=_count(step))
 
         yield advance
+
+
+def _count(step: Step) -> str:
+    """The number of items done, and of how many if that is known.
+
+    >>> _count(Done(1_251, None)), _count(Done(251, 300))
+    ('1,251', '251/300')
+    """
+    return f"{step.done:,}" if step.total is None else f"{step.done:,}/{step.total:,}"
