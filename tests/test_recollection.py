@@ -7,10 +7,12 @@ import json
 import pickle
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from cofire import Memory
+from cofire.errors import InvalidInput
 from cofire.model import Fact
 from cofire.reading.tokens import estimate
 from cofire.recollection import ChannelReport, Heard, Hit, Recollection
@@ -28,6 +30,12 @@ def hit(text: str, score: float = 1.0, **parts: object) -> Hit:
 def found(*hits: Hit, **parts: object) -> Recollection:
     reports = (ChannelReport("semantic", "ok", 2), ChannelReport("keyword", "failed", note="out of breath"))
     return Recollection(**{"question": "Tea?", "hits": hits, "channels": reports, "scopes": ("a", "b"), **parts})
+
+
+@pytest.mark.parametrize("budget", [-1, 1.5, "9", True])
+def test_prompt_text_refuses_a_budget_that_is_no_number_of_tokens(budget: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"budget cannot be .* whole number of tokens"):
+        found(hit("one")).text(budget)
 
 
 def test_hits_can_be_walked_counted_and_picked() -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from cofire import xray
+from cofire.errors import InvalidInput
 from cofire.model import Fact
 from cofire.spreads import Hop, Round, path_back, rounds_of
 
@@ -260,7 +261,11 @@ class Recollection:
         return self.hits[place]
 
     def text(self, budget: int | None = None) -> str:
-        """The facts as a fenced block for a prompt, as many as fit into the budget of tokens."""
+        """The facts as a fenced block for a prompt, as many as fit into the budget of tokens; all without a budget."""
+        if budget is not None and (type(budget) is not int or budget < 0):
+            raise InvalidInput(
+                f"budget cannot be {budget!r}.", way_out="Give a whole number of tokens, or None for all facts."
+            )
         return xray.prompt_text([hit.fact for hit in self.hits], budget)
 
     def xray(self) -> str:

@@ -39,6 +39,15 @@ def fact(given: Fact | str | Mapping[str, Any], settings: Settings) -> Fact:
     return Fact(**checked)
 
 
+def refuse_expired(fact: Fact, now: datetime) -> None:
+    """Refuse a new fact that no recall could return."""
+    if fact.expires and fact.expires <= now:
+        raise InvalidFact(
+            f"expires is {fact.expires.isoformat()}, which is in the past: no recall would return the fact.",
+            way_out="Give a time in the future, or leave expires out. For a fact that is no longer true, use valid_until.",
+        )
+
+
 def superseded_ids(given: object) -> tuple[str, ...]:
     """The ids of facts that a new fact replaces: one id, or several in order without repetition.
 
