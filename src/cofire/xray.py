@@ -408,6 +408,15 @@ def _on_path(id: str, texts: Mapping[str, str]) -> str:
     return f"{id} {shortened(texts[id], 80)}" if id in texts else id
 
 
+def counted(number: int, thing: str, plural: str = "") -> str:
+    """A number with its noun.
+
+    >>> counted(1, "fact"), counted(1204, "fact"), counted(2, "community", "communities")
+    ('1 fact', '1,204 facts', '2 communities')
+    """
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {plural or thing + 's'}"
+
+
 def shortened(text: str, width: int = 100) -> str:
     """A text on one line, of at most so many letters.
 
