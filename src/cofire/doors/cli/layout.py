@@ -100,14 +100,6 @@ def rounded(score: float, sign: str = "") -> str:
     return f"{round(score, DECIMALS) + 0.0:{sign}.{DECIMALS}f}"
 
 
-def counted(number: int, thing: str) -> str:
-    """
-    >>> counted(1, "fact"), counted(1204, "fact")
-    ('1 fact', '1,204 facts')
-    """
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
-
-
 def _day(moment: datetime | None) -> str | None:
     return moment.date().isoformat() if moment else None
 
