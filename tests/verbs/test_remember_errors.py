@@ -31,6 +31,12 @@ def test_refused_item_means_that_nothing_is_stored(memory: Memory, size: int) ->
     assert memory.stats().size.facts == 0
 
 
+@pytest.mark.parametrize("given", [b"x", [b"x"], bytearray(b"x")])
+def test_bytes_alone_and_in_a_list_are_refused_with_the_way_to_decode_them(memory: Memory, given: Any) -> None:
+    with pytest.raises(InvalidFact, match=r"not bytes.*data\.decode"):
+        memory.remember(given)
+
+
 PAST, FUTURE = "2020-01-01", "2999-01-01"
 
 

@@ -169,6 +169,8 @@ def _parts(given: Fact | str | Mapping[str, Any]) -> Mapping[str, Any]:
         return {"text": given}
     if isinstance(given, Fact):
         return {label: getattr(given, label) for label in GIVEN}
+    if isinstance(given, bytes | bytearray | memoryview):
+        raise InvalidFact("A fact's text must be text, not bytes.", way_out="Decode it first: data.decode('utf-8').")
     if not isinstance(given, Mapping):
         raise InvalidFact(
             f"A fact cannot be made of {type(given).__name__}.", way_out="Give a text, a Fact or a mapping."
