@@ -77,7 +77,7 @@ def variables() -> list[tuple[str, str]]:
     return [
         (f"`{STORE_VARIABLE}`", "The store that is used without `--store`."),
         (f"`{FILE_VARIABLE}`", "Your settings file, instead of config.toml in your configuration folder."),
-        ("`COFIRE_…`", "A setting, as listed in [settings.md](settings.md)."),
+        ("`COFIRE_…`", "A setting, as listed in [settings.md](settings.md). A name that is none is an error."),
         (f"`{SWITCH}`", "`off`: compiled kernels are left alone, and numpy does the same, slower."),
         (f"`{DEBUG_VARIABLE}`", "Anything but nothing: an unexpected failure shows its traceback."),
     ]

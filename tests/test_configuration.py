@@ -180,8 +180,35 @@ def test_the_commented_file_explains_every_setting() -> None:
 
 
 def test_the_environment_sets_by_variable() -> None:
-    found = from_environment({"COFIRE_KEYWORD_K1": "1.5", "COFIRE_NOTHING": "x", "PATH": "/bin"})
+    found = from_environment({"COFIRE_KEYWORD_K1": "1.5", "_COFIRE_COMPLETE": "x", "PATH": "/bin"})
     assert found == {"keyword.k1": "1.5"}
+
+
+def test_an_unknown_variable_is_refused_with_the_one_that_was_meant(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COFIRE_RECALL_KK", "3")
+    with pytest.raises(UnknownSetting, match=r"COFIRE_RECALL_KK names no setting.*Did you mean COFIRE_RECALL_K\?"):
+        gather(record=None, call={})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"), [("COFIRE_STOR", "COFIRE_STORE"), ("COFIRE_KEYWORDS_K1", "COFIRE_KEYWORD_K1")]
+)
+def test_near_misses_are_named_for_settings_and_other_variables(wrong: str, meant: str) -> None:
+    with pytest.raises(UnknownSetting, match=rf"Did you mean {meant}\?"):
+        from_environment({wrong: "x"})
+
+
+def test_a_variable_unlike_any_other_is_refused_without_a_guess() -> None:
+    with pytest.raises(UnknownSetting, match="COFIRE_QWXYZ names no setting") as refused:
+        from_environment({"COFIRE_QWXYZ": "x"})
+    assert "Did you mean" not in refused.value.way_out
+
+
+def test_every_variable_that_the_code_reads_is_accepted() -> None:
+    sources = [path.read_text(encoding="utf-8") for path in Path(configuration.__file__).parent.rglob("*.py")]
+    variables = {name for source in sources for name in re.findall(r'"(COFIRE_[A-Z0-9_]*[A-Z0-9])"', source)}
+    assert {"COFIRE_STORE", "COFIRE_DEBUG", "COFIRE_NEO4J_USER"} <= variables
+    assert from_environment(dict.fromkeys(variables | {"COFIRE_TEST_NEO4J"}, "x")) == {}
 
 
 def test_all_layers_are_gathered(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,10 +7,12 @@ import json
 import pickle
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from cofire import Memory
+from cofire.errors import InvalidInput
 from cofire.model import Fact
 from cofire.reading.tokens import estimate
 from cofire.recollection import ChannelReport, Heard, Hit, Recollection
@@ -28,6 +30,12 @@ def hit(text: str, score: float = 1.0, **parts: object) -> Hit:
 def found(*hits: Hit, **parts: object) -> Recollection:
     reports = (ChannelReport("semantic", "ok", 2), ChannelReport("keyword", "failed", note="out of breath"))
     return Recollection(**{"question": "Tea?", "hits": hits, "channels": reports, "scopes": ("a", "b"), **parts})
+
+
+@pytest.mark.parametrize("budget", [-1, 1.5, "9", True])
+def test_prompt_text_refuses_a_budget_that_is_no_number_of_tokens(budget: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"budget cannot be .* whole number of tokens"):
+        found(hit("one")).text(budget)
 
 
 def test_hits_can_be_walked_counted_and_picked() -> None:
@@ -209,3 +217,21 @@ def test_recalled_text_shows_dates_within_its_budget() -> None:
         text = memory.recall("Which build takes two minutes?", k=30).text(budget=120)
         assert 0 < text.count("The build number") < 30
         assert estimate(text) <= 120
+
+
+def test_a_slice_is_a_tuple_of_hits() -> None:
+    first, second = hit("one"), hit("two")
+    best: tuple[Hit, ...] = found(first, second)[:1]
+    assert best == (first,)
+
+
+def test_repr_is_short_and_names_score_id_and_text() -> None:
+    long = hit("A fact of some length. " * 40, 1.234)
+    assert repr(hit("one", 1.234)) == "<Hit 1.23 id of one 'one'>"
+    assert len(repr(replace(long, fact=replace(long.fact, id="7")))) < 90
+    assert repr(found(hit("one"), hit("two"))) == "<Recollection 'Tea?': 2 hits, best <Hit 1.00 id of one 'one'>>"
+    assert repr(found(hit("one"))).startswith("<Recollection 'Tea?': 1 hit, best")
+    assert repr(found(reason="nothing")) == "<Recollection 'Tea?': nothing known>"
+    with Memory(":memory:", embedder=None) as memory:
+        id = memory.remember("Tea is at four.")
+        assert repr(memory.recall("tea")[0]).endswith(f"{id} 'Tea is at four.'>")

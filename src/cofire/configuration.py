@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,27 @@ import platformdirs
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
-from cofire.errors import InvalidSetting, StoreNotOpened, map_exceptions
+from cofire.errors import InvalidSetting, StoreNotOpened, UnknownSetting, map_exceptions
 from cofire.places import path_of
 from cofire.settings import KNOBS, Knob, Settings, by_name, from_record, knob
 
 FILE_VARIABLE = "COFIRE_CONFIG"
 STORE_VARIABLE = "COFIRE_STORE"
+PREFIX = "COFIRE_"
+# Variables with the prefix that are no settings. Those of the tests begin with TEST_PREFIX.
+OTHER_VARIABLES = frozenset(
+    {
+        FILE_VARIABLE,
+        STORE_VARIABLE,
+        "COFIRE_BUILD_TARGET",
+        "COFIRE_DEBUG",
+        "COFIRE_KERNELS",
+        "COFIRE_MCP_TOKEN",
+        "COFIRE_NEO4J_PASSWORD",
+        "COFIRE_NEO4J_USER",
+    }
+)
+TEST_PREFIX = "COFIRE_TEST_"
 HERE = "given here"
 
 _WAY_OUT = f"Mend or move the file, or point {FILE_VARIABLE} at another one."
@@ -35,8 +51,24 @@ def default_store() -> str:
 
 
 def from_environment(environment: Mapping[str, str]) -> dict[str, object]:
-    """The settings given by environment variables such as COFIRE_KEYWORD_K1."""
-    return {one.name: environment[one.variable] for one in KNOBS.values() if one.variable in environment}
+    """The settings given by environment variables such as COFIRE_KEYWORD_K1. An unknown variable with the prefix is refused."""
+    names = {setting.variable: setting.name for setting in KNOBS.values()}
+    variables = sorted(variable for variable in environment if variable.startswith(PREFIX))
+    for variable in variables:
+        if variable not in names and variable not in OTHER_VARIABLES and not variable.startswith(TEST_PREFIX):
+            raise _unknown_variable(variable, [*names, *OTHER_VARIABLES])
+    return {names[variable]: environment[variable] for variable in variables if variable in names}
+
+
+def _unknown_variable(variable: str, variables: list[str]) -> UnknownSetting:
+    """Compared without the prefix, which all of them share."""
+    endings = [name.removeprefix(PREFIX) for name in variables]
+    similar = get_close_matches(variable.removeprefix(PREFIX), endings, n=1)
+    hint = f"Did you mean {PREFIX}{similar[0]}? " if similar else ""
+    return UnknownSetting(
+        f"The environment variable {variable} names no setting.",
+        way_out=f"{hint}Unset it, or see the variables of all settings with: cofire config list --json",
+    )
 
 
 def from_file(path: Path) -> dict[str, object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -31,6 +32,7 @@ from cofire.model import Record
 from cofire.places import is_served, without_password
 from cofire.reading.choosing import reader_for as choose_reader
 from cofire.receipts import Receipts
+from cofire.setting_effects import describe_effects
 from cofire.settings import ANSWER_SECONDS, BUSY_SECONDS, EMBEDDER, INDEX, RECORD, SYNCHRONOUS, Settings
 from cofire.stores.base import Store
 from cofire.stores.neo4j.connecting import Auth, Neo4jOptions
@@ -47,6 +49,7 @@ FROM_SETTINGS = "from settings"
 NO_EMBEDDER = "none"
 
 _MINTER = Minter()
+_log = logging.getLogger("cofire")
 
 
 @dataclass(frozen=True)
@@ -180,6 +183,8 @@ class Place:
 
     def _furnished(self, store: Store, record: Record | None) -> Opened:
         settings = gather(record=record.value if record else None, call=self.settings)
+        for name, effect in describe_effects(self.settings, settings).items():
+            _log.warning("%s: %s", name, effect)
         embedder = choose_embedder(self.embedder, settings)
         reader, journal = choose_reader(settings[READER]), Journal(beside(store, ".snapshots"))
         world = World(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from cofire import xray
+from cofire.errors import InvalidInput
 from cofire.model import Fact
 from cofire.spreads import Hop, Round, path_back, rounds_of
 
@@ -51,6 +52,9 @@ class Hit:
     hops: tuple[Hop, ...] = ()
     parts: Mapping[str, float] = field(default_factory=dict)
     bridge: tuple[Hop, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Hit {self.score:.2f} {self.fact.id} {xray.shortened(self.fact.text, 60)!r}>"
 
     @property
     def id(self) -> str:
@@ -256,11 +260,25 @@ class Recollection:
     def __len__(self) -> int:
         return len(self.hits)
 
-    def __getitem__(self, place: int) -> Hit:
+    @overload
+    def __getitem__(self, place: int) -> Hit: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Hit, ...]: ...
+    def __getitem__(self, place: int | slice) -> Hit | tuple[Hit, ...]:
         return self.hits[place]
 
+    def __repr__(self) -> str:
+        question = xray.shortened(self.question, 60)
+        if not self.known:
+            return f"<Recollection {question!r}: nothing known>"
+        return f"<Recollection {question!r}: {xray.counted(len(self.hits), 'hit')}, best {self.hits[0]!r}>"
+
     def text(self, budget: int | None = None) -> str:
-        """The facts as a fenced block for a prompt, as many as fit into the budget of tokens."""
+        """The facts as a fenced block for a prompt, as many as fit into the budget of tokens; all without a budget."""
+        if budget is not None and (type(budget) is not int or budget < 0):
+            raise InvalidInput(
+                f"budget cannot be {budget!r}.", way_out="Give a whole number of tokens, or None for all facts."
+            )
         return xray.prompt_text([hit.fact for hit in self.hits], budget)
 
     def xray(self) -> str:

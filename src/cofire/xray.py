@@ -168,8 +168,30 @@ def hit_lines(place: int, hit: _Hit, texts: Mapping[str, str]) -> list[str]:
     """A hit with its arithmetic, which adds up to the score, and the way that led to it."""
     lines = [f"{place}. {hit.score:.3f} {hit.fact.id} {shortened(hit.fact.text)}", f"   {_arithmetic(hit)}"]
     if len(hit.parts) > 1:
-        lines.append(f"   {_features(hit.parts)}")
+        lines.append(f"   {_features(hit)}")
     return lines + [f"   {line}" for line in (*_path_lines(hit, texts), *_bridge_lines(hit, texts))]
+
+
+def round_parts(parts: Mapping[str, float], total: float, digits: int) -> dict[str, float]:
+    """Parts rounded so that they add up to the rounded total. Those whose rounding errs most are rounded the other way.
+
+    >>> round_parts({"semantic": 0.334, "keyword": 0.334, "prior": 0.334}, 1.002, 2)
+    {'semantic': 0.34, 'keyword': 0.33, 'prior': 0.33}
+    """
+    scale = 10**digits
+    units = {name: round(value * scale) for name, value in parts.items()}
+    missing = round(total * scale) - sum(units.values())
+    step = 1 if missing > 0 else -1
+    by_error = sorted(parts, key=lambda name: step * (units[name] - parts[name] * scale))
+    for name in by_error[: abs(missing)]:
+        units[name] += step
+    return {name: count / scale for name, count in units.items()}
+
+
+def shown_parts(hit: _Hit, digits: int) -> dict[str, float]:
+    """What each part gives to the score, rounded for display: every channel that ranks the fact and every other part that counts."""
+    rounded = round_parts({name: heard.gives for name, heard in hit.channels.items()}, hit.score, digits)
+    return {name: value for name, value in rounded.items() if value or hit.channels[name].rank is not None}
 
 
 def as_json(found: _Recollection) -> dict[str, Any]:
@@ -338,18 +360,20 @@ def _judgement_line(judgement: _Judgement) -> str:
 
 
 def _arithmetic(hit: _Hit) -> str:
-    parts = [_term(name, heard) for name, heard in hit.channels.items() if heard.rank is not None or heard.gives]
+    parts = [_term(name, hit.channels[name], gives) for name, gives in shown_parts(hit, 3).items()]
     return " + ".join(parts) + f" = {hit.score:.3f}"
 
 
-def _term(name: str, heard: _Heard) -> str:
-    told = f" #{heard.rank} {heard.score:+.3f}" if heard.rank is not None else ""
-    return f"{name}{told} gives {heard.gives:+.3f}"
+def _term(name: str, heard: _Heard, gives: float) -> str:
+    rank = f" #{heard.rank} {heard.score:+.3f}" if heard.rank is not None else ""
+    return f"{name}{rank} gives {gives:+.3f}"
 
 
-def _features(parts: Mapping[str, float]) -> str:
-    terms = " + ".join(f"{name} {value:+.3f}" for name, value in parts.items())
-    return f"activation: {terms} = {sum(parts.values()):+.3f}"
+def _features(hit: _Hit) -> str:
+    """What activation gives, by feature; the sum is the value that the line above shows."""
+    total = shown_parts(hit, 3).get("activation", 0.0)
+    terms = " + ".join(f"{name} {value:+.3f}" for name, value in round_parts(hit.parts, total, 3).items())
+    return f"activation: {terms} = {total:+.3f}"
 
 
 def _path_lines(hit: _Hit, texts: Mapping[str, str]) -> list[str]:
@@ -382,6 +406,15 @@ def _link(hop: Hop) -> str:
 
 def _on_path(id: str, texts: Mapping[str, str]) -> str:
     return f"{id} {shortened(texts[id], 80)}" if id in texts else id
+
+
+def counted(number: int, thing: str, plural: str = "") -> str:
+    """A number with its noun.
+
+    >>> counted(1, "fact"), counted(1204, "fact"), counted(2, "community", "communities")
+    ('1 fact', '1,204 facts', '2 communities')
+    """
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {plural or thing + 's'}"
 
 
 def shortened(text: str, width: int = 100) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,25 @@ PYTHON = sorted(
     if block.language == "python"
 )
 PUBLIC = sorted(name for name in vars(cofire.Memory) if not name.startswith("_"))
+
+
+def test_python_of_the_readme_passes_mypy_strict(tmp_path: Path) -> None:
+    paths = []
+    for number, block in enumerate(block for block in blocks(README) if block.language == "python"):
+        paths.append(tmp_path / f"block_{number}.py")
+        paths[-1].write_text(f"{block.text}\n", encoding="utf-8")
+    assert paths
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--follow-imports=silent",
+        "--cache-dir",
+        str(tmp_path / "cache"),
+    ]
+    checked = subprocess.run([*command, *map(str, paths)], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
 @pytest.mark.slow

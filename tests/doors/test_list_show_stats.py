@@ -51,7 +51,7 @@ def test_list_says_how_to_see_what_has_expired(store: Store) -> None:
 
 def test_list_tells_both_ways_where_both_lead_to_facts(store: Store) -> None:
     call("archive", *store.holds("Tea is at four."))
-    store.holds("Coffee is at ten.", expires="2020-01-01")
+    call("update", *store.holds("Coffee is at ten."), "--expires", "2020-01-01")
     shown = call("list").out
     assert "cofire list --archived" in shown
     assert "cofire list --as-of TIME" in shown

@@ -240,6 +240,7 @@ def test_byte_order_mark_is_no_part_of_the_text(store: Store, tmp_path: Path) ->
         (("x" * 100_001,), "100,001 characters"),
         (("Tea at four.", "--at", "yesterday"), "at cannot be 'yesterday'"),
         (("Tea at four.", "--expires", "2026-13-01"), "expires cannot be '2026-13-01'"),
+        (("Tea at four.", "--expires", "2020-01-01"), "which is in the past"),
         (("Tea at four.", "--meta", "page"), "--meta cannot be 'page'"),
         (("Tea at four.", "--tag", ""), "tag is empty"),
         (("Tea at four.", "--scope", " "), "scope is empty"),

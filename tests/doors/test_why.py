@@ -60,9 +60,35 @@ def test_each_kind_of_change_has_its_option(remedy: Remedy, said: str) -> None:
     assert typed(remedy) == said
 
 
-def test_an_unknown_id_is_an_answer(ids: list[str]) -> None:
+def test_an_unknown_id_is_code_3(ids: list[str]) -> None:
     ran = call("why", QUESTION, "7")
-    assert (ran.code, ran.out) == (0, "not_stored: No fact has this id. List the ids with: cofire list\n")
+    assert (ran.code, ran.out) == (3, "")
+    assert "No fact has the id 7." in ran.err
+    assert call("why", QUESTION, "7", "--json").code == 3
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("show", "nope"),
+        ("explore", "01M7GRXZ72ER9HC7SM0EVVJFVW"),
+        ("forget", "nope", "--yes"),
+        ("connect", "ID", "nope", "--kind", "supports"),
+        ("connect", "nope", "ID", "--kind", "supports"),
+        ("supersede", "nope", "ID"),
+        ("update", "nope", "--tag", "x"),
+        ("pin", "nope"),
+        ("unpin", "nope"),
+        ("archive", "nope"),
+        ("unarchive", "nope"),
+        ("edges", "--id", "nope"),
+        ("remember", "New text.", "--supersedes", "nope"),
+        ("undo", "nope"),
+        ("feedback", "nope", "--helped", "ID"),
+    ],
+)
+def test_an_unknown_id_is_code_3_in_every_command(ids: list[str], arguments: tuple[str, ...]) -> None:
+    assert call(*(ids[0] if word == "ID" else word for word in arguments)).code == 3
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def test_evidence_at_the_threshold_is_enough() -> None:
 def test_silence_has_its_reason() -> None:
     silent = verdict([(0.4, 0.0, 0.0)], facts=1, unknown=0.0)
     assert not silent.known
-    assert silent.reason == "The best evidence among 1 facts is 0.330, below 0.550."
+    assert silent.reason == "The best evidence among 1 fact is 0.330, below 0.550."
     assert "some of the words" in verdict([(0.4, 0.0, 0.0)], facts=1, unknown=0.5).reason
 
 

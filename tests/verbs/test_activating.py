@@ -119,10 +119,14 @@ def test_nothing_that_is_filtered_returns_by_the_graph(open_memory: Opening, dyn
     wordy = open_memory(None, settings={"multi_graph.time": False, "context.enabled": False})
     parts, filters = HIDDEN[filter]
     kettle = wordy.remember("The kettle was bought by Ana Lopez.", **SEEN)
-    hidden = wordy.remember("She has lived in Porto since spring.", subject="Ana Lopez", **{**SEEN, **parts})
+    expires = parts.get("expires")
+    told = {**SEEN, **parts, "expires": None}
+    hidden = wordy.remember("She has lived in Porto since spring.", subject="Ana Lopez", **told)
     beyond = wordy.remember("It lies where a river ends.", subject="Porto", **SEEN)
     for source, target in ((kettle, hidden), (hidden, beyond)):
         wordy.connect(source, target, kind="supports", weight=1.0)
+    if expires:
+        wordy.update(hidden, expires=expires)
     found = asked(wordy, dynamics, "Who bought the kettle?", mode="graph", **filters)
     assert found.ranking is not None
     assert hidden not in found.ranking.ids

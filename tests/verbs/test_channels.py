@@ -186,7 +186,8 @@ def test_a_channel_that_counts_nothing_still_proposes(wordy: Memory) -> None:
 
 def test_filters_hold_for_what_it_brings(wordy: Memory) -> None:
     tea = wordy.remember(TEA)
-    hidden = wordy.remember(POT, scope="secret"), wordy.remember(TRAIN, expires="2026-01-01")
+    hidden = wordy.remember(POT, scope="secret"), wordy.remember(TRAIN)
+    wordy.update(hidden[1], expires="2026-01-01")
     wordy.register(OwnChannel("mine", saying(dict.fromkeys((*hidden, "no such id"), 1.0))))
     found = wordy.recall("tea")
     assert found.ids == (tea,)

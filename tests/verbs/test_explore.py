@@ -111,10 +111,10 @@ def test_it_stays_in_the_scope_named(wordy: Memory) -> None:
 
 def test_what_has_run_out_is_not_passed_through(wordy: Memory) -> None:
     """Rulings 17."""
-    a, b = wordy.remember(["apples", {"text": "bread", "expires": "2020-01-01"}])
-    c = wordy.remember("cheese")
+    a, b, c = wordy.remember(["apples", "bread", "cheese"])
     wordy.connect(a, b, kind="supports", weight=1.0)
     wordy.connect(b, c, kind="supports", weight=1.0)
+    wordy.update(b, expires="2020-01-01")
     assert wordy.explore(a).ids == (a,)
 
 

@@ -116,7 +116,7 @@ def test_words_are_counted_anew_when_a_scope_has_shrunk(memory: Memory, store: S
 
 
 def test_forgetting_a_scope_forgets_what_ran_out_in_it(memory: Memory, store: Store) -> None:
-    memory.remember("gone by", scope="x", expires="2020-01-01")
+    memory.update(memory.remember("gone by", scope="x"), expires="2020-01-01")
     memory.forget(scope="x")
     assert store.size().facts == 0
 

@@ -65,9 +65,8 @@ def test_marks_come_back_with_a_fact_that_was_forgotten(memory: Memory) -> None:
 
 
 def test_expired_fact_is_not_recalled(wordy: Memory) -> None:
-    soon, gone = wordy.remember(
-        [{"text": "The kettle hums.", "expires": "2027-01-01"}, {"text": "The kettle sings.", "expires": "2026-02-01"}]
-    )
+    soon, gone = wordy.remember(["The kettle hums.", "The kettle sings."], expires="2027-01-01")
+    wordy.update(gone, expires="2026-02-01")
     assert wordy.recall("kettle", settings=OPEN).ids == (soon,)
     assert wordy.recall("kettle", as_of="2026-12-31", settings=OPEN).ids in ((soon,), ())
     assert gone in {fact.id for fact in wordy.facts([gone])}

@@ -146,7 +146,7 @@ def test_a_scope_is_not_seen_from_the_default_one(memory: Memory) -> None:
 def test_what_ran_out_or_is_not_yet_valid_is_not_recalled(memory: Memory) -> None:
     memory.remember("Tea once.", valid_until="2026-01-01")
     memory.remember("Tea later.", valid_from="2027-01-01")
-    memory.remember("Tea gone.", expires="2026-01-01")
+    memory.update(memory.remember("Tea gone."), expires="2026-01-01")
     memory.remember("Tea now.")
     assert texts(memory.recall("tea")) == ["Tea now."]
 

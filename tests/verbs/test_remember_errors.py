@@ -31,6 +31,37 @@ def test_refused_item_means_that_nothing_is_stored(memory: Memory, size: int) ->
     assert memory.stats().size.facts == 0
 
 
+@pytest.mark.parametrize("given", [b"x", [b"x"], bytearray(b"x")])
+def test_bytes_alone_and_in_a_list_are_refused_with_the_way_to_decode_them(memory: Memory, given: Any) -> None:
+    with pytest.raises(InvalidFact, match=r"not bytes.*data\.decode"):
+        memory.remember(given)
+
+
+PAST, FUTURE = "2020-01-01", "2999-01-01"
+
+
+def test_fact_that_has_expired_already_is_refused(memory: Memory) -> None:
+    with pytest.raises(InvalidFact, match=r"expires is 2020-01-01.*in the past"):
+        memory.remember("Tea.", expires=PAST)
+    with pytest.raises(InvalidFact, match="Fact 2: expires is 2020-01-01"):
+        memory.remember(["Tea.", {"text": "Milk.", "expires": PAST}])
+    with pytest.raises(InvalidFact, match="in the past"):
+        memory.ingest([{"role": "user", "content": "Tea."}], expires=PAST)
+    assert memory.stats().size.facts == 0
+
+
+def test_only_the_expired_item_is_skipped(memory: Memory) -> None:
+    result = memory.remember([{"text": "Tea.", "expires": PAST}, "Milk."], expires=FUTURE, errors="skip")
+    assert [item.index for item in result.skipped] == [0]
+    assert [fact.text for fact in memory.facts()] == ["Milk."]
+
+
+def test_update_may_expire_a_fact_at_once(memory: Memory) -> None:
+    id = memory.remember("Tea.", expires=FUTURE)
+    memory.update(id, expires=PAST)
+    assert not memory.recall("tea").known
+
+
 def test_generator_that_breaks_stores_nothing(memory: Memory) -> None:
     def notes() -> Iterator[str]:
         yield from (f"Note {number}." for number in range(10))

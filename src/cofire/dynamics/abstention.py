@@ -188,7 +188,8 @@ def _bulk(facts: int) -> float:
 
 def _reason(found: float, threshold: float, facts: int, unknown: float) -> str:
     decimals = 3 if f"{found:.3f}" != f"{threshold:.3f}" else 6
-    weak = f"The best evidence among {facts} facts is {found:.{decimals}f}, below {threshold:.{decimals}f}."
+    among = "1 fact" if facts == 1 else f"{facts} facts"
+    weak = f"The best evidence among {among} is {found:.{decimals}f}, below {threshold:.{decimals}f}."
     if not unknown:
         return weak
     return f"{weak} Memory has never met {'the' if unknown >= 1 else 'some of the'} words of the question."

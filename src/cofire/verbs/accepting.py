@@ -39,6 +39,15 @@ def fact(given: Fact | str | Mapping[str, Any], settings: Settings) -> Fact:
     return Fact(**checked)
 
 
+def refuse_expired(fact: Fact, now: datetime) -> None:
+    """Refuse a new fact that no recall could return."""
+    if fact.expires and fact.expires <= now:
+        raise InvalidFact(
+            f"expires is {fact.expires.isoformat()}, which is in the past: no recall would return the fact.",
+            way_out="Give a time in the future, or leave expires out. For a fact that is no longer true, use valid_until.",
+        )
+
+
 def superseded_ids(given: object) -> tuple[str, ...]:
     """The ids of facts that a new fact replaces: one id, or several in order without repetition.
 
@@ -160,6 +169,8 @@ def _parts(given: Fact | str | Mapping[str, Any]) -> Mapping[str, Any]:
         return {"text": given}
     if isinstance(given, Fact):
         return {label: getattr(given, label) for label in GIVEN}
+    if isinstance(given, bytes | bytearray | memoryview):
+        raise InvalidFact("A fact's text must be text, not bytes.", way_out="Decode it first: data.decode('utf-8').")
     if not isinstance(given, Mapping):
         raise InvalidFact(
             f"A fact cannot be made of {type(given).__name__}.", way_out="Give a text, a Fact or a mapping."

@@ -58,7 +58,7 @@ def connect(source: str, target: str, drawn: Drawn, settings: Settings) -> Askin
 
     The kind supersedes also marks the target as replaced by the source, as `supersede(target, source)` does.
     """
-    _check(source, target, drawn.mode)
+    _check(source, target, drawn)
     first, second = yield from facts_by_id([source, target])
     edge = oriented(_edge(first, second, drawn))
     if edge.kind == SUPERSEDES:
@@ -128,8 +128,13 @@ def oriented(edge: Edge) -> Edge:
     return replace(edge, source=edge.target, target=edge.source)
 
 
-def _check(source: str, target: str, mode: str) -> None:
-    if mode not in MODES:
-        raise InvalidInput(f"There is no mode {mode!r}.", way_out=f"Choose one of {', '.join(MODES)}.")
+def _check(source: str, target: str, drawn: Drawn) -> None:
+    if drawn.mode not in MODES:
+        raise InvalidInput(f"There is no mode {drawn.mode!r}.", way_out=f"Choose one of {', '.join(MODES)}.")
+    if not str(drawn.kind or "").strip():
+        raise InvalidInput(
+            f"kind cannot be {drawn.kind!r}.",
+            way_out="Name the kind of the edge: supports, causes, contradicts or a name of your own.",
+        )
     if source == target:
         raise InvalidInput("A fact cannot be connected with itself.", way_out="Give two different ids.")

@@ -9,7 +9,7 @@ from itertools import islice
 from os import PathLike
 from typing import Annotated, ClassVar, TypeVar, cast
 
-from cofire.asks import Asking, Emit, World
+from cofire.asks import Asking, Emit, Now, World
 from cofire.ingesting.files import LARGEST
 from cofire.ingesting.gathering import Messages, gather
 from cofire.ingesting.harvest import Found, Opened, Skipped
@@ -52,9 +52,11 @@ class Gather:
 
 def ingest(given: Messages | str | PathLike[str], keywords: Keywords, settings: Settings) -> Asking[Ingested]:
     """Remember messages, or what a file or a folder holds, batch by batch. The keywords hold where the input is silent."""
+    about = _about(keywords, settings)
+    accepting.refuse_expired(about, (yield Now()))
     found = gather(
         given,
-        _about(keywords, settings),
+        about,
         system=bool(keywords.get("system")),
         largest=LARGEST,
         accept=lambda fact: accepting.fact(fact, settings),

@@ -11,6 +11,7 @@ from cofire.curating import Usage
 from cofire.dynamics.fading import day_of, days_between
 from cofire.dynamics.worth import Worth, worth
 from cofire.settings import Settings
+from cofire.xray import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def _unused(weighed: Sequence[Weighed], settings: Settings) -> dict[str, str]:
     if not most:
         return {}
     return {
-        one.used.id: f"unused for {one.unused_days} days; {RETENTION_DAYS.name} is {most}"
+        one.used.id: f"unused for {counted(one.unused_days, 'day')}; {RETENTION_DAYS.name} is {most}"
         for one in weighed
         if one.unused_days >= most and not one.used.pinned and one.used.category not in kept
     }

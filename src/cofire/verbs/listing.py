@@ -17,6 +17,7 @@ from cofire.stores.base import EdgeFilter, StoreSize
 from cofire.verbs import accepting
 from cofire.verbs.asking import Filters, where
 from cofire.verbs.model_of_store import stored_model
+from cofire.xray import counted
 
 PAGE = 1_000
 MANY = 1_000_000
@@ -191,11 +192,7 @@ def stats() -> Asking[Stats]:
 def advice(size: StoreSize, lacking: int, has_embedder: bool) -> str:
     """What would do the memory good now, or nothing."""
     if lacking and has_embedder:
-        return f"{_facts(lacking)} without a vector: run reembed."
+        return f"{counted(lacking, 'fact')} without a vector: run reembed."
     if size.waiting:
-        return f"{_facts(size.waiting)} waiting to be connected: dream when you have a moment."
+        return f"{counted(size.waiting, 'fact')} waiting to be connected: dream when you have a moment."
     return ""
-
-
-def _facts(count: int) -> str:
-    return "1 fact" if count == 1 else f"{count:,} facts"

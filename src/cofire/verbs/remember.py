@@ -53,7 +53,7 @@ class Common(TypedDict, total=False):
     metadata: Annotated[Mapping[str, Any] | None, "Other values to keep with it, as JSON."]
     valid_from: Annotated[When, "When it begins to be true."]
     valid_until: Annotated[When, "When it stops being true; later recalls leave it out."]
-    expires: Annotated[When, "When it is to be left out of every recall."]
+    expires: Annotated[When, "When it is to be left out of every recall; a time in the future."]
     supersedes: Annotated[str | Iterable[str] | None, "Id or ids of older facts that it replaces."]
 
 
@@ -94,8 +94,9 @@ def remember(
     """
     if errors not in ON_ERROR:
         raise InvalidInput(f"errors cannot be {errors!r}.", way_out=f"Choose one of: {', '.join(ON_ERROR)}.")
+    now: datetime = yield Now()
     if isinstance(given, str | Fact | Mapping):
-        fact = accepting.fact(_with_common(given, common), settings)
+        fact = _accept(given, common, now, settings)
         ids = yield from _in_batches([fact], settings)
         return ids[0]
     if isinstance(given, bytes | bytearray | memoryview):
@@ -106,12 +107,14 @@ def remember(
         )
     with looked_for_seldom():
         if errors == "skip":
-            return (yield from _remember_valid(given, common, settings))
-        facts = [_accept_item(item, index, common, settings) for index, item in enumerate(given)]
+            return (yield from _remember_valid(given, common, now, settings))
+        facts = [_accept_item(item, index, common, now, settings) for index, item in enumerate(given)]
         return (yield from _in_batches(facts, settings))
 
 
-def _remember_valid(given: Iterable[Given], common: Common, settings: Settings) -> Asking[RememberResult]:
+def _remember_valid(
+    given: Iterable[Given], common: Common, now: datetime, settings: Settings
+) -> Asking[RememberResult]:
     """Store the items that are facts, and report the others."""
     facts: list[Fact] = []
     indexes: list[int] = []
@@ -120,7 +123,7 @@ def _remember_valid(given: Iterable[Given], common: Common, settings: Settings) 
     for index, item in enumerate(given):
         count += 1
         try:
-            facts.append(accepting.fact(_with_common(item, common), settings))
+            facts.append(_accept(item, common, now, settings))
             indexes.append(index)
         except InvalidFact as error:
             skipped.append(SkippedItem(index, error.problem, error.way_out))
@@ -131,10 +134,16 @@ def _remember_valid(given: Iterable[Given], common: Common, settings: Settings) 
     return RememberResult(ids, skipped)
 
 
-def _accept_item(item: Given, index: int, common: Common, settings: Settings) -> Fact:
+def _accept(item: Given, common: Common, now: datetime, settings: Settings) -> Fact:
+    fact = accepting.fact(_with_common(item, common), settings)
+    accepting.refuse_expired(fact, now)
+    return fact
+
+
+def _accept_item(item: Given, index: int, common: Common, now: datetime, settings: Settings) -> Fact:
     """One of several items as a fact; the error of one that is refused says which it is."""
     try:
-        return accepting.fact(_with_common(item, common), settings)
+        return _accept(item, common, now, settings)
     except InvalidFact as error:
         refusal = InvalidFact(
             f"Fact {index + 1}: {error.problem} Nothing was stored.",

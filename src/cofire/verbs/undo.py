@@ -16,7 +16,7 @@ from cofire.verbs import accepting
 from cofire.verbs.asking import Names
 from cofire.verbs.forget import Forgotten
 
-Given = Receipt | Forgotten | str | PathLike[str]
+Given = Receipt | Forgotten | str | PathLike[str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,10 @@ def undo(given: Given, scope: Names) -> Asking[Restored]:
 
     With scopes it is for who may see no others: a receipt that keeps a fact of another one is none.
     """
+    if given is None:
+        raise InvalidInput(
+            "There is no receipt.", way_out="forget keeps none for a dry run or with purge: use one without these."
+        )
     now: datetime = yield Now()
     kept: Kept | None = yield FindReceipt(_named(given))
     allowed = accepting.scopes(scope, InvalidInput)

@@ -42,7 +42,7 @@ class Said(TypedDict, total=False):
     metadata: Annotated[Mapping[str, Any] | None, "The new metadata; they replace the old ones."]
     valid_from: Annotated[When, "When it begins to be true."]
     valid_until: Annotated[When, "When it stops being true."]
-    expires: Annotated[When, "When it is to be left out of every recall."]
+    expires: Annotated[When, "When it is to be left out of every recall; a past time leaves it out at once."]
 
 
 def update(id: str, said: Said, settings: Settings) -> Asking[Fact]:

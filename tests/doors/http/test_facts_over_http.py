@@ -22,6 +22,11 @@ def test_a_fact_is_remembered(served: Served) -> None:
     assert fact["metadata"] == {"page": 3}
 
 
+def test_a_fact_that_has_expired_already_is_refused(served: Served) -> None:
+    refused = served.api.post("/facts", json={"text": "Tea is at four.", "expires": "2020-01-01"})
+    assert (refused.status_code, "in the past" in error(refused)["problem"]) == (400, True)
+
+
 def test_several_facts_are_remembered_in_their_order(served: Served) -> None:
     ids = served.api.post("/facts", json={"facts": [{"text": "Tea."}, {"text": TEXTS[0]}]}).json()["ids"]
     assert ids[1] == served.ids[0]

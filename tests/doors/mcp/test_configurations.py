@@ -116,3 +116,10 @@ def test_the_registry_is_told_the_same_launch_line() -> None:
 def test_the_registry_finds_the_name_of_the_server_in_the_readme() -> None:
     server = json.loads((ROOT / "server.json").read_text(encoding="utf-8"))
     assert f"<!-- mcp-name: {server['name']} -->" in (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex"])
+def test_configuration_in_a_pipe_names_its_file_beside_the_output(name: str) -> None:
+    ran = call("mcp", "--config", name)
+    assert ran.err.startswith("Add this to ")
+    assert read(name, ran.out)

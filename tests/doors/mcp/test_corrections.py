@@ -44,6 +44,13 @@ def test_update_needs_a_change_and_a_known_id(client: Client) -> None:
     told(story, client)
 
 
+def test_remember_refuses_a_fact_that_has_expired_already(client: Client) -> None:
+    async def story(client: Client) -> None:
+        assert "in the past" in await complaint(client, "remember", text=NEW, expires="2020-01-01")
+
+    told(story, client)
+
+
 def test_remember_replaces_an_older_fact(client: Client) -> None:
     async def story(client: Client) -> None:
         [old] = (await values(client, "remember", text=OLD))["ids"]

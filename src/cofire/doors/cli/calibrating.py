@@ -13,6 +13,7 @@ from cofire.doors.cli.incoming import Line, lines
 from cofire.doors.cli.screen import bar, show, show_json, warn
 from cofire.errors import InvalidInput
 from cofire.settings import Settings, knob
+from cofire.xray import counted
 
 THRESHOLD = "abstention.threshold"
 
@@ -54,7 +55,7 @@ def calibrate(
     if call.as_json:
         return show_json(asdict(found))
     spread = "  ".join(f"{name} {value:.3f}" for name, value in found.evidence.items())
-    show(f"Evidence of {found.questions:,} questions: {spread}")
+    show(f"Evidence of {counted(found.questions, 'question')}: {spread}")
     show(in_words(found, call.place))
     for warning in (*found.warnings, *overlaid(found, settings)):
         warn(warning)

@@ -14,6 +14,7 @@ from cofire.doors.cli.filters import Filters
 from cofire.doors.cli.incoming import lines
 from cofire.doors.cli.screen import bar, show, show_json, styled
 from cofire.shadows import Compared, Comparisons
+from cofire.xray import counted
 
 QuestionFile = Annotated[
     Path,
@@ -52,7 +53,7 @@ def _show_table(found: Comparisons) -> None:
     show(Text(f"overlap@{found.k}     tau   up  down  question", "dim"))
     for one in found.questions:
         show(styled(one.question), lead=_figures(one), indent=32)
-    same = f"{found.same:,} of {len(found.questions):,} questions are answered alike"
+    same = f"{found.same:,} of {counted(len(found.questions), 'question')} answered alike"
     show(Text.assemble((f"overlap@{found.k} {found.overlap:.3f}, tau {found.tau:.3f}", "bold"), f"; {same}."))
 
 

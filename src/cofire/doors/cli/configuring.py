@@ -12,6 +12,7 @@ from cofire import configuration
 from cofire.doors.cli.calling import IN_MEMORY, Call, begin_group, spread
 from cofire.doors.cli.screen import show, show_json, styled, warn
 from cofire.presets import PRESETS
+from cofire.setting_effects import describe_effect
 from cofire.settings import EMBEDDER, KNOBS, PRESET, Knob, Settings, knob
 
 app = typer.Typer(name="config")
@@ -170,6 +171,9 @@ def _keep(call: Call, chosen: Knob[Any], value: str, *, in_store: bool) -> None:
         understood = configuration.set_in_file(configuration.file_path(), chosen.name, value)
         place = str(configuration.file_path())
     settings = in_force(call)
+    effect = describe_effect(chosen, settings)
+    if effect:
+        warn(f"{chosen.name}: {effect}")
     if call.as_json:
         return show_json({**setting_json(chosen, settings), "place": place})
     show(f"{chosen.name} = {shown(understood)} is kept in {place}.")
@@ -200,6 +204,9 @@ def _show_setting(one: Knob[Any], settings: Settings) -> None:
     origin = "default" if layer == "default" else f"from the {layer}, default {shown(one.default)}"
     show(Text.assemble((one.name, "bold"), " = ", styled(shown(settings[one])), (f"  ({origin})", style)))
     show(styled(f"{one.help} {one.allowed.capitalize()}.{' Kept in the store.' if one.kept else ''}", "dim"), indent=4)
+    effect = describe_effect(one, settings)
+    if effect:
+        show(styled(effect, "yellow"), indent=4)
 
 
 def _places(call: Call) -> dict[str, str]:

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from cofire.doors.cli.calling import Call
-from cofire.doors.cli.layout import counted
 from cofire.doors.cli.screen import bar, show, show_json
 from cofire.errors import InvalidInput
+from cofire.xray import counted
 
 # Loaded when it is used, because it brings the stores with it.
 COPYING = "cofire.copying"

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from cofire.doors.cli.calling import Call
-from cofire.doors.cli.layout import counted
 from cofire.doors.cli.screen import bar, show, show_json
+from cofire.xray import counted
 
 SHOWN = 10
 
@@ -46,11 +46,7 @@ def in_words(done: Any) -> list[str]:
     )
     lines += [f"  {id}: {why}" for id, why in islice(done.archived.items(), SHOWN)]
     lines += [f"  … and {len(done.archived) - SHOWN:,} more"] if len(done.archived) > SHOWN else []
-    lines += (
-        []
-        if done.dry_run
-        else [f"Graph: {done.communities:,} {'community' if done.communities == 1 else 'communities'}."]
-    )
+    lines += [] if done.dry_run else [f"Graph: {counted(done.communities, 'community', 'communities')}."]
     unlinked = (
         f"{counted(done.orphans, 'fact')} without any link, {counted(done.dangling, 'row')} that refer to nothing"
     )

@@ -15,11 +15,11 @@ from cofire.doors.cli import story
 from cofire.doors.cli.calling import Call
 from cofire.doors.cli.drawing import show_found
 from cofire.doors.cli.dreaming import in_words
-from cofire.doors.cli.layout import counted
 from cofire.doors.cli.listing import facts_json
 from cofire.doors.cli.screen import show, show_json, styled, warn
 from cofire.doors.cli.walking import show_walk, step_json, walk
 from cofire.errors import EmbedderError
+from cofire.xray import counted
 
 NEXT = (
     ("cofire remember", '"Something worth knowing."', "keep a fact of your own"),

@@ -17,12 +17,12 @@ from rich.text import Text
 import cofire
 from cofire import configuration
 from cofire.doors.cli.calling import IN_MEMORY, Call
-from cofire.doors.cli.layout import counted
 from cofire.doors.cli.listing import stats_json
 from cofire.doors.cli.screen import show, show_json, styled
 from cofire.errors import CofireError
 from cofire.installation import page_is_built, page_way_out
 from cofire.settings import EMBEDDER, LAYERS, Settings
+from cofire.xray import counted
 
 OK, WARNING, PROBLEM = "ok", "warning", "problem"
 LITTLE_SPACE = 100_000_000

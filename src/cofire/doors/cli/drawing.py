@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
-from cofire.doors.cli.layout import clipped, mark_line, rounded, show_hits
+from cofire import xray
+from cofire.doors.cli.layout import DECIMALS, clipped, mark_line, place_in, rounded, show_hits
 from cofire.doors.cli.screen import WIDEST, harmless, out, show, styled
 from cofire.recollection import Heard, Hit, Recollection
 from cofire.spreads import Hop
@@ -31,6 +32,7 @@ _COLOURS = {
     "importance": "bright_green",
     "bridges": "bright_magenta",
     "prior": "red",
+    "recency": "bright_cyan",
 }
 _OWN = "bright_yellow"
 
@@ -71,7 +73,7 @@ def draw_hits(found: Recollection, *, explained: bool) -> None:
 def draw_score(hit: Hit, scale: Scale, *, indent: int) -> None:
     """The bar of a hit, and under it the same in words and numbers."""
     show(bar(hit.channels, scale), indent=indent)
-    show_packed(in_numbers(hit.channels, scale), indent=indent)
+    show_packed(in_numbers(hit, scale), indent=indent)
 
 
 def bar_room(indent: int) -> int:
@@ -110,14 +112,12 @@ def bar(channels: Mapping[str, Heard], scale: Scale) -> Text:
     return line.append_text(_stretch(channels, scale, above=True))
 
 
-def in_numbers(channels: Mapping[str, Heard], scale: Scale) -> list[Text]:
-    """Each channel that counts: its name with its letter marked, the fact's place there, and what that gives."""
-    return [_number(name, one, scale) for name, one in channels.items() if one.rank is not None or one.gives]
-
-
-def _number(name: str, heard: Heard, scale: Scale) -> Text:
-    place = f" #{heard.rank}" if heard.rank is not None else ""
-    return named(name, scale).append(f"{place} {rounded(heard.gives, '+')}", "dim")
+def in_numbers(hit: Hit, scale: Scale) -> list[Text]:
+    """The parts of the score, which add up to it: name with its letter marked, the fact's place in the channel, and the value."""
+    return [
+        named(name, scale).append(f"{place_in(hit.channels[name])} {rounded(gives, '+')}", "dim")
+        for name, gives in xray.shown_parts(hit, DECIMALS).items()
+    ]
 
 
 def named(name: str, scale: Scale) -> Text:

@@ -8,8 +8,8 @@ from typing import Annotated, Protocol
 import typer
 
 from cofire.doors.cli.calling import Call
-from cofire.doors.cli.layout import counted
 from cofire.doors.cli.screen import bar, show, show_json
+from cofire.xray import counted
 
 ScopeOption = Annotated[
     list[str] | None,
@@ -52,5 +52,5 @@ def in_words(done: Dreamed) -> str:
     if not done.facts:
         return "No fact was waiting to be connected."
     edges = f"{counted(done.new, 'edge')} new, {done.changed:,} changed, {done.ended:,} ended"
-    groups = f"{done.communities:,} {'community' if done.communities == 1 else 'communities'}"
+    groups = counted(done.communities, "community", "communities")
     return f"Connected {counted(done.facts, 'fact')}: {edges}; {groups}."

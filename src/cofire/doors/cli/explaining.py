@@ -15,6 +15,7 @@ from cofire.doors.cli.filters import Filters
 from cofire.doors.cli.reasons_layout import draw_why
 from cofire.doors.cli.recalling import Manner, refuse_if_not_explained
 from cofire.doors.cli.screen import out, show, show_json
+from cofire.errors import NotFound
 from cofire.reasons import Remedy, Why
 
 Query = Annotated[str, typer.Argument(metavar="QUESTION", help="The question, in quotes.")]
@@ -34,6 +35,8 @@ def why(*, query: Query, id: Id, manner: Manner, filters: Filters, call: Call) -
     with call.memory() as memory:
         refuse_if_not_explained(memory)
         found = memory.why(query, id, **filters.keywords, **manner.keywords)
+    if found.stage == "not_stored":
+        raise NotFound(f"No fact has the id {id}.", way_out="List the ids with: cofire list")
     if call.as_json:
         return show_json(found.to_dict())
     if out().is_terminal:

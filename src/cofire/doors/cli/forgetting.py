@@ -9,12 +9,13 @@ import typer
 
 from cofire.doors.cli.calling import Call
 from cofire.doors.cli.filters import Filters
-from cofire.doors.cli.layout import counted, show_listed, show_pairs
+from cofire.doors.cli.layout import show_listed, show_pairs
 from cofire.doors.cli.screen import err, show, show_json, styled
 from cofire.doors.shapes import Forgotten, forgotten_json, restored_json
 from cofire.errors import InvalidInput
 from cofire.model import Fact
 from cofire.revising import Radius
+from cofire.xray import counted
 
 SHOWN = 10
 

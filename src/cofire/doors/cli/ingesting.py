@@ -12,10 +12,10 @@ import typer
 import cofire
 from cofire.doors.cli.calling import Call
 from cofire.doors.cli.incoming import STREAM
-from cofire.doors.cli.layout import counted
 from cofire.doors.cli.remembering import About
 from cofire.doors.cli.screen import Done, Step, bar, note, show, show_json, styled
 from cofire.errors import InvalidInput
+from cofire.xray import counted
 
 EXAMPLES_SHOWN = 3
 

@@ -12,9 +12,10 @@ from rich.text import Text
 from cofire import xray
 from cofire.doors.cli.screen import show, styled
 from cofire.model import DEFAULT_SCOPE, Fact
-from cofire.recollection import Hit, Recollection
+from cofire.recollection import Heard, Hit, Recollection
 
 SHORT = 280
+DECIMALS = 2
 _BETWEEN = " · "
 
 
@@ -30,11 +31,16 @@ def show_hits(found: Recollection) -> None:
 
 
 def channel_line(hit: Hit) -> str:
-    """What each channel that heard the fact gave to its score, and the fact's place there."""
-    heard = [
-        f"{name} #{one.rank} {rounded(one.gives, '+')}" for name, one in hit.channels.items() if one.rank is not None
-    ]
-    return _BETWEEN.join(heard)
+    """The parts of the score, which add up to it: what each channel gives, with the fact's place there, and every other addend."""
+    return _BETWEEN.join(
+        f"{name}{place_in(hit.channels[name])} {rounded(gives, '+')}"
+        for name, gives in xray.shown_parts(hit, DECIMALS).items()
+    )
+
+
+def place_in(heard: Heard) -> str:
+    """The place of a fact in a channel; empty for an addend that is no channel."""
+    return "" if heard.rank is None else f" #{heard.rank}"
 
 
 def show_listed(fact: Fact, *, console: Console | None = None) -> None:
@@ -92,15 +98,7 @@ def rounded(score: float, sign: str = "") -> str:
     >>> rounded(-0.001), rounded(1.234, "+")
     ('0.00', '+1.23')
     """
-    return f"{round(score, 2) + 0.0:{sign}.2f}"
-
-
-def counted(number: int, thing: str) -> str:
-    """
-    >>> counted(1, "fact"), counted(1204, "fact")
-    ('1 fact', '1,204 facts')
-    """
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+    return f"{round(score, DECIMALS) + 0.0:{sign}.{DECIMALS}f}"
 
 
 def _day(moment: datetime | None) -> str | None:

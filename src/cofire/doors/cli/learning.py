@@ -9,10 +9,9 @@ import typer
 from rich.text import Text
 
 from cofire.doors.cli.calling import Call
-from cofire.doors.cli.layout import counted
 from cofire.doors.cli.screen import note, show, show_json, styled
 from cofire.doors.shapes import community_json
-from cofire.xray import shortened
+from cofire.xray import counted, shortened
 
 Recalled = Annotated[
     str, typer.Argument(metavar="RECALL", help="The id of a recall, as recall --json and --xray print it.")

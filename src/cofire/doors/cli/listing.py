@@ -11,9 +11,10 @@ import cofire
 from cofire import xray
 from cofire.doors.cli.calling import Call
 from cofire.doors.cli.filters import Filters
-from cofire.doors.cli.layout import counted, show_listed, show_pairs
+from cofire.doors.cli.layout import show_listed, show_pairs
 from cofire.doors.cli.screen import note, show, show_json
 from cofire.model import Fact
+from cofire.xray import counted
 
 LimitOption = Annotated[int, typer.Option("--limit", metavar="N", help="At most so many facts.", show_default=True)]
 BeforeOption = Annotated[

@@ -16,9 +16,9 @@ import typer
 from cofire.doors.cli import incoming
 from cofire.doors.cli.calling import Call
 from cofire.doors.cli.filters import Filters
-from cofire.doors.cli.layout import counted
 from cofire.doors.cli.screen import bar, note, show, show_json
 from cofire.errors import InvalidInput, StoreNotOpened
+from cofire.xray import counted
 
 NewFile = Annotated[
     Path,

@@ -12,7 +12,6 @@ import typer
 import cofire
 from cofire.doors.cli.calling import Call
 from cofire.doors.cli.filters import Conditions
-from cofire.doors.cli.layout import counted
 from cofire.doors.cli.moving import refuse_to_overwrite
 from cofire.doors.cli.screen import note, show, show_json
 from cofire.doors.picture.page import page
@@ -22,7 +21,7 @@ from cofire.metadata_filter import parse_expressions
 from cofire.pictures import Picture
 from cofire.recollection import Hit
 from cofire.settings import recall_settings
-from cofire.xray import shortened
+from cofire.xray import counted, shortened
 
 # With more facts than these nobody finds anything in the picture; the page of cofire serve is for that.
 MOST_FACTS = 300

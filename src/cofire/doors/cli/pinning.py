@@ -9,10 +9,10 @@ import typer
 
 import cofire
 from cofire.doors.cli.calling import Call
-from cofire.doors.cli.layout import counted
 from cofire.doors.cli.listing import facts_json
 from cofire.doors.cli.screen import show, show_json
 from cofire.model import Fact
+from cofire.xray import counted
 
 Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Ids as remember, recall and list print them.")]
 

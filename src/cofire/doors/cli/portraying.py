@@ -10,11 +10,12 @@ import typer
 from cofire import xray
 from cofire.doors.cli.calling import Call
 from cofire.doors.cli.graph_layout import other_end, show_links, texts_of
-from cofire.doors.cli.layout import counted, plain, show_whole
+from cofire.doors.cli.layout import plain, show_whole
 from cofire.doors.cli.screen import show, show_json, styled
 from cofire.doors.cli.updating import CLEARABLE
 from cofire.learned import Use
 from cofire.model import Fact, Importance, Link, Past
+from cofire.xray import counted
 
 Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Ids as remember, recall and list print them.")]
 LimitOption = Annotated[

@@ -13,10 +13,10 @@ import cofire
 from cofire.doors.cli import incoming
 from cofire.doors.cli.calling import Call
 from cofire.doors.cli.incoming import STREAM, Line
-from cofire.doors.cli.layout import counted
 from cofire.doors.cli.pairs import pairs
 from cofire.doors.cli.screen import Step, bar, note, show, show_json, warn
 from cofire.errors import InvalidFact, InvalidInput
+from cofire.xray import counted
 
 
 def _option(flag: str, metavar: str, text: str) -> Any:

@@ -15,8 +15,7 @@ import typer
 
 from cofire.configuration import STORE_VARIABLE
 from cofire.doors.cli.calling import Call, refuse_empty
-from cofire.doors.cli.layout import counted
-from cofire.doors.cli.screen import err, note, show, show_json, warn
+from cofire.doors.cli.screen import err, show, show_json, styled, warn
 from cofire.doors.mcp import clients
 from cofire.doors.mcp.compat.acts import COMPAT
 from cofire.doors.mcp.compat.importing import Imported, import_file
@@ -26,6 +25,7 @@ from cofire.errors import InvalidInput
 from cofire.installation import install_command
 from cofire.model import DEFAULT_SCOPE
 from cofire.places import at_home, without_password
+from cofire.xray import counted
 
 # Loaded only to serve: it needs a package that cofire does without.
 SERVING = "cofire.doors.mcp.serving"
@@ -126,7 +126,7 @@ def _serve(serving: Any, manner: Manner, call: Call) -> Any:
 def _show_configuration(written: clients.Written, call: Call) -> None:
     if call.as_json:
         return show_json(asdict(written))
-    note(f"This belongs into {written.file}:")
+    show(styled(f"Add this to {written.file}:", "dim"), console=err())
     return show(written.text)
 
 
@@ -136,7 +136,7 @@ def _import(file: Path, manner: Manner, call: Call) -> None:
     done: Imported = asyncio.run(import_file(call.store, manner.scope, file))
     if call.as_json:
         return show_json({"path": str(file), **asdict(done), "store": call.place})
-    entities = f"{done.entities:,} {'entity' if done.entities == 1 else 'entities'}"
+    entities = counted(done.entities, "entity", "entities")
     read = f"{entities}, {counted(done.observations, 'observation')} and {counted(done.relations, 'relation')}"
     return show(f"Read {read} from {file}; {done.new:,} of them are new.")
 

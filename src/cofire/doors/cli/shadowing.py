@@ -11,7 +11,7 @@ from cofire.doors.cli.calling import Call, begin_group, spread
 from cofire.doors.cli.layout import show_pairs
 from cofire.doors.cli.screen import show, show_json, styled
 from cofire.shadows import Moved, ShadowReport
-from cofire.xray import shortened
+from cofire.xray import counted, shortened
 
 app = typer.Typer(name="shadow")
 app.callback(invoke_without_command=True, help="See what shadow recalls came to, or remove them.")(begin_group)
@@ -51,7 +51,7 @@ def clear(*, call: Call) -> None:
         removed = memory.shadow_clear()
     if call.as_json:
         return show_json({"removed": removed})
-    show(f"Removed {removed:,} {'line' if removed == 1 else 'lines'}.")
+    show(f"Removed {counted(removed, 'line')}.")
 
 
 def _show(found: ShadowReport) -> None:

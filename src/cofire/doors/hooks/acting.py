@@ -12,7 +12,7 @@ from cofire.doors.hooks.events import Moment
 from cofire.errors import InvalidInput
 from cofire.fencing import fenced
 from cofire.model import Fact
-from cofire.xray import prompt_entries
+from cofire.xray import counted, prompt_entries
 
 LATEST = 20
 LONGEST_QUESTION = 4_000
@@ -68,7 +68,7 @@ def remember(memory: cofire.Memory, moment: Moment, manner: Manner) -> Done:
     for some in transcripts.unread(moment.transcript, manner.notes):
         fresh += _kept(memory, some.items, moment, manner)
         transcripts.note(moment.transcript, manner.notes, some.end)
-    return Done(f"{fresh} new {'turn' if fresh == 1 else 'turns'} remembered.")
+    return Done(f"{counted(fresh, 'new turn')} remembered.")
 
 
 def _kept(memory: cofire.Memory, items: Sequence[transcripts.Item], moment: Moment, manner: Manner) -> int:
@@ -102,7 +102,7 @@ def _told(facts: list[Fact], manner: Manner, otherwise: str) -> Done:
     entries = prompt_entries(facts, manner.budget)
     if not entries:
         return Done("The budget is too small for even the best fact.")
-    return Done(f"{len(entries)} of {len(facts)} facts recalled.", fenced(entries))
+    return Done(f"{len(entries)} of {counted(len(facts), 'fact')} recalled.", fenced(entries))
 
 
 def _distinct(facts: Iterable[Fact]) -> Iterable[Fact]:

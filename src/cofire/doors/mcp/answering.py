@@ -15,7 +15,7 @@ from cofire.model import Fact
 from cofire.recollection import Hit, Recollection
 from cofire.settings import recall_settings
 from cofire.spreads import Exploration
-from cofire.xray import shortened
+from cofire.xray import counted, shortened
 
 Said = dict[str, Any]
 Act = Callable[[Desk, Said], Awaitable[Answer]]
@@ -106,7 +106,7 @@ async def feedback(desk: Desk, said: Said) -> Answer:
         "made": learned.made,
         "changed": learned.changed,
     }
-    return Answer(f"Learned: {learned.made} edges made, {learned.changed} changed.", structured)
+    return Answer(f"Learned: {counted(learned.made, 'edge')} made, {learned.changed} changed.", structured)
 
 
 async def explore(desk: Desk, said: Said) -> Answer:
@@ -140,7 +140,7 @@ def _path_lines(found: Exploration, seen: Mapping[str, Fact]) -> list[str]:
 async def dream(desk: Desk, _: Said) -> Answer:
     done = await desk.memory.dream(scope=desk.scope, progress=desk.listen)
     structured = {"facts": done.facts, "new": done.new, "communities": done.communities}
-    return Answer(f"Connected {done.facts} facts with {done.new} new edges.", structured)
+    return Answer(f"Connected {counted(done.facts, 'fact')} with {counted(done.new, 'new edge')}.", structured)
 
 
 async def stats(desk: Desk, _: Said) -> Answer:

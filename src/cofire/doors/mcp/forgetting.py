@@ -9,7 +9,7 @@ from cofire.doors.mcp.desk import Answer, Desk
 from cofire.errors import InvalidInput, NotFound
 from cofire.fencing import fenced
 from cofire.model import Fact
-from cofire.xray import shortened
+from cofire.xray import counted, shortened
 
 PREVIEWED = 20
 
@@ -48,10 +48,11 @@ def _in_words(facts: list[Fact], structured: dict[str, Any], *, confirmed: bool)
         return "There is nothing to forget there."
     if confirmed:
         back = f" It comes back with: {structured['next']}" if structured["next"] else " No receipt was kept."
-        return f"Forgot {len(facts)} facts and {structured['edges']} edges.{back}"
+        return f"Forgot {counted(len(facts), 'fact')} and {counted(structured['edges'], 'edge')}.{back}"
     lines = [f"{fact.id} {shortened(fact.text)}" for fact in facts[:PREVIEWED]]
     lines += [f"… and {len(facts) - PREVIEWED} more"] if len(facts) > PREVIEWED else []
-    would = f"Nothing is forgotten yet. {len(facts)} facts and {structured['edges']} edges would go:"
+    count = f"{counted(len(facts), 'fact')} and {counted(structured['edges'], 'edge')}"
+    would = f"Nothing is forgotten yet. Would delete {count}:"
     return f"{would}\n{fenced(lines)}\nTo forget them: {structured['next']}"
 
 
@@ -63,4 +64,4 @@ async def _undo(desk: Desk, receipt: str) -> Answer:
     ids = list(back.ids)
     structured = {"forgotten": False, "ids": ids, "edges": back.edges, "receipt": "", "next": ""}
     skipped = "".join(f" Not the {one.what} {one.id}: {one.why}." for one in back.skipped)
-    return Answer(f"Brought back {len(ids)} facts and {back.edges} edges.{skipped}", structured)
+    return Answer(f"Brought back {counted(len(ids), 'fact')} and {counted(back.edges, 'edge')}.{skipped}", structured)

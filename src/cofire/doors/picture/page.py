@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from importlib.resources import files
 
-from cofire.doors.cli.layout import clipped, counted, rounded
+from cofire.doors.cli.layout import clipped, rounded
 from cofire.doors.picture.scene import Dot, Scene, Stroke
 from cofire.doors.picture.vector import COLOURS, LONGEST_TEXT, colour_of, dash_of, said, svg
+from cofire.xray import counted
 
 _UNSAID = "–"
 

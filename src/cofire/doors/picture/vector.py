@@ -15,6 +15,7 @@ from cofire.doors.cli.layout import clipped
 from cofire.doors.cli.screen import harmless
 from cofire.doors.picture.placing import Box, Point, cleared, settled
 from cofire.doors.picture.scene import CommunityKey, Dot, Scene, Stroke
+from cofire.xray import counted
 
 # Colours of communities; the page has as many, and one for all the others.
 COLOURS = 8
@@ -116,7 +117,7 @@ def dash_of(kind: str, kinds: Sequence[str]) -> str:
 def _told(scene: Scene) -> str:
     hits = sum(1 for dot in scene.dots if dot.hit)
     came = f", {hits} of which came back for the question" if hits else ""
-    return f"{len(scene.dots)} facts{came}, and {len(scene.strokes)} links between them."
+    return f"{counted(len(scene.dots), 'fact')}{came}, and {counted(len(scene.strokes), 'link')} between them."
 
 
 def _placed(scene: Scene) -> list[Placed]:

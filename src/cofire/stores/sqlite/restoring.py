@@ -100,7 +100,7 @@ def _kept_aside(reader: apsw.Connection, path: str, *, force: bool) -> str | Non
     held = reader.execute("SELECT count(*) FROM facts").get
     if held and not force:
         raise StoreError(
-            f"The store {path} holds {held:,} facts.",
+            f"The store {path} holds {held:,} {'fact' if held == 1 else 'facts'}.",
             way_out="Add --force to replace it; a copy of it will be kept beside it.",
         )
     if not held:
