@@ -3,6 +3,7 @@
 import ast
 import asyncio
 import inspect
+import re
 from pathlib import Path
 from typing import get_args
 
@@ -99,8 +100,8 @@ def test_synonyms_name_parameters_that_exist() -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_help_explains_every_parameter(method: str) -> None:
-    explained = {line.partition(":")[0] for line in inspect.getdoc(getattr(Memory, method)).splitlines()[1:]}  # type: ignore[union-attr]
-    assert set(inspect.signature(getattr(Memory, method)).parameters) - {"self"} == explained - {""}
+    described = re.findall(r"^(\w+): ", inspect.getdoc(getattr(Memory, method)) or "", re.MULTILINE)
+    assert sorted(described) == sorted(set(inspect.signature(getattr(Memory, method)).parameters) - {"self"})
 
 
 def test_help_lists_the_allowed_values() -> None:

@@ -11,7 +11,7 @@ from cofire.model import Description, Fact
 from cofire.reading.failures import attempt
 from cofire.reading.phrases import phrases
 from cofire.reading.sentences import sentences
-from cofire.reading.words import counts
+from cofire.reading.words import all_spellings, counted
 
 LONGEST_DESCRIPTION = 400
 LEAD, BETWEEN = "Goes with: ", "; "
@@ -129,7 +129,7 @@ def _said(description: str, words_of: Callable[[str], Words]) -> dict[str, int]:
 
 @lru_cache(maxsize=4_096)
 def _words_of(gist: str) -> Words:
-    return tuple(counts(gist).items())
+    return tuple(counted(all_spellings(gist)).items())
 
 
 def hint_counts(history: Iterable[str]) -> dict[str, int]:
