@@ -1,4 +1,4 @@
-"""What the browser tests share: a server of a told story, one of an empty memory, one of oddities, and a browser that looks at them."""
+"""Servers of three memories (a team's story, an empty one, unusual texts) and a browser, closed after the last test of a module."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.page import oddities
 from tests.page.browsing import Browser, missing, open_browser
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     if lacking := missing():
         pytest.skip(f"The page cannot be looked at: there is no {lacking}.")

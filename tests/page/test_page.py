@@ -6,6 +6,9 @@ import pytest
 
 from tests.page.browsing import Browser, sentences
 
+# One browser and its servers for all of them, on one worker.
+pytestmark = pytest.mark.xdist_group("page")
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sentence", sentences("asking"))
