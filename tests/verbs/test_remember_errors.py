@@ -56,6 +56,19 @@ def test_only_the_expired_item_is_skipped(memory: Memory) -> None:
     assert [fact.text for fact in memory.facts()] == ["Milk."]
 
 
+def test_bytes_in_a_mapping_or_as_a_question_say_how_to_decode_them(memory: Memory) -> None:
+    with pytest.raises(InvalidFact, match=r"not bytes.*data\.decode"):
+        memory.remember({"text": b"x"})
+    with pytest.raises(InvalidInput, match=r"not bytes.*data\.decode"):
+        memory.recall(b"x")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("field", "meant"), [("user_id", "scope"), ("session_id", "session"), ("txt", "text")])
+def test_field_of_another_tool_is_refused_with_ours(memory: Memory, field: str, meant: str) -> None:
+    with pytest.raises(InvalidFact, match=rf"no {field}\. Did you mean {meant}\?"):
+        memory.remember({"text": "Tea.", field: "x"})
+
+
 def test_update_may_expire_a_fact_at_once(memory: Memory) -> None:
     id = memory.remember("Tea.", expires=FUTURE)
     memory.update(id, expires=PAST)
