@@ -228,6 +228,17 @@ def test_refused_text_is_told_without_python(store: Store) -> None:
     assert store.texts == set()
 
 
+def test_one_json_document_is_no_file_of_lines(store: Store, tmp_path: Path) -> None:
+    file = tmp_path / "notes.json"
+    file.write_text('[{"text": "Tea is at four."}]')
+    ran = call("remember", "--file", str(file))
+    assert (ran.code, ".jsonl" in ran.err) == (2, True)
+    assert store.texts == set()
+    file.write_text('{"text": "Tea is at four."}')
+    assert call("remember", "--file", str(file), "--jsonl").code == 0
+    assert store.texts == {"Tea is at four."}
+
+
 def test_skip_errors_without_a_file_is_refused(store: Store) -> None:
     ran = call("remember", "Tea is at four.", "--skip-errors")
     assert (ran.code, "--file" in ran.err) == (2, True)

@@ -196,3 +196,11 @@ def test_items_that_cannot_replace_what_they_name_are_skipped(memory: Memory) ->
     assert [fact.id for fact in memory.facts(superseded=True)] == [old]
     assert result[:4] == [None] * 4
     assert [fact.text for fact in memory.facts(result[4])] == ["Tea is at six."]
+
+
+@pytest.mark.parametrize("errors", ["raise", "skip"])
+def test_fact_that_was_replaced_can_replace_its_successor(memory: Memory, errors: Any) -> None:
+    old = memory.remember("Tea is at one.")
+    new = memory.remember("Tea is at two.", supersedes=old)
+    assert memory.remember([{"text": "Tea is at one.", "supersedes": new}], errors=errors) == [old]
+    assert [fact.id for fact in memory.facts(superseded=True)] == [new]

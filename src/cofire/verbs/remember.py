@@ -175,7 +175,8 @@ def _refused_replacements(facts: Sequence[Fact], now: datetime) -> Asking[dict[i
     known_facts = {fact.id: fact for fact in read_known if fact is not None}
     refused: dict[int, CofireError] = {}
     for index, fact in replacing.items():
-        new = known_facts.get(known.get(fact.hash, ""), fact)
+        known_fact = known_facts.get(known.get(fact.hash, ""))
+        new = known_fact.observed_again(fact, now) if known_fact else fact
         try:
             pairs = [(known_or_refuse(old_facts.get(id), id), new) for id in fact.supersedes]
             yield from plan_replacements(pairs, now)

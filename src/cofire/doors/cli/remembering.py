@@ -15,6 +15,7 @@ from cofire.doors.cli.calling import Call
 from cofire.doors.cli.incoming import STREAM, Line
 from cofire.doors.cli.pairs import pairs
 from cofire.doors.cli.screen import Step, bar, note, show, show_json, warn
+from cofire.doors.refused_items import refusal_in_words
 from cofire.errors import CofireError, InvalidInput
 from cofire.xray import counted
 
@@ -140,18 +141,12 @@ def _remember_texts(call: Call, about: About, texts: list[str]) -> None:
 
 
 def _remember_all_texts(memory: cofire.Memory, texts: list[str], common: dict[str, Any]) -> list[str]:
-    """Store all texts; the error of one that is refused names its place, if there are several."""
+    """Store all texts, or none and say which is refused."""
     try:
         ids: list[str] = memory.remember(texts, **common)
         return ids
     except CofireError as error:
-        refusal = error.__cause__
-        if error.index is None or not isinstance(refusal, CofireError):
-            raise
-        if len(texts) == 1:
-            raise refusal from None
-        problem = f"Fact {error.index + 1}: {refusal.problem} Nothing was stored."
-        raise type(refusal)(problem, way_out=refusal.way_out) from refusal
+        raise refusal_in_words(error, len(texts)) from error
 
 
 def _remember_file(call: Call, about: About, lines: list[Line], *, skip_errors: bool) -> None:
