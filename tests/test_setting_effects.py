@@ -67,6 +67,8 @@ def test_config_set_and_list_say_that_a_setting_has_no_effect(
     assert ran.code == 0
     assert "No effect while activation.dynamics is cofire" in " ".join(ran.err.split())
     assert "No effect while activation.dynamics is cofire" in call("config", "list", "--changed").out
+    assert "No effect while" in call("config", "get", "spreading_activation.delta", "--json").json["effect"]
+    assert call("config", "get", "recall.k", "--json").json["effect"] == ""
     assert call("config", "set", "activation.dynamics", "synapse.documented").err == ""
     assert "No effect" not in call("config", "list", "--changed").out
     ran = call("config", "set", "spreading_activation.max_iterations", "9")

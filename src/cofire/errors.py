@@ -33,13 +33,14 @@ from typing import ClassVar
 
 
 class CofireError(Exception):
-    """What happened, and what to do about it.
+    """What happened, and what to do about it. `index` is the place, from 0, of the refused item among several.
 
     >>> print(NotFound("No fact has the id 7.", way_out="List the ids with: cofire list"))
     No fact has the id 7. List the ids with: cofire list
     """
 
     exit_code: ClassVar[int] = 1
+    index: int | None = None
 
     def __init__(self, problem: str, *, way_out: str) -> None:
         super().__init__(problem)
@@ -59,9 +60,7 @@ class InvalidArguments(InvalidInput, TypeError):
 
 
 class InvalidFact(InvalidInput):
-    """`index` is the place, from 0, of the refused item among several."""
-
-    index: int | None = None
+    pass
 
 
 class InvalidQuestion(InvalidInput):

@@ -179,7 +179,7 @@ def _append_lines(docstring: str | None, lines: list[str]) -> str | None:
 
 
 def _unknown_keyword(label: str, name: str, names: frozenset[str]) -> InvalidArguments:
-    meant = _find_near_miss(name, names)
+    meant = find_near_miss(name, names)
     hint = f"Did you mean {meant}? " if meant else ""
     return InvalidArguments(
         f"{label}() has no keyword argument “{name}”.", way_out=f"{hint}It takes: {_list_names(names)}."
@@ -194,11 +194,12 @@ def _too_many_arguments(label: str, positional: list[str], names: frozenset[str]
     return InvalidArguments(f"{label}() takes {taken} by position.", way_out=way_out)
 
 
-def _find_near_miss(name: str, names: frozenset[str]) -> str | None:
-    """
-    >>> _find_near_miss("top_k", frozenset({"query", "k"})), _find_near_miss("top_k", frozenset({"limit"}))
+def find_near_miss(name: str, names: frozenset[str]) -> str | None:
+    """The name that was probably meant: one that other libraries call so, or one that is spelled alike.
+
+    >>> find_near_miss("top_k", frozenset({"query", "k"})), find_near_miss("top_k", frozenset({"limit"}))
     ('k', 'limit')
-    >>> _find_near_miss("qurey", frozenset({"query", "k"})), _find_near_miss("colour", frozenset({"query"}))
+    >>> find_near_miss("qurey", frozenset({"query", "k"})), find_near_miss("colour", frozenset({"query"}))
     ('query', None)
     """
     for meant, synonyms in SYNONYMS.items():

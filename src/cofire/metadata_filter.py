@@ -42,8 +42,8 @@ _FOREIGN_NAMES = {
     "exists": ("exist", "has", "present"),
 }
 _FOREIGN = {foreign: operator for operator, names in _FOREIGN_NAMES.items() for foreign in names}
-_SIGNS = {"!=": "ne", ">=": "gte", "<=": "lte", "=": "eq", ">": "gt", "<": "lt"}
-_EXPRESSION = re.compile(r"([^=<>!]+?)\s*(!=|>=|<=|=|>|<)\s*(.*)", re.DOTALL)
+_SIGNS = {"!=": "ne", ">=": "gte", "<=": "lte", "=": "eq", ">": "gt", "<": "lt", "==": "eq"}
+_EXPRESSION = re.compile(r"([^=<>!]+?)\s*([=<>!]+)\s*(.*)", re.DOTALL)
 _INT64 = range(-(2**63), 2**63)
 _CONTAINER = "c"
 _HOW = (
@@ -200,6 +200,11 @@ def _parse_expression(expression: str) -> tuple[str, str, list[Scalar]]:
             )
         return stripped, "exists", [True]
     key, sign, written = parsed.groups()
+    if sign not in _SIGNS:
+        raise InvalidQuestion(
+            f"where has no operator {sign} (in {expression!r}).",
+            way_out=f"Use one of {' '.join(_SIGNS)}. Put a value that begins with such a sign in double quotes.",
+        )
     operator, value = _SIGNS[sign], _read_value(written)
     also_text = operator in ("eq", "ne") and not isinstance(value, str)
     return key.strip(), operator, [value, written] if also_text else [value]

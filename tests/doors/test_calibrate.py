@@ -84,7 +84,7 @@ def test_too_few_questions_are_code_2(filled: Store, tmp_path: Path) -> None:
     path.write_text("Where is the bell?\n", encoding="utf-8")
     ran = call("calibrate", str(path))
     assert ran.code == 2
-    assert "1 questions are too few" in ran.err
+    assert "needs at least 20 questions, not 1." in ran.err
 
 
 def test_an_empty_memory_is_code_3(store: Store, file: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -209,6 +209,42 @@ def test_skipped_lines_are_part_of_the_json(store: Store, tmp_path: Path) -> Non
     assert [item["line"] for item in answer["skipped"]] == [2]
 
 
+def test_line_that_replaces_an_unknown_fact_is_named(store: Store, tmp_path: Path) -> None:
+    file = lines(tmp_path / "notes.jsonl", '"Tea is at four."', {"text": "Tea is at five.", "supersedes": "nope"})
+    ran = call("remember", "--file", file)
+    assert ran.code == 3
+    assert f"Line 2 of {file}: No fact has the id nope. Nothing was stored." in ran.err
+    assert "Skipped line 2: No fact has the id nope." in call("remember", "--file", file, "--skip-errors").err
+    assert store.texts == {"Tea is at four."}
+
+
+def test_refused_text_is_told_without_python(store: Store) -> None:
+    ran = call("remember", "Tea is at four.", "--expires", "2020-01-01")
+    assert "Fact 1" not in ran.err
+    assert "errors=" not in ran.err
+    ran = call("remember", "Tea is at four.", " ")
+    assert "Fact 2: The text of the fact is empty. Nothing was stored." in ran.err
+    assert "errors=" not in ran.err
+    assert store.texts == set()
+
+
+def test_one_json_document_is_no_file_of_lines(store: Store, tmp_path: Path) -> None:
+    file = tmp_path / "notes.json"
+    file.write_text('[{"text": "Tea is at four."}]')
+    ran = call("remember", "--file", str(file))
+    assert (ran.code, ".jsonl" in ran.err) == (2, True)
+    assert store.texts == set()
+    file.write_text('{"text": "Tea is at four."}')
+    assert call("remember", "--file", str(file), "--jsonl").code == 0
+    assert store.texts == {"Tea is at four."}
+
+
+def test_skip_errors_without_a_file_is_refused(store: Store) -> None:
+    ran = call("remember", "Tea is at four.", "--skip-errors")
+    assert (ran.code, "--file" in ran.err) == (2, True)
+    assert store.texts == set()
+
+
 def test_names_that_other_tools_use_are_accepted(store: Store, tmp_path: Path) -> None:
     fields = {"content": "Tea is at four.", "timestamp": "2024-03-14T09:15:00Z"}
     assert call("remember", "--file", lines(tmp_path / "notes.jsonl", fields)).code == 0

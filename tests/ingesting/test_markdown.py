@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from cofire.ingesting.markdown_inline import plain
 from cofire.model import Fact
 from tests.ingesting.telling import read
 
@@ -327,3 +328,17 @@ def test_a_date_that_is_not_plain_is_none(date: str) -> None:
 
 def test_what_never_closes_is_no_front_matter() -> None:
     assert texts("---\ntitle: Tea\n\nHot.") == ["title: Tea", "Hot."]
+
+
+@pytest.mark.parametrize(
+    ("html", "read"),
+    [
+        ("<details><summary>More</summary>Hidden text</details>", "More Hidden text"),
+        ("<tr><td>Port</td><td><b>5433</b></td></tr>", "Port 5433"),
+        ("<li>Tea</li><li>Milk</li>", "Tea Milk"),
+        ("H<sub>2</sub>O and <b>Post</b>gres", "H2O and Postgres"),
+        ("<p>Tea</p>, then milk.", "Tea, then milk."),
+    ],
+)
+def test_html_blocks_on_one_line_do_not_run_into_one_word(html: str, read: str) -> None:
+    assert plain(html) == read

@@ -296,10 +296,20 @@ def test_expressions_are_read_as_conditions() -> None:
     }
 
 
-@pytest.mark.parametrize("expression", ["", "  ", "=x", ">3", "a!b", "a!"])
+@pytest.mark.parametrize("expression", ["", "  ", "=x", ">3", "!"])
 def test_an_expression_without_a_key_is_refused(expression: str) -> None:
     with pytest.raises(InvalidInput, match="as in priority>=3"):
         parse_expressions([expression])
+
+
+@pytest.mark.parametrize("expression", ["a>>3", "a=>3", "a<>3", "a!b", "a!", "a===b"])
+def test_an_unknown_sign_is_refused(expression: str) -> None:
+    with pytest.raises(InvalidInput, match=r"where has no operator .* >= "):
+        parse_expressions([expression])
+
+
+def test_a_doubled_equals_sign_is_equality() -> None:
+    assert parse_expressions(["project==x"]) == parse_expressions(["project=x"])
 
 
 def test_two_bounds_of_one_kind_are_refused() -> None:

@@ -87,7 +87,7 @@ def test_a_rule_that_does_not_look_is_told(full: Memory) -> None:
 
 
 def test_too_few_questions_are_refused(full: Memory) -> None:
-    with pytest.raises(InvalidQuestion, match=r"19 questions are too few.*200 or more"):
+    with pytest.raises(InvalidQuestion, match=r"at least 20 questions, not 19\..*200 or more"):
         full.calibrate(QUESTIONS[:19])
 
 

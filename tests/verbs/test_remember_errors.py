@@ -56,6 +56,19 @@ def test_only_the_expired_item_is_skipped(memory: Memory) -> None:
     assert [fact.text for fact in memory.facts()] == ["Milk."]
 
 
+def test_bytes_in_a_mapping_or_as_a_question_say_how_to_decode_them(memory: Memory) -> None:
+    with pytest.raises(InvalidFact, match=r"not bytes.*data\.decode"):
+        memory.remember({"text": b"x"})
+    with pytest.raises(InvalidInput, match=r"not bytes.*data\.decode"):
+        memory.recall(b"x")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("field", "meant"), [("user_id", "scope"), ("session_id", "session"), ("txt", "text")])
+def test_field_of_another_tool_is_refused_with_ours(memory: Memory, field: str, meant: str) -> None:
+    with pytest.raises(InvalidFact, match=rf"no {field}\. Did you mean {meant}\?"):
+        memory.remember({"text": "Tea.", field: "x"})
+
+
 def test_update_may_expire_a_fact_at_once(memory: Memory) -> None:
     id = memory.remember("Tea.", expires=FUTURE)
     memory.update(id, expires=PAST)
@@ -148,3 +161,46 @@ def test_field_given_twice_is_refused(memory: Memory) -> None:
 def test_near_miss_of_a_field_is_named(memory: Memory) -> None:
     with pytest.raises(InvalidFact, match="Did you mean speaker"):
         memory.remember({"text": "Tea.", "speeker": "Ana"})
+
+
+def unable_to_replace(memory: Memory) -> list[dict[str, str]]:
+    """Facts that cannot replace what they name: no fact has the id, it is of another scope, it is the same fact."""
+    other = memory.remember("Tea is at three.", scope="other")
+    same = memory.remember("Tea is at two.")
+    return [
+        {"text": "Tea is at four.", "supersedes": "nope"},
+        {"text": "Tea is at five.", "supersedes": other},
+        {"text": "Tea is at two.", "supersedes": same},
+    ]
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("size", [0, 10])
+def test_item_that_cannot_replace_what_it_names_means_that_nothing_is_stored(
+    memory: Memory, size: int, place: int
+) -> None:
+    item = unable_to_replace(memory)[place]
+    before = memory.stats().facts
+    items: list[Any] = [*(f"Note {number}." for number in range(size)), item]
+    with pytest.raises((NotFound, InvalidInput), match=rf"Fact {size + 1}: .*Nothing was stored") as refusal:
+        memory.remember(items)
+    assert refusal.value.index == size
+    assert memory.stats().facts == before
+
+
+def test_items_that_cannot_replace_what_they_name_are_skipped(memory: Memory) -> None:
+    old = memory.remember("Tea is at one.")
+    items: list[Any] = [None, *unable_to_replace(memory), {"text": "Tea is at six.", "supersedes": old}]
+    result = memory.remember(items, errors="skip")
+    assert [item.index for item in result.skipped] == [0, 1, 2, 3]
+    assert [fact.id for fact in memory.facts(superseded=True)] == [old]
+    assert result[:4] == [None] * 4
+    assert [fact.text for fact in memory.facts(result[4])] == ["Tea is at six."]
+
+
+@pytest.mark.parametrize("errors", ["raise", "skip"])
+def test_fact_that_was_replaced_can_replace_its_successor(memory: Memory, errors: Any) -> None:
+    old = memory.remember("Tea is at one.")
+    new = memory.remember("Tea is at two.", supersedes=old)
+    assert memory.remember([{"text": "Tea is at one.", "supersedes": new}], errors=errors) == [old]
+    assert [fact.id for fact in memory.facts(superseded=True)] == [new]

@@ -13,6 +13,10 @@ _TAGS = """a abbr address article aside audio b blockquote br button center cite
     picture pre q s samp script section small source span strike strong style sub summary sup svg table tbody td tfoot th thead tr tt
     u ul var video wbr""".split()
 TAG = re.compile(rf"</?(?:{'|'.join(_TAGS)})(?:\s[^<>]*)?/?>", re.IGNORECASE)
+# The end of a block: what follows on the same line is another block, not the rest of its last word.
+_BLOCK_END = re.compile(
+    r"</(?:caption|dd|div|dt|figcaption|h[1-6]|li|p|summary|td|th)\s*>(?=(?:<[^<>]*>)*\w)", re.IGNORECASE
+)
 COMPONENT = re.compile(r"</?[A-Z][\w.]*(?:\s[^<>]*)?/?>")  # of MDX, where it stands alone; elsewhere it may be a type
 
 # A code span may hold backticks if it is opened and closed by more of them. A role of MyST stands before one.
@@ -72,7 +76,7 @@ def plain(text: str, labels: Collection[str] = ()) -> str:
         return f"\0{len(spans) - 1}\0"
 
     text = _CODE_SPAN.sub(protect, text.replace("\0", ""))
-    text = TAG.sub("", _LINE_BREAK.sub(" ", text))
+    text = TAG.sub("", _BLOCK_END.sub(" ", _LINE_BREAK.sub(" ", text)))
     text = _links(text, labels)
     text = _TEMPLATE.sub("", _ICON.sub("", _ANCHOR.sub("", _FOOTNOTE.sub("", text))))
     for emphasis in _EMPHASIS:

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from datetime import UTC, date, datetime, time
-from difflib import get_close_matches
 from os import PathLike
 from typing import Any
 
 from cofire.errors import InvalidFact, InvalidInput, InvalidQuestion
+from cofire.keyword_arguments import find_near_miss
 from cofire.model import DEFAULT_SCOPE, Fact
 from cofire.settings import MAX_CHARACTERS, Settings
 
@@ -19,6 +19,7 @@ GIVEN = tuple(one.name for one in fields(Fact))[: [one.name for one in fields(Fa
 ALIASES = {"timestamp": "at", "created_at": "at", "content": "text", "memory": "text"}
 _LONGEST_NAME = 1_000
 DEEPEST = 100
+_DECODE = "Decode it first: data.decode('utf-8')."
 
 
 def fact(given: Fact | str | Mapping[str, Any], settings: Settings) -> Fact:
@@ -71,7 +72,8 @@ def superseded_ids(given: object) -> tuple[str, ...]:
 def question(text: object) -> str:
     """The question itself: some text that can be written down."""
     if not isinstance(text, str):
-        raise InvalidQuestion(f"A question must be text, not {type(text).__name__}.", way_out="Give it as a string.")
+        way_out = _DECODE if isinstance(text, bytes | bytearray | memoryview) else "Give it as a string."
+        raise InvalidQuestion(f"A question must be text, not {type(text).__name__}.", way_out=way_out)
     if not text.strip():
         raise InvalidQuestion("The question is empty.", way_out='Ask something, as in: cofire recall "What do we use?"')
     return _writable(text, "question", InvalidQuestion)
@@ -169,8 +171,7 @@ def _parts(given: Fact | str | Mapping[str, Any]) -> Mapping[str, Any]:
         return {"text": given}
     if isinstance(given, Fact):
         return {label: getattr(given, label) for label in GIVEN}
-    if isinstance(given, bytes | bytearray | memoryview):
-        raise InvalidFact("A fact's text must be text, not bytes.", way_out="Decode it first: data.decode('utf-8').")
+    refuse_bytes(given)
     if not isinstance(given, Mapping):
         raise InvalidFact(
             f"A fact cannot be made of {type(given).__name__}.", way_out="Give a text, a Fact or a mapping."
@@ -198,12 +199,19 @@ def _with_own_labels(given: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _name_fields(unknown: list[str]) -> str:
     """The fields of a fact, the near miss first."""
-    close = get_close_matches(unknown[0].lower(), [*GIVEN, *ALIASES], n=1)
-    hint = f"Did you mean {ALIASES.get(close[0], close[0])}? " if close else ""
+    near = find_near_miss(unknown[0], frozenset([*GIVEN, *ALIASES]))
+    hint = f"Did you mean {ALIASES.get(near, near)}? " if near else ""
     return f"{hint}It has {', '.join(GIVEN)}."
 
 
+def refuse_bytes(given: object) -> None:
+    """Refuse bytes in place of the text of a fact, with the way to decode them."""
+    if isinstance(given, bytes | bytearray | memoryview):
+        raise InvalidFact("A fact's text must be text, not bytes.", way_out=_DECODE)
+
+
 def _text(given: object, settings: Settings) -> str:
+    refuse_bytes(given)
     if not isinstance(given, str):
         raise InvalidFact(f"A fact's text must be text, not {type(given).__name__}.", way_out="Give it as a string.")
     if not given.strip():

@@ -74,7 +74,7 @@ def _questions(given: object) -> list[str]:
     asked = list(given)
     if len(asked) < FEWEST:
         raise InvalidQuestion(
-            f"{len(asked)} questions are too few to find a threshold by; {FEWEST} are the least.",
+            f"A threshold needs at least {FEWEST} questions, not {len(asked)}.",
             way_out=f"Give {ENOUGH} or more, all of which memory can answer.",
         )
     return asked

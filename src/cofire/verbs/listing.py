@@ -143,10 +143,14 @@ def facts_by_id(ids: Iterable[str] | str, allowed: Where | None = None) -> Askin
     """All of them, or an error that names the first that is not there, or not where one may look."""
     wanted = checked_ids(ids)
     found: Sequence[Fact | None] = yield Read(wanted)
-    for id, fact in zip(wanted, found, strict=True):
-        if fact is None or (allowed is not None and not allowed.admits(fact)):
-            raise NotFound(f"No fact has the id {id}.", way_out="List the ids with: cofire list")
-    return [fact for fact in found if fact is not None]
+    return [known_or_refuse(fact, id, allowed) for id, fact in zip(wanted, found, strict=True)]
+
+
+def known_or_refuse(fact: Fact | None, id: str, allowed: Where | None = None) -> Fact:
+    """The fact that was read for an id, or the error that there is none."""
+    if fact is None or (allowed is not None and not allowed.admits(fact)):
+        raise NotFound(f"No fact has the id {id}.", way_out="List the ids with: cofire list")
+    return fact
 
 
 def fact_by_id(id: str) -> Asking[Fact]:

@@ -21,7 +21,7 @@ from cofire.settings import BATCH, GROWTH, SAMPLE, Settings
 from cofire.stores.base import MODEL_RECORD
 from cofire.verbs import accepting
 from cofire.verbs.autolink import Links, auto_links, links_now
-from cofire.verbs.listing import facts_by_id
+from cofire.verbs.listing import facts_by_id, known_or_refuse
 from cofire.verbs.model_of_store import Settled, settle_model
 from cofire.verbs.naming import Mentions, earlier_mentions
 from cofire.verbs.reading_facts import understood, word_counts
@@ -99,8 +99,7 @@ def remember(
         fact = _accept(given, common, now, settings)
         ids = yield from _in_batches([fact], settings)
         return ids[0]
-    if isinstance(given, bytes | bytearray | memoryview):
-        raise InvalidFact("A fact's text must be text, not bytes.", way_out="Decode it first: data.decode('utf-8').")
+    accepting.refuse_bytes(given)
     if not isinstance(given, Iterable):
         raise InvalidFact(
             f"Nothing can be remembered of {type(given).__name__}.", way_out="Give a text, a Fact or a list."
@@ -109,6 +108,8 @@ def remember(
         if errors == "skip":
             return (yield from _remember_valid(given, common, now, settings))
         facts = [_accept_item(item, index, common, now, settings) for index, item in enumerate(given)]
+        for index, refusal in (yield from _refused_replacements(facts, now)).items():
+            raise _refused_item(refusal, index) from refusal
         return (yield from _in_batches(facts, settings))
 
 
@@ -127,11 +128,14 @@ def _remember_valid(
             indexes.append(index)
         except InvalidFact as error:
             skipped.append(SkippedItem(index, error.problem, error.way_out))
-    stored = yield from _in_batches(facts, settings)
+    refused = yield from _refused_replacements(facts, now)
+    skipped += [SkippedItem(indexes[at], error.problem, error.way_out) for at, error in refused.items()]
+    accepted = [at for at in range(len(facts)) if at not in refused]
+    stored = yield from _in_batches([facts[at] for at in accepted], settings)
     ids: list[str | None] = [None] * count
-    for index, id in zip(indexes, stored, strict=True):
-        ids[index] = id
-    return RememberResult(ids, skipped)
+    for at, id in zip(accepted, stored, strict=True):
+        ids[indexes[at]] = id
+    return RememberResult(ids, sorted(skipped, key=lambda item: item.index))
 
 
 def _accept(item: Given, common: Common, now: datetime, settings: Settings) -> Fact:
@@ -145,12 +149,40 @@ def _accept_item(item: Given, index: int, common: Common, now: datetime, setting
     try:
         return _accept(item, common, now, settings)
     except InvalidFact as error:
-        refusal = InvalidFact(
-            f"Fact {index + 1}: {error.problem} Nothing was stored.",
-            way_out=f'{error.way_out} Or leave such facts out with errors="skip".',
-        )
-        refusal.index = index
-        raise refusal from error
+        raise _refused_item(error, index) from error
+
+
+def _refused_item(error: CofireError, index: int) -> CofireError:
+    """The same error, with the place of the item and what became of the others."""
+    refusal = type(error)(
+        f"Fact {index + 1}: {error.problem} Nothing was stored.",
+        way_out=f'{error.way_out} Or leave such facts out with errors="skip".',
+    )
+    refusal.index = index
+    return refusal
+
+
+def _refused_replacements(facts: Sequence[Fact], now: datetime) -> Asking[dict[int, CofireError]]:
+    """Why facts cannot replace those that they name, by their place. Found before the first batch is stored."""
+    replacing = {index: fact for index, fact in enumerate(facts) if fact.supersedes}
+    if not replacing:
+        return {}
+    old_ids = sorted({id for fact in replacing.values() for id in fact.supersedes})
+    read: Sequence[Fact | None] = yield Read(old_ids)
+    old_facts = {fact.id: fact for fact in read if fact is not None}
+    known: dict[bytes, str] = dict((yield Recognise([fact.hash for fact in replacing.values()])))
+    read_known: Sequence[Fact | None] = (yield Read(list(known.values()))) if known else []
+    known_facts = {fact.id: fact for fact in read_known if fact is not None}
+    refused: dict[int, CofireError] = {}
+    for index, fact in replacing.items():
+        known_fact = known_facts.get(known.get(fact.hash, ""))
+        new = known_fact.observed_again(fact, now) if known_fact else fact
+        try:
+            pairs = [(known_or_refuse(old_facts.get(id), id), new) for id in fact.supersedes]
+            yield from plan_replacements(pairs, now)
+        except (NotFound, InvalidInput) as error:
+            refused[index] = error
+    return refused
 
 
 def remember_new(facts: Sequence[Fact], settings: Settings) -> Asking[tuple[list[str], frozenset[str]]]:
@@ -168,8 +200,6 @@ def _in_batches(facts: Sequence[Fact], settings: Settings) -> Asking[list[str]]:
     """Batch by batch, each in one transaction. The error of a store that fails in between says how many facts it has kept."""
     ids: list[str] = []
     sizes: dict[str, ScopeSize] = {}
-    if len(facts) > settings[BATCH]:
-        yield from _check_superseded(facts)
     for start in range(0, len(facts), settings[BATCH]):
         batch = list(facts[start : start + settings[BATCH]])
         try:
@@ -183,13 +213,6 @@ def _in_batches(facts: Sequence[Fact], settings: Settings) -> Asking[list[str]]:
         yield Emit(Progress("remember", len(ids), len(facts)))
     yield from _count_the_rest(sizes, len(ids), settings)
     return ids
-
-
-def _check_superseded(facts: Sequence[Fact]) -> Asking[None]:
-    """Refuse unknown ids before the first batch: a later one must not leave the earlier ones stored."""
-    superseded = sorted({id for fact in facts for id in fact.supersedes})
-    if superseded:
-        yield from facts_by_id(superseded)
 
 
 def _after_stored(error: CofireError, stored: int, total: int) -> CofireError:

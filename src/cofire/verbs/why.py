@@ -26,7 +26,7 @@ from cofire.verbs.recall import on_paths, recall
 from cofire.verbs.refusing import refusals
 from cofire.verbs.remedying import Attempt, Case, merged, remedies, setting, spelled, tried
 from cofire.verbs.walk import weigh
-from cofire.xray import shortened
+from cofire.xray import counted, shortened
 
 MOST_RIVALS = 5
 
@@ -203,7 +203,10 @@ def _ranked_too_low(case: Case, place: int) -> Finding:
     k, candidates = case.question.k, _candidates(case)
     if place <= k:
         budget = case.question.budget
-        return "beyond_budget", f"It is at place {place}, but the {budget} tokens of the budget were full before."
+        return (
+            "beyond_budget",
+            f"It is at place {place}, but the budget of {counted(budget or 0, 'token')} was full before.",
+        )
     lacks = f"It lacks {_margin(case):.3f} to the last that came back."
     if place <= 2 * k:
         return "beyond_k", f"It is at place {place} of {candidates}, and k is {k}. {lacks}"

@@ -232,3 +232,39 @@ def test_a_filter_by_metadata_that_cannot_be_applied_is_refused(served: Served) 
         assert refused.status_code == 422
     assert "gte" in str(error(served.api.post("/recall", json=asked)))
     assert served.api.post("/recall", json={"query": "Tea", "where": {}}).status_code == 422
+
+
+def test_facts_of_a_wrong_shape_are_skipped_with_the_others(served: Served) -> None:
+    facts = [{"text": "Tea is at four."}, None, {"text": " "}, {"text": 5}, {"text": "Milk.", "expires": "2020-01-01"}]
+    answered = served.api.post("/facts", json={"facts": facts, "errors": "skip"}).json()
+    assert [id is None for id in answered["ids"]] == [False, True, True, True, True]
+    assert [item["index"] for item in answered["skipped"]] == [1, 2, 3, 4]
+    assert answered["skipped"][1]["problem"] == "text: it is blank; give some text."
+    refused = served.api.post("/facts", json={"facts": [{"text": "Bread."}, None]})
+    assert refused.status_code == 422
+    assert {fact["text"] for fact in served.api.get("/facts").json()["facts"]}.isdisjoint({"Bread.", "Milk."})
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "meant"),
+    [
+        ("/recall", {"query": "tea", "top_k": 3}, "top_k: there is no such field; did you mean k?"),
+        ("/recall", {"query": "tea", "user_id": "Ana"}, "did you mean scope?"),
+        ("/facts", {"content": "Tea."}, "content: there is no such field; did you mean text?"),
+        (
+            "/facts",
+            {"facts": [{"text": "Tea.", "tag": "x"}]},
+            "facts[0].tag: there is no such field; did you mean tags?",
+        ),
+        ("/explore", {"ids": ["01M7GRXZ72ER9HC7SM0EVVJFVW"], "tag": "x"}, "did you mean tags?"),
+        ("/edges", {"source": "a", "target": "b", "type": "x"}, "type: there is no such field; did you mean kind?"),
+    ],
+)
+def test_the_near_miss_of_a_field_is_named(served: Served, path: str, body: dict[str, object], meant: str) -> None:
+    refused = served.api.post(path, json=body)
+    assert refused.status_code == 422
+    assert meant in refused.json()["error"]["problem"]
+
+
+def test_the_near_miss_of_a_name_in_an_address_is_named(served: Served) -> None:
+    assert "top_k: there is no such field; did you mean limit?" in served.api.get("/facts?top_k=3").text

@@ -46,7 +46,11 @@ def test_update_needs_a_change_and_a_known_id(client: Client) -> None:
 
 def test_remember_refuses_a_fact_that_has_expired_already(client: Client) -> None:
     async def story(client: Client) -> None:
-        assert "in the past" in await complaint(client, "remember", text=NEW, expires="2020-01-01")
+        said = await complaint(client, "remember", text=NEW, expires="2020-01-01")
+        assert "in the past" in said
+        assert "Fact 1" not in said
+        assert "Fact 2: The text" in await complaint(client, "remember", facts=[NEW, ""])
+        assert "errors=" not in said + await complaint(client, "remember", facts=[NEW, ""])
 
     told(story, client)
 

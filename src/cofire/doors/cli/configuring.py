@@ -142,6 +142,7 @@ def setting_json(one: Knob[Any], settings: Settings) -> dict[str, Any]:
         "kept_in_store": one.kept,
         "variable": one.variable,
         "alias": one.alias,
+        "effect": describe_effect(one, settings),
     }
 
 

@@ -50,6 +50,11 @@ def origin(path: Path) -> str:
 
 def lines(path: Path, *, as_json: bool) -> list[Line]:
     """The lines of a file that are not blank."""
+    if path.suffix.lower() == ".json" and not as_json:
+        raise InvalidInput(
+            f"{path} is one JSON document; --file takes a fact a line.",
+            way_out="Write an object a line into a .jsonl file, or say --jsonl if it is that. For chats: cofire ingest FILE",
+        )
     raw = all_input(TYPE_FACTS) if is_stream(path) else _read(path)
     json_inside = as_json or path.suffix.lower() in JSON_LINES
     return [

@@ -15,7 +15,8 @@ from cofire.doors.cli.calling import Call
 from cofire.doors.cli.incoming import STREAM, Line
 from cofire.doors.cli.pairs import pairs
 from cofire.doors.cli.screen import Step, bar, note, show, show_json, warn
-from cofire.errors import InvalidFact, InvalidInput
+from cofire.doors.refused_items import refusal_in_words
+from cofire.errors import CofireError, InvalidInput
 from cofire.xray import counted
 
 
@@ -101,6 +102,8 @@ def remember(
     cofire remember "Ana leads the Berlin office." --tag team
     """
     if file is None:
+        if skip_errors:
+            raise InvalidInput("--skip-errors is about the lines of --file.", way_out="Name a file, or leave it out.")
         _remember_texts(call, about, _texts(texts or []))
     elif texts:
         raise InvalidInput("Facts were given both as TEXT and by --file.", way_out="Give one of the two.")
@@ -129,12 +132,21 @@ def _is_bare(text: str) -> bool:
 
 def _remember_texts(call: Call, about: About, texts: list[str]) -> None:
     with call.memory(may_begin=True) as memory:
-        ids = memory.remember(texts, **about.keywords)
+        ids = _remember_all_texts(memory, texts, about.keywords)
     if call.as_json:
         return show_json({"ids": ids})
     for id in ids:
         show(id)
     note(_in_words(ids, "text"))
+
+
+def _remember_all_texts(memory: cofire.Memory, texts: list[str], common: dict[str, Any]) -> list[str]:
+    """Store all texts, or none and say which is refused."""
+    try:
+        ids: list[str] = memory.remember(texts, **common)
+        return ids
+    except CofireError as error:
+        raise refusal_in_words(error, len(texts)) from error
 
 
 def _remember_file(call: Call, about: About, lines: list[Line], *, skip_errors: bool) -> None:
@@ -179,7 +191,7 @@ def _remember_lines(
             sources.append(line)
         except InvalidInput as error:
             if not skip_errors:
-                raise _at_line(line, error.problem, error.way_out) from error
+                raise _at_line(line, error) from error
             skipped.append(SkippedLine(line.number, error.problem, error.way_out))
     ids: dict[int, str | None] = {}
     with bar("remembering", len(lines)) as advance:
@@ -204,11 +216,11 @@ def _remember_all(
     try:
         ids: list[str] = memory.remember(facts, progress=advance, **common)
         return ids
-    except InvalidFact as error:
+    except CofireError as error:
         refusal = error.__cause__
-        if error.index is None or not isinstance(refusal, InvalidFact):
+        if error.index is None or not isinstance(refusal, CofireError):
             raise
-        raise _at_line(sources[error.index], refusal.problem, refusal.way_out) from refusal
+        raise _at_line(sources[error.index], refusal) from refusal
 
 
 def _joined(given: str | dict[str, Any], common: dict[str, Any]) -> str | dict[str, Any]:
@@ -227,8 +239,8 @@ def _joined(given: str | dict[str, Any], common: dict[str, Any]) -> str | dict[s
     return {**given, **more}
 
 
-def _at_line(line: Line, problem: str, way_out: str) -> InvalidFact:
-    return InvalidFact(
-        f"Line {line.number} of {line.origin}: {problem} Nothing was stored.",
-        way_out=f"{way_out} Correct the line, or leave such lines out with --skip-errors.",
+def _at_line(line: Line, error: CofireError) -> CofireError:
+    return type(error)(
+        f"Line {line.number} of {line.origin}: {error.problem} Nothing was stored.",
+        way_out=f"{error.way_out} Correct the line, or leave such lines out with --skip-errors.",
     )

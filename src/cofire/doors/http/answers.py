@@ -311,7 +311,8 @@ class Shadow(Answer):
 
 
 class Setting(Answer):
-    """A setting: its value, where that comes from, and what it may be. One that is not `settable` is changed on the command line."""
+    """A setting: its value, where that comes from, and what it may be. One that is not `settable` is changed on the command line.
+    `effect` says why it has no effect, or what limits it, and is empty otherwise."""
 
     name: str
     value: bool | int | float | str
@@ -322,6 +323,7 @@ class Setting(Answer):
     kept_in_store: bool
     variable: str
     alias: str | None
+    effect: str
     kind: str
     choices: list[str]
     low: float | None

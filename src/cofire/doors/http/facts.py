@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
+from operator import itemgetter
 from typing import Annotated, Any
 
 from fastapi import Query
@@ -11,6 +13,7 @@ from starlette.responses import JSONResponse
 from cofire import AsyncMemory, Fact, xray
 from cofire.doors.cli.listing import facts_json
 from cofire.doors.http import answers, given
+from cofire.doors.http.refusals import SHAPES
 from cofire.doors.http.routing import WITHOUT_BODY, TheMemory, answer, router
 from cofire.doors.http.shapes import gone_json, texts_of, whole_fact_json
 from cofire.doors.http.words import IdInPath
@@ -29,11 +32,24 @@ async def remember(said: given.Facts, memory: TheMemory) -> JSONResponse:
     """Remember one fact or several. A fact that is known already keeps its id."""
     if isinstance(said, given.NewFact):
         return answer({"ids": [await memory.remember(said.keywords())], "skipped": []})
-    facts = [fact.keywords() for fact in said.facts]
     if said.errors == "skip":
-        result = await memory.remember(facts, errors="skip")
-        return answer({"ids": list(result), "skipped": [asdict(item) for item in result.skipped]})
-    return answer({"ids": await memory.remember(facts), "skipped": []})
+        return answer(await _remember_valid(said.facts, memory))
+    return answer({"ids": await memory.remember([fact.keywords() for fact in said.facts]), "skipped": []})
+
+
+async def _remember_valid(items: Sequence[given.NewFact | given.RefusedFact], memory: AsyncMemory) -> dict[str, Any]:
+    """Store the items that are facts, and report the others: those of a wrong shape, and those that memory refuses."""
+    facts = {index: item.keywords() for index, item in enumerate(items) if isinstance(item, given.NewFact)}
+    indexes = list(facts)
+    result = await memory.remember(list(facts.values()), errors="skip")
+    ids = dict(zip(indexes, result, strict=True))
+    skipped = [{**asdict(item), "index": indexes[item.index]} for item in result.skipped]
+    skipped += [
+        {"index": index, "problem": item.problem, "way_out": SHAPES}
+        for index, item in enumerate(items)
+        if isinstance(item, given.RefusedFact)
+    ]
+    return {"ids": [ids.get(index) for index in range(len(items))], "skipped": sorted(skipped, key=itemgetter("index"))}
 
 
 @routes.get("/facts", response_model=answers.FactsPage)

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, WrapValidator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
 
+from cofire.doors.http import wording
 from cofire.doors.http.words import (
     Budget,
     Community,
@@ -38,7 +50,19 @@ from cofire.metadata_filter import parse_expressions
 MOST_AT_ONCE = 1_000
 
 
-class Said(BaseModel):
+class Strict(BaseModel):
+    """What refuses a field that it does not have, with the one that was probably meant."""
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _name_near_misses(cls, given: Any, read: Callable[[Any], Self]) -> Self:
+        try:
+            return read(given)
+        except ValidationError as error:
+            raise wording.with_near_misses(error, frozenset(cls.model_fields)) from error
+
+
+class Said(Strict):
     """A body. Numbers are numbers and texts are texts, nothing is guessed."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -48,7 +72,7 @@ class Said(BaseModel):
         return {name: value for name, value in self if name not in besides and value is not None}
 
 
-class Asked(BaseModel):
+class Asked(Strict):
     """What stands in an address after the question mark, where everything is text at first."""
 
     model_config = ConfigDict(extra="forbid")
@@ -83,11 +107,31 @@ class NewFact(Said):
     supersedes: Id | SomeIds | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class RefusedFact:
+    """An item that is no fact, and what is wrong with its shape."""
+
+    problem: str
+
+
+def _fact_or_refusal(given: Any, read: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+    """A fact. With errors "skip", one whose shape is wrong is told of with the others that are skipped."""
+    try:
+        return read(given)
+    except ValidationError as error:
+        if info.data.get("errors") != "skip":
+            raise
+        return RefusedFact(wording.as_sentence(wording.all_said(error, "fact")))
+
+
 class NewFacts(Said):
     """Several facts to remember. With errors "skip" those that are refused are left out, otherwise nothing is stored."""
 
-    facts: Annotated[list[NewFact], Field(min_length=1, max_length=MOST_AT_ONCE)]
+    # Read first, since it decides what becomes of a fact whose shape is wrong.
     errors: Literal["raise", "skip"] = "raise"
+    facts: Annotated[
+        list[Annotated[NewFact, WrapValidator(_fact_or_refusal)]], Field(min_length=1, max_length=MOST_AT_ONCE)
+    ]
 
 
 Facts = Annotated[NewFacts | NewFact, _with("facts", NewFacts, otherwise=NewFact)]

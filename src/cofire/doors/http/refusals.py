@@ -75,7 +75,7 @@ async def _wrong_shape(_: Request, error: Exception) -> Response:
 
 
 def _out_of_shape(wrong: str) -> Response:
-    return Refusal(422, "InvalidInput", f"{wrong}.", SHAPES).response()
+    return Refusal(422, "InvalidInput", wording.as_sentence(wrong), SHAPES).response()
 
 
 async def _no_such_way(request: Request, error: Exception) -> Response:

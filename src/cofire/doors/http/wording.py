@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pydantic import ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from cofire.keyword_arguments import find_near_miss
+
 IN_WORDS = {
     "missing": "this field is needed",
     "extra_forbidden": "there is no such field",
@@ -50,7 +55,38 @@ def said(wrong: Mapping[str, Any]) -> str:
         return BODY_NEEDED
     words = IN_WORDS.get(wrong["type"])
     told = words.format(**wrong.get("ctx", {})) if words else wrong["msg"].removeprefix(OF_OUR_OWN)
-    return f"{place(wrong['loc'])}: {told}"
+    near = wrong.get("ctx", {}).get("near")
+    return f"{place(wrong['loc'])}: {told}{f'; did you mean {near}?' if near else ''}"
+
+
+def all_said(error: ValidationError, name: str) -> str:
+    """All that is wrong with a value that was read alone; `name` stands for the value itself."""
+    placed = [{**wrong, "loc": ("body", *wrong["loc"]) if wrong["loc"] else (name,)} for wrong in error.errors()]
+    return "; ".join(dict.fromkeys(map(said, placed)))
+
+
+def as_sentence(problem: str) -> str:
+    """
+    >>> as_sentence("k: give a whole number"), as_sentence("top_k: there is no such field; did you mean k?")
+    ('k: give a whole number.', 'top_k: there is no such field; did you mean k?')
+    """
+    return problem if problem.endswith((".", "?")) else f"{problem}."
+
+
+def with_near_misses(error: ValidationError, fields: frozenset[str]) -> ValidationError:
+    """The same errors; those about a field that is not among `fields` have the nearest of these as `near`."""
+    details = [
+        InitErrorDetails(type=_kind(wrong, fields), loc=wrong["loc"], input=wrong["input"]) for wrong in error.errors()
+    ]
+    return ValidationError.from_exception_data(error.title, details)
+
+
+def _kind(wrong: Mapping[str, Any], fields: frozenset[str]) -> PydanticCustomError:
+    context = dict(wrong.get("ctx", {}))
+    if wrong["type"] == "extra_forbidden" and len(wrong["loc"]) == 1:
+        near = find_near_miss(str(wrong["loc"][0]), fields)
+        context |= {"near": near} if near else {}
+    return PydanticCustomError(wrong["type"], wrong["msg"], context or None)
 
 
 def place(loc: Sequence[str | int]) -> str:

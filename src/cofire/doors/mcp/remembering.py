@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from cofire.doors.mcp.desk import Answer, Desk
-from cofire.errors import InvalidFact
+from cofire.doors.refused_items import refusal_in_words
+from cofire.errors import CofireError, InvalidFact
 from cofire.fencing import unfenced
 
 # Who says when something was said, or by whom, tells of another moment, also in the same words.
@@ -19,13 +20,22 @@ async def remember(desk: Desk, said: dict[str, Any]) -> Answer:
     superseded = said.get("supersedes", [])
     if superseded:
         await desk.facts(superseded)
-    stored = await desk.memory.remember(new, scope=desk.scope, **said) if new else []
+    stored = await _store(desk, new, said) if new else []
     for known_id in dict.fromkeys(echoes.values()):
         for old in superseded:
             await desk.memory.supersede(old, known_id)
     ids = {**dict(zip(new, stored, strict=True)), **echoes}
     known = list(dict.fromkeys(echoes.values()))
     return Answer(_in_words(stored, known), {"ids": [ids[text] for text in texts], "known": known})
+
+
+async def _store(desk: Desk, texts: list[str], said: dict[str, Any]) -> list[str]:
+    """Store all texts, or none and say which is refused."""
+    try:
+        ids: list[str] = await desk.memory.remember(texts, scope=desk.scope, **said)
+        return ids
+    except CofireError as error:
+        raise refusal_in_words(error, len(texts)) from error
 
 
 async def _echoes(desk: Desk, texts: list[str]) -> dict[str, str]:
