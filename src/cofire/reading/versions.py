@@ -336,6 +336,27 @@ def _is_specific(token: str, *, starts: bool) -> bool:
     return has_digit or bool(_JOINED.search(token)) or (token[0].isupper() and not starts)
 
 
+def specific_words(wording: Wording) -> frozenset[str]:
+    """The stemmed names, numbers and identifiers of a text, generic words left out.
+
+    >>> sorted(specific_words(read_wording("Ana reaches db-1 on port 5432.", None)))
+    ['5432', 'ana', 'db-1']
+    """
+    return _specific_words(wording.text)
+
+
+@lru_cache(maxsize=4_096)
+def _specific_words(text: str) -> frozenset[str]:
+    tokens = (_POSSESSIVE.sub("", token) for token in _TOKEN.findall(text))
+    return frozenset(_stem(token.casefold()) for token in tokens if _is_specific(token, starts=False)) - _GENERIC
+
+
+def find_change(text: str) -> int | None:
+    """Where the words that announce a change begin; None if there are none."""
+    change = _CHANGE_VERB.search(text) or _CHANGE.search(text)
+    return change.start() if change else None
+
+
 def asks_about_past(question: str) -> bool:
     """Whether a question asks for what was true earlier.
 
@@ -355,7 +376,7 @@ def may_replace(question: AskedWording, older: Wording, newer: Wording) -> bool:
 
     A text that names the older value as one that holds no more can replace it all the same.
     """
-    if not _is_statement(older, newer) or (older.words & newer.words).isdisjoint(question.words | older.words):
+    if not is_statement(older, newer) or (older.words & newer.words).isdisjoint(question.words | older.words):
         return False
     if _names_old_value(question, older, newer):
         return True
@@ -375,7 +396,7 @@ def may_replace(question: AskedWording, older: Wording, newer: Wording) -> bool:
     return not newer.owners - older.words - question.words and not _narrows(older, newer)
 
 
-def _is_statement(older: Wording, newer: Wording) -> bool:
+def is_statement(older: Wording, newer: Wording) -> bool:
     """Whether the newer text states what holds from now on, as far as the older one does."""
     if newer.plans and not older.plans and newer.negates == older.negates:
         return False
@@ -435,7 +456,7 @@ def _has_counterpart(question: AskedWording, older: Wording, newer: Wording) -> 
     lost = _lost_tokens(question, older, newer) - _GENERIC
     if not lost:
         return False
-    differences = _differences(older, newer)
+    differences = token_differences(older, newer)
     last = len(older.tokens)
     for tag, a, b, c, d in differences:
         if tag != "replace" or lost.isdisjoint(older.tokens[a:b]) or (newer.closes[d - 1] and d < len(newer.tokens)):
@@ -460,7 +481,7 @@ def _stands_before(token: str, older: Wording, newer: Wording) -> bool:
 
 def _narrows(older: Wording, newer: Wording) -> bool:
     """Whether the newer text is the older one with another value and more words before it: "On Christmas Eve the clinic opens at 10"."""
-    differences = _differences(older, newer)
+    differences = token_differences(older, newer)
     values = [difference for difference in differences if difference[0] != "insert"]
     if len(values) != 1 or values[0][0] != "replace" or values[0][2] - values[0][1] > LONGEST_VALUE:
         return False
@@ -474,9 +495,11 @@ def _narrows(older: Wording, newer: Wording) -> bool:
     )
 
 
-def _differences(older: Wording, newer: Wording) -> list[tuple[str, int, int, int, int]]:
+@lru_cache(maxsize=1_024)
+def token_differences(older: Wording, newer: Wording) -> tuple[tuple[str, int, int, int, int], ...]:
+    """The operations that turn the tokens of the older text into those of the newer one, as difflib names them."""
     matcher = SequenceMatcher(None, older.tokens, newer.tokens, autojunk=False)
-    return [difference for difference in matcher.get_opcodes() if difference[0] != "equal"]
+    return tuple(difference for difference in matcher.get_opcodes() if difference[0] != "equal")
 
 
 def read_signs(question: AskedWording, older: Wording, newer: Wording) -> Signs:
