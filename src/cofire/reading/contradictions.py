@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from difflib import SequenceMatcher
 from functools import lru_cache
 
+from cofire.ranking import Contradictions
 from cofire.reading.versions import (
     AskedWording,
     Wording,
@@ -76,6 +77,9 @@ class PairSigns:
     allows_several: float
 
 
+SIGNS = tuple(field.name for field in fields(PairSigns))
+
+
 def read_pair(older: Wording, newer: Wording, *, similarity: float, rarity: Mapping[str, float]) -> PairSigns:
     """The signs of two texts that are each other's nearest. `rarity` is that of each word, 1 if it is missing."""
     old, new = frozenset(older.tokens), frozenset(newer.tokens)
@@ -97,13 +101,45 @@ def read_pair(older: Wording, newer: Wording, *, similarity: float, rarity: Mapp
         replaceable=float(any(may_replace(question, older, newer) for question in implied_questions(older, newer))),
         same_kind=float(_have_numbers(lost, gained) or bool(old_specific & lost and new_specific & gained)),
         is_plan=float(newer.plans),
-        length=math.log(max(len(older.tokens) + len(newer.tokens), 2)),
+        length=_log_length(older, newer),
         shares_names_only=float(not relations),
         shares_little=float(len(relations) == 1),
         only_adds=float(not (lost and gained) and older.negates == newer.negates),
         two_differences=float(len(slots) > 1 and all(len(before) == len(after) for before, after in slots)),
         allows_several=float(not _SEVERAL.isdisjoint(shared)),
     )
+
+
+def weigh_signs(signs: PairSigns, weights: Contradictions) -> float:
+    """The evidence: the sum of all signs times their weights."""
+    return float(sum(getattr(weights, name) * getattr(signs, name) for name in SIGNS))
+
+
+def most_evidence(
+    older: Wording, newer: Wording, similarity: float, rarity: Mapping[str, float], weights: Contradictions
+) -> float:
+    """The highest evidence that two texts can have, by what is quick to compute. Most neighbours are ruled out by it."""
+    old, new = frozenset(older.tokens), frozenset(newer.tokens)
+    shared = old & new
+    if not shared:
+        return -math.inf
+    shared_weight = sum_rarity(shared, rarity)
+    shares = [shared_weight / max(sum_rarity(tokens, rarity), 1e-9) for tokens in (old, new)]
+    return (
+        2 * weights.nearest
+        + weights.replaceable
+        + weights.same_kind
+        + weights.similarity * similarity
+        + weights.coverage * max(shares)
+        + weights.similar_coverage * min(shares) * similarity
+        + weights.rarest_shared * max(rarity.get(word, 1.0) for word in shared)
+        + weights.announces_change * (newer.changes and not older.changes) * similarity
+        + weights.length * _log_length(older, newer)
+    )
+
+
+def _log_length(older: Wording, newer: Wording) -> float:
+    return math.log(max(len(older.tokens) + len(newer.tokens), 2))
 
 
 def sum_rarity(tokens: Iterable[str], rarity: Mapping[str, float]) -> float:
@@ -158,9 +194,7 @@ def differing_slots(older: str, newer: str) -> list[Slot]:
     """
     old, new = _tokens(older), _tokens(newer)
     matcher = SequenceMatcher(None, _folded(old), _folded(new), autojunk=False)
-    slots = (
-        (_content(old[a:b]), _content(new[c:d])) for tag, a, b, c, d in matcher.get_opcodes() if tag == "replace"
-    )
+    slots = ((_content(old[a:b]), _content(new[c:d])) for tag, a, b, c, d in matcher.get_opcodes() if tag == "replace")
     return [slot for slot in slots if slot[0] and slot[1]]
 
 
