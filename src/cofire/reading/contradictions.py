@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from difflib import SequenceMatcher
-from functools import lru_cache
 
 from cofire.ranking import Contradictions
 from cofire.reading.versions import (
     AskedWording,
     Wording,
+    differing_slots,
     find_change,
     may_replace,
     specific_words,
+    split_tokens,
     token_differences,
 )
-from cofire.reading.words import STOP_WORDS, words
+from cofire.reading.words import words
 
 # In a store of fewer facts, a word that several of them have is not yet a common one.
 LEAST_FACTS = 100
 LONGEST_REASON = 60  # characters
 
-_TOKEN = re.compile(r"[^\W_](?:[\w'’.:/@+#&%-]*[\w+#%])?|[:;,=|]|->")
-_VALUE = re.compile(r"\w")
 # Verbs of which several objects are true at once.
 _SEVERAL = frozenset(
     stem
@@ -33,8 +31,6 @@ _SEVERAL = frozenset(
     has have provide offer handle accept allow can depend bring""".split()
     for stem in words(verb)
 )
-
-Slot = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +117,8 @@ def most_evidence(
     """The highest evidence that two texts can have, by what is quick to compute. Most neighbours are ruled out by it."""
     old, new = frozenset(older.tokens), frozenset(newer.tokens)
     shared = old & new
-    if not shared:
+    says_same = old == new and older.negates == newer.negates
+    if not shared or says_same:
         return -math.inf
     shared_weight = sum_rarity(shared, rarity)
     shares = [shared_weight / max(sum_rarity(tokens, rarity), 1e-9) for tokens in (old, new)]
@@ -186,31 +183,6 @@ def implied_questions(older: Wording, newer: Wording) -> list[AskedWording]:
     return questions
 
 
-def differing_slots(older: str, newer: str) -> list[Slot]:
-    """The places where each text has words of its own, with those words. Stop words and marks between them separate two places.
-
-    >>> differing_slots("The museum opens at 10.", "The museum closes at 17:30.")
-    [(('opens',), ('closes',)), (('10',), ('17:30',))]
-    """
-    old, new = _tokens(older), _tokens(newer)
-    matcher = SequenceMatcher(None, _folded(old), _folded(new), autojunk=False)
-    slots = ((_content(old[a:b]), _content(new[c:d])) for tag, a, b, c, d in matcher.get_opcodes() if tag == "replace")
-    return [slot for slot in slots if slot[0] and slot[1]]
-
-
-@lru_cache(maxsize=4_096)
-def _tokens(text: str) -> tuple[str, ...]:
-    return tuple(_TOKEN.findall(text))
-
-
-def _folded(tokens: Sequence[str]) -> list[str]:
-    return [token.casefold() for token in tokens]
-
-
-def _content(tokens: Sequence[str]) -> tuple[str, ...]:
-    return tuple(token for token in tokens if _VALUE.search(token) and token.casefold() not in STOP_WORDS)
-
-
 def explain(older: str, newer: str) -> str:
     """What the texts disagree about, in words: the two values, the words of the change, or the newer text.
 
@@ -227,8 +199,9 @@ def explain(older: str, newer: str) -> str:
         return _shorten(newer[change:])
     if len(slots) == 1:
         return f"{_shorten(' '.join(slots[0][0]))} or {_shorten(' '.join(slots[0][1]))}"
-    old, new = _tokens(older), _tokens(newer)
-    matcher = SequenceMatcher(None, _folded(old), _folded(new), autojunk=False)
+    old, new = split_tokens(older), split_tokens(newer)
+    folded = ([token.casefold() for token in tokens] for tokens in (old, new))
+    matcher = SequenceMatcher(None, *folded, autojunk=False)
     inserted = [(c, d) for tag, _, _, c, d in matcher.get_opcodes() if tag == "insert"]
     if not slots and len(inserted) == 1:
         start, end = inserted[0]

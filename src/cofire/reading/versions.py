@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -16,6 +16,7 @@ MOST_TOKENS = 60
 LONGEST_VALUE = 3  # words of a value that is replaced
 
 _TOKEN = re.compile(r"[^\W_](?:[\w'’.:/@+#&-]*[\w+#])?")
+_TOKEN_OR_MARK = re.compile(r"[^\W_](?:[\w'’.:/@+#&%-]*[\w+#%])?|[:;,=|]|->")
 _POSSESSIVE = re.compile(r"['’]s$")
 _JOINED = re.compile(r"\w[._/@-]\w")
 _CLAUSE_END = re.compile(r"\s*(?:[,:;.!?)–—]|- )")
@@ -110,7 +111,7 @@ _ADDITION = _phrases(
 
 _PAST = _phrases(
     r"""
-    before|previous(?:ly)?|former(?:ly)?|used to|original(?:ly)?|initially|at first|earlier|in the past|back then|old|past
+    before|previous(?:ly)?|former(?:ly)?|used to|original(?:ly)?|initially|at first|the first|earlier|in the past|back then|old|past
     last (?:year|month|week|time|season|spring|summer|autumn|winter)|during|history|had|ago|was|were|did
     """
 )
@@ -200,6 +201,10 @@ _ALTERNATIVES = tuple(
 )
 
 
+# The words that two texts have in one place, each its own.
+Slot = tuple[tuple[str, ...], tuple[str, ...]]
+
+
 @dataclass(frozen=True, slots=True)
 class Wording:
     """What the comparison of two texts looks at.
@@ -254,7 +259,7 @@ def read_wording(text: str, speaker: str | None) -> Wording | None:
     tokens = tuple(_read_tokens(_CHANGE.sub(" ", _HINT.sub(" ", text))))
     return Wording(
         text=text,
-        words=frozenset(words(text)) | frozenset(words(speaker) if speaker else ()),
+        words=frozenset(words(text)).union(words(speaker) if speaker else (), (token for token, _ in tokens)),
         written=written,
         tokens=tuple(token for token, _ in tokens),
         closes=tuple(closes for _, closes in tokens),
@@ -295,7 +300,12 @@ def _is_letter(match: re.Match[str]) -> bool:
 
 
 def _stem(token: str) -> str:
-    return next(iter(words(token)), token)
+    """The stem of a word; an identifier or a number as it is.
+
+    >>> _stem("servers"), _stem("web-eu"), _stem("10.2")
+    ('server', 'web-eu', '10.2')
+    """
+    return token if _JOINED.search(token) else next(iter(words(token)), token)
 
 
 def _read_owners(text: str) -> frozenset[str]:
@@ -448,6 +458,32 @@ def _has_alternative(question: AskedWording, older: Wording, newer: Wording) -> 
     )
 
 
+def differing_slots(older: str, newer: str) -> list[Slot]:
+    """The places where each text has words of its own, with those words. Stop words and marks between them separate two places.
+
+    >>> differing_slots("The museum opens at 10.", "The museum closes at 17:30.")
+    [(('opens',), ('closes',)), (('10',), ('17:30',))]
+    """
+    old, new = split_tokens(older), split_tokens(newer)
+    matcher = SequenceMatcher(None, _folded(old), _folded(new), autojunk=False)
+    slots = ((_content(old[a:b]), _content(new[c:d])) for tag, a, b, c, d in matcher.get_opcodes() if tag == "replace")
+    return [slot for slot in slots if slot[0] and slot[1]]
+
+
+@lru_cache(maxsize=4_096)
+def split_tokens(text: str) -> tuple[str, ...]:
+    """The words, numbers and marks of a text."""
+    return tuple(_TOKEN_OR_MARK.findall(text))
+
+
+def _folded(tokens: Sequence[str]) -> list[str]:
+    return [token.casefold() for token in tokens]
+
+
+def _content(tokens: Sequence[str]) -> tuple[str, ...]:
+    return tuple(token for token in tokens if token[0].isalnum() and token.casefold() not in STOP_WORDS)
+
+
 def _has_counterpart(question: AskedWording, older: Wording, newer: Wording) -> bool:
     """Whether another word stands in the place of a word of the question, and the texts differ elsewhere too.
 
@@ -456,6 +492,9 @@ def _has_counterpart(question: AskedWording, older: Wording, newer: Wording) -> 
     lost = _lost_tokens(question, older, newer) - _GENERIC
     if not lost:
         return False
+    slots = differing_slots(older.text, newer.text)
+    if any(not lost.isdisjoint(_stems(" ".join(before))) for before, _ in slots[:-1]):
+        return True
     differences = token_differences(older, newer)
     last = len(older.tokens)
     for tag, a, b, c, d in differences:
