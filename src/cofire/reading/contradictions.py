@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from difflib import SequenceMatcher
 
 from cofire.ranking import Contradictions
 from cofire.reading.versions import (
     AskedWording,
     Wording,
+    align_tokens,
     differing_slots,
     find_change,
     may_replace,
@@ -199,10 +199,8 @@ def explain(older: str, newer: str) -> str:
         return _shorten(newer[change:])
     if len(slots) == 1:
         return f"{_shorten(' '.join(slots[0][0]))} or {_shorten(' '.join(slots[0][1]))}"
-    old, new = split_tokens(older), split_tokens(newer)
-    folded = ([token.casefold() for token in tokens] for tokens in (old, new))
-    matcher = SequenceMatcher(None, *folded, autojunk=False)
-    inserted = [(c, d) for tag, _, _, c, d in matcher.get_opcodes() if tag == "insert"]
+    new = split_tokens(newer)
+    inserted = [(c, d) for tag, _, _, c, d in align_tokens(older, newer) if tag == "insert"]
     if not slots and len(inserted) == 1:
         start, end = inserted[0]
         return _shorten(" ".join(new[start : end + 1]))

@@ -119,6 +119,8 @@ _PAST = _phrases(
 _DECISION = _phrases(
     r"decided?|choose|chose|agreed?|settled?|pick(?:ed)?|switch(?:ed)?|moved?|changed?|end up|replaced?|upgraded?"
 )
+# A prefix of which the other one, or none, makes the opposite.
+_PREFIX = re.compile(r"(?:un|dis|de|en|in|im)(?=\w{3})")
 _YES_OR_NO = re.compile(r"\s*(?:do|does|is|are|can|has|have|am|will|should|may|must)\b", re.IGNORECASE)
 
 _ASIDES = frozenset("currently still just meanwhile officially fact update fyi note please remember per via by".split())
@@ -393,7 +395,7 @@ def may_replace(question: AskedWording, older: Wording, newer: Wording) -> bool:
     lost = (question.words & older.words) - newer.words
     if _loses_specific(question, older, newer) or _has_alternative(question, older, newer):
         return False
-    flips = older.negates != newer.negates
+    flips = older.negates != newer.negates or _has_opposite(older, newer)
     changes = newer.changes and not older.changes
     if question.yes_or_no and lost and not (flips or changes or (newer.hints and not older.hints)):
         return False
@@ -404,6 +406,17 @@ def may_replace(question: AskedWording, older: Wording, newer: Wording) -> bool:
     if newer.has_change_verb and not older.has_change_verb:
         return True
     return not newer.owners - older.words - question.words and not _narrows(older, newer)
+
+
+def _has_opposite(older: Wording, newer: Wording) -> bool:
+    """Whether the newer text has a word of the older one with another prefix: "enabled" and "disabled", "locked" and "unlocked"."""
+    old, new = (
+        {_PREFIX.sub("", token) for token in these.tokens if token not in others.tokens and _PREFIX.match(token)}
+        for these, others in ((older, newer), (newer, older))
+    )
+    lost = frozenset(older.tokens).difference(newer.tokens)
+    gained = frozenset(newer.tokens).difference(older.tokens)
+    return not (old | lost).isdisjoint(new) or not old.isdisjoint(gained)
 
 
 def is_statement(older: Wording, newer: Wording) -> bool:
@@ -465,19 +478,22 @@ def differing_slots(older: str, newer: str) -> list[Slot]:
     [(('opens',), ('closes',)), (('10',), ('17:30',))]
     """
     old, new = split_tokens(older), split_tokens(newer)
-    matcher = SequenceMatcher(None, _folded(old), _folded(new), autojunk=False)
-    slots = ((_content(old[a:b]), _content(new[c:d])) for tag, a, b, c, d in matcher.get_opcodes() if tag == "replace")
+    slots = (
+        (_content(old[a:b]), _content(new[c:d])) for tag, a, b, c, d in align_tokens(older, newer) if tag == "replace"
+    )
     return [slot for slot in slots if slot[0] and slot[1]]
+
+
+def align_tokens(older: str, newer: str) -> Sequence[tuple[str, int, int, int, int]]:
+    """The operations that turn the tokens of one text into those of the other, as difflib names them. Case does not count."""
+    old, new = ([token.casefold() for token in split_tokens(text)] for text in (older, newer))
+    return SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
 
 
 @lru_cache(maxsize=4_096)
 def split_tokens(text: str) -> tuple[str, ...]:
     """The words, numbers and marks of a text."""
     return tuple(_TOKEN_OR_MARK.findall(text))
-
-
-def _folded(tokens: Sequence[str]) -> list[str]:
-    return [token.casefold() for token in tokens]
 
 
 def _content(tokens: Sequence[str]) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ RECORD = "review"
 BATCH = 20_000  # facts whose neighbours are looked up at once
 NEIGHBOURS = 6  # per fact; 399 of 402 changes of benchmarks/sets/changes are among the nearest four
 # A proposal stays while its evidence is at most this much below what is needed, since words get more common as a store grows.
-SLACK = 1.0
+SLACK = 0.3
 
 # Two ids, the smaller first.
 IdPair = tuple[str, str]
