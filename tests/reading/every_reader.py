@@ -28,8 +28,8 @@ from cofire.reading import (
     times,
     timewords,
     tokens,
-    words,
     versions,
+    words,
 )
 from cofire.reading.rules import RuleReader
 

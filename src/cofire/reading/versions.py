@@ -364,8 +364,8 @@ def _specific_words(text: str) -> frozenset[str]:
 
 
 def find_change(text: str) -> int | None:
-    """Where the words that announce a change begin; None if there are none."""
-    change = _CHANGE_VERB.search(text) or _CHANGE.search(text)
+    """Where the verb that announces a change begins; None if there is none."""
+    change = _CHANGE_VERB.search(text)
     return change.start() if change else None
 
 
@@ -395,7 +395,9 @@ def may_replace(question: AskedWording, older: Wording, newer: Wording) -> bool:
     lost = (question.words & older.words) - newer.words
     if _loses_specific(question, older, newer) or _has_alternative(question, older, newer):
         return False
-    flips = older.negates != newer.negates or _has_opposite(older, newer)
+    if _has_opposite(older, newer):
+        return True
+    flips = older.negates != newer.negates
     changes = newer.changes and not older.changes
     if question.yes_or_no and lost and not (flips or changes or (newer.hints and not older.hints)):
         return False
