@@ -211,8 +211,8 @@ Slot = tuple[tuple[str, ...], tuple[str, ...]]
 class Wording:
     """What the comparison of two texts looks at.
 
-    `words` are all stemmed words, the speaker's name included; `tokens` the stemmed words in order, without stop words and phrases of
-    change, and `closes` says for each whether a clause ends after it.
+    `words` are all stemmed words, the speaker's name included; `left_words` those of a value that no longer holds; `tokens` the stemmed
+    words in order, without stop words and phrases of change, and `closes` says for each whether a clause ends after it.
     """
 
     text: str
@@ -221,6 +221,7 @@ class Wording:
     tokens: tuple[str, ...]
     closes: tuple[bool, ...]
     owners: frozenset[str]
+    left_words: frozenset[str]
     changes: bool
     has_change_verb: bool
     hints: bool
@@ -266,6 +267,7 @@ def read_wording(text: str, speaker: str | None) -> Wording | None:
         tokens=tuple(token for token, _ in tokens),
         closes=tuple(closes for _, closes in tokens),
         owners=_read_owners(text),
+        left_words=_read_left_words(text),
         changes=bool(_CHANGE.search(text)),
         has_change_verb=bool(_CHANGE_VERB.search(text)),
         hints=bool(_HINT.search(text)),
@@ -320,6 +322,19 @@ def _read_owners(text: str) -> frozenset[str]:
     return frozenset(stem for owner in owners if owner.casefold() not in _CONTRACTIONS for stem in words(owner))
 
 
+def _read_left_words(text: str) -> frozenset[str]:
+    """The stemmed words that the text says hold no more: the three after "from", "dropped" and the like, or before "was replaced".
+
+    >>> sorted(_read_left_words("We switched from Redux."))
+    ['redux']
+    """
+    tokens = [(match.start(), _stem(_POSSESSIVE.sub("", match.group()).casefold())) for match in _TOKEN.finditer(text)]
+    following = ([stem for start, stem in tokens if start >= match.end()][:3] for match in _LEAVES.finditer(text))
+    preceding = ([stem for start, stem in tokens if start < match.start()][-3:] for match in _IS_LEFT.finditer(text))
+    return frozenset(stem for stems in (*following, *preceding) for stem in stems)
+
+
+@lru_cache(maxsize=256)
 def read_asked_wording(question: str) -> AskedWording:
     """The wording of a question.
 
@@ -441,16 +456,7 @@ def _names_old_value(question: AskedWording, older: Wording, newer: Wording) -> 
     True
     """
     old_words = frozenset(older.tokens) - question.words - question.tokens
-    if old_words.isdisjoint(newer.words):
-        return False
-    tokens = [
-        (match.start(), _stem(_POSSESSIVE.sub("", match.group()).casefold())) for match in _TOKEN.finditer(newer.text)
-    ]
-    following = ([stem for start, stem in tokens if start >= match.end()][:3] for match in _LEAVES.finditer(newer.text))
-    preceding = (
-        [stem for start, stem in tokens if start < match.start()][-3:] for match in _IS_LEFT.finditer(newer.text)
-    )
-    return any(not old_words.isdisjoint(stems) for stems in (*following, *preceding))
+    return not old_words.isdisjoint(newer.left_words)
 
 
 def _loses_specific(question: AskedWording, older: Wording, newer: Wording) -> bool:
