@@ -119,8 +119,6 @@ _PAST = _phrases(
 _DECISION = _phrases(
     r"decided?|choose|chose|agreed?|settled?|pick(?:ed)?|switch(?:ed)?|moved?|changed?|end up|replaced?|upgraded?"
 )
-# A prefix of which the other one, or none, makes the opposite.
-_PREFIX = re.compile(r"(?:un|dis|de|en|in|im)(?=\w{3})")
 _YES_OR_NO = re.compile(r"\s*(?:do|does|is|are|can|has|have|am|will|should|may|must)\b", re.IGNORECASE)
 
 _ASIDES = frozenset("currently still just meanwhile officially fact update fyi note please remember per via by".split())
@@ -410,8 +408,6 @@ def may_replace(question: AskedWording, older: Wording, newer: Wording) -> bool:
     lost = (question.words & older.words) - newer.words
     if _loses_specific(question, older, newer) or _has_alternative(question, older, newer):
         return False
-    if _has_opposite(older, newer):
-        return True
     flips = older.negates != newer.negates
     changes = newer.changes and not older.changes
     if question.yes_or_no and lost and not (flips or changes or (newer.hints and not older.hints)):
@@ -423,17 +419,6 @@ def may_replace(question: AskedWording, older: Wording, newer: Wording) -> bool:
     if newer.has_change_verb and not older.has_change_verb:
         return True
     return not newer.owners - older.words - question.words and not _narrows(older, newer)
-
-
-def _has_opposite(older: Wording, newer: Wording) -> bool:
-    """Whether the newer text has a word of the older one with another prefix: "enabled" and "disabled", "locked" and "unlocked"."""
-    old, new = (
-        {_PREFIX.sub("", token) for token in these.tokens if token not in others.tokens and _PREFIX.match(token)}
-        for these, others in ((older, newer), (newer, older))
-    )
-    lost = frozenset(older.tokens).difference(newer.tokens)
-    gained = frozenset(newer.tokens).difference(older.tokens)
-    return not (old | lost).isdisjoint(new) or not old.isdisjoint(gained)
 
 
 def is_statement(older: Wording, newer: Wording) -> bool:
