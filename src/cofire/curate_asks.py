@@ -59,13 +59,13 @@ class HowHealthy:
 
 
 @dataclass(frozen=True, slots=True)
-class Rivals:
-    """Which facts came to be alike since some moment, and are about the same thing?"""
+class ChangedFacts:
+    """The ids of facts that were stored, observed again or updated since a moment."""
 
     since: datetime | None
 
     def put(self, world: World) -> Any:
-        return world.store.rivals(self.since)
+        return world.store.changed_facts(self.since)
 
 
 @dataclass(frozen=True, slots=True)

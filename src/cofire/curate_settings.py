@@ -113,6 +113,15 @@ REVIEW = declare(
         kept=True,
     )
 )
+APPLY_CLEAR = declare(
+    Knob(
+        "review.apply_clear",
+        False,
+        "Whether curate lets the newer fact supersede the older by itself where the evidence is clear; unsupersede takes it back.",
+        "cofire",
+        kept=True,
+    )
+)
 CURATE_EVERY_HOURS = declare(
     Knob(
         "curate.every_hours",

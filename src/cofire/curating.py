@@ -35,7 +35,7 @@ class Superseding:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """Two facts that seem to disagree, and why; open, accepted or dismissed."""
+    """Two facts that seem to disagree, and why; open, accepted, dismissed, or applied by curate."""
 
     old: str
     new: str
@@ -121,8 +121,8 @@ class Curable(Protocol):
     def health(self) -> Health:
         """What is not as it should be."""
 
-    def rivals(self, since: datetime | None) -> list[tuple[str, str]]:
-        """Pairs of facts that came to be alike since some moment and are about the same thing, the older fact first."""
+    def changed_facts(self, since: datetime | None) -> list[str]:
+        """The ids of the facts in recall that were stored, observed again or updated since a moment, in order; all of them for None."""
 
     def reviews(self, open_only: bool) -> list[Review]:
         """What was proposed for review, the oldest facts first."""

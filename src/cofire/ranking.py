@@ -90,6 +90,30 @@ class Versions:
 
 
 @dataclass(frozen=True, slots=True)
+class Contradictions:
+    """When two facts cannot both hold: a weight for each sign of `reading/contradictions.py`, and the evidence that is needed."""
+
+    nearest: float
+    distant: float
+    similarity: float
+    coverage: float
+    similar_coverage: float
+    rarest_shared: float
+    announces_change: float
+    replaceable: float
+    same_kind: float
+    is_plan: float
+    length: float
+    shares_names_only: float
+    shares_little: float
+    only_adds: float
+    two_differences: float
+    allows_several: float
+    least: float
+    least_clear: float
+
+
+@dataclass(frozen=True, slots=True)
 class Ranking:
     """All of it together."""
 
@@ -102,6 +126,7 @@ class Ranking:
     links: Links
     edges: Edges
     versions: Versions
+    contradictions: Contradictions
     features: dict[str, float]
 
 
@@ -143,5 +168,6 @@ def read(tables: dict[str, dict[str, Any]]) -> Ranking:
         links=Links(**tables["links"]),
         edges=Edges(**tables["edges"]),
         versions=Versions(**tables["versions"]),
+        contradictions=Contradictions(**tables["contradictions"]),
         features=tables["features"],
     )

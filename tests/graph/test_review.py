@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from cofire import Memory
-from tests.conftest import Clock
+from tests.conftest import Clock, HashedWords, Opening
 
 PORTO, LISBON = "Ana Lopez lives in Porto by the river.", "Ana Lopez lives in Lisbon by the river."
 
@@ -81,3 +81,77 @@ def test_what_is_told_after_a_clock_went_ahead_is_still_proposed(memory: Memory,
     assert memory.curate(dry_run=True).proposed == 1
     assert memory.curate().proposed == 1
     assert memory.curate().proposed == 0
+
+
+CLEAR = {"review.apply_clear": True}
+OLD_PORT, NEW_PORT = "Orion runs on port 8080.", "Orion runs on port 8443 now."
+
+
+def stored_ports(memory: Memory, clock: Clock) -> tuple[str, str]:
+    old = memory.remember(OLD_PORT)
+    clock.now += timedelta(days=10)
+    return old, memory.remember(NEW_PORT)
+
+
+def test_a_clear_pair_is_applied_if_the_setting_is_on(
+    open_memory: Opening, embedder: HashedWords, clock: Clock
+) -> None:
+    memory = open_memory(embedder, settings=CLEAR)
+    old, new = stored_ports(memory, clock)
+    curated = memory.curate()
+    assert (curated.proposed, curated.applied) == (0, 1)
+    assert [edge.source for edge in memory.edges(kind="supersedes")] == [new]
+    assert memory.review() == []
+    assert [(pair.old.id, pair.new.id, pair.state) for pair in memory.review(everything=True)] == [
+        (old, new, "applied")
+    ]
+
+
+def test_a_clear_pair_that_is_undone_is_not_applied_again(
+    open_memory: Opening, embedder: HashedWords, clock: Clock
+) -> None:
+    memory = open_memory(embedder, settings=CLEAR)
+    old, new = stored_ports(memory, clock)
+    memory.curate()
+    memory.unsupersede(old, new)
+    clock.now += timedelta(days=1)
+    assert memory.curate().applied == 0
+    assert memory.edges(kind="supersedes") == []
+
+
+def test_a_dry_run_applies_nothing(open_memory: Opening, embedder: HashedWords, clock: Clock) -> None:
+    memory = open_memory(embedder, settings=CLEAR)
+    stored_ports(memory, clock)
+    assert memory.curate(dry_run=True).applied == 1
+    assert memory.edges(kind="supersedes") == []
+    assert memory.review(everything=True) == []
+
+
+def test_a_pinned_fact_is_proposed_and_not_replaced(open_memory: Opening, embedder: HashedWords, clock: Clock) -> None:
+    memory = open_memory(embedder, settings=CLEAR)
+    old, _ = stored_ports(memory, clock)
+    memory.pin(old)
+    curated = memory.curate()
+    assert (curated.proposed, curated.applied) == (1, 0)
+
+
+def test_facts_of_one_moment_are_not_applied(open_memory: Opening, embedder: HashedWords) -> None:
+    memory = open_memory(embedder, settings=CLEAR)
+    memory.remember([OLD_PORT, NEW_PORT])
+    assert memory.curate().applied == 0
+
+
+def test_nothing_is_applied_by_default(memory: Memory, clock: Clock) -> None:
+    stored_ports(memory, clock)
+    assert memory.curate().applied == 0
+    assert memory.edges(kind="supersedes") == []
+
+
+def test_an_updated_fact_is_looked_at_again(memory: Memory, clock: Clock) -> None:
+    stored_ports(memory, clock)
+    other = memory.remember("The kettle is red.")
+    clock.now += timedelta(days=1)
+    assert memory.curate().proposed == 1
+    clock.now += timedelta(days=1)
+    memory.update(other, text="Orion runs on port 9999.")
+    assert memory.curate().proposed >= 1

@@ -12,8 +12,8 @@ from cofire.reading import (
     addressing,
     asked_times,
     causes,
+    contradictions,
     descriptions,
-    disagreeing,
     marking,
     mentions,
     names,
@@ -28,6 +28,7 @@ from cofire.reading import (
     times,
     timewords,
     tokens,
+    versions,
     words,
 )
 from cofire.reading.rules import RuleReader
@@ -47,6 +48,13 @@ def _names(text: str) -> list[list[names.Name]]:
 def _mentions(text: str) -> object:
     fact = Fact(text)
     return mentions.mentions(sentences.sentences(text), _names(text), subjects.subjects(fact, text))
+
+
+def _read_pair(older: str, newer: str) -> object:
+    wordings = versions.read_wording(older, None), versions.read_wording(newer, None)
+    if wordings[0] is None or wordings[1] is None:
+        return None
+    return contradictions.read_pair(wordings[0], wordings[1], similarity=0.5, rarity={})
 
 
 def _category(text: str) -> object:
@@ -84,11 +92,9 @@ READERS: dict[str, Call] = {
     "causes.causes": lambda text: causes.causes(sentences.sentences(text)),
     "causes.causes of one sentence": lambda text: causes.causes([text]),
     "descriptions": _descriptions,
-    "disagreeing.disagreement": lambda text: disagreeing.disagreement(text, text.replace("is", "is not", 1)),
-    "disagreeing.disagreement reversed": lambda text: disagreeing.disagreement(text[::-1], text),
-    "disagreeing.disagreement of halves": lambda text: disagreeing.disagreement(
-        text[: len(text) // 2], text[len(text) // 2 :]
-    ),
+    "contradictions.explain": lambda text: contradictions.explain(text, text.replace("is", "is not", 1)),
+    "contradictions.explain reversed": lambda text: contradictions.explain(text[::-1], text),
+    "contradictions.read_pair of halves": lambda text: _read_pair(text[: len(text) // 2], text[len(text) // 2 :]),
     "marking.tags": lambda text: marking.tags(phrases.phrases([text])),
     "marking.category": _category,
     "mentions.mentions": _mentions,

@@ -421,6 +421,25 @@ def reviewed(values: Values) -> object:
     return memory.curate().proposed
 
 
+def applied_by_itself(values: Values) -> object:
+    clock = Clock()
+    memory = opened(values, clock)
+    memory.remember("Orion runs on port 8080.")
+    clock.now += timedelta(days=3)
+    memory.remember("Orion runs on port 8443 now.")
+    memory.dream()
+    return memory.curate().applied
+
+
+def ports(values: Values) -> object:
+    clock = Clock()
+    memory = opened(values, clock)
+    memory.remember("The gateway of Orion listens on port 8080.")
+    clock.now += timedelta(days=3)
+    memory.remember("The gateway of Orion has been moved and listens on port 8443 now.")
+    return [hit.text for hit in memory.recall("Which port does the gateway of Orion listen on?")]
+
+
 CLOCK = "Was the clock repaired?"
 KETTLE = "Who bought the kettles?"
 SEVERAL_HOPS = "What relates to the red kettle?"
@@ -610,7 +629,9 @@ PROOFS: dict[str, Proof] = {
     "retention.keep": Proof("knowledge", curated, UNUSED),
     "budget.facts": Proof(2, curated),
     "budget.bytes": Proof(300, curated),
+    "recall.newer_first": Proof(False, ports),
     "review.enabled": Proof(False, reviewed),
+    "review.apply_clear": Proof(True, applied_by_itself),
     "curate.every_hours": Proof(5.0, dreamers),
 }
 

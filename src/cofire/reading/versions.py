@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -16,6 +16,7 @@ MOST_TOKENS = 60
 LONGEST_VALUE = 3  # words of a value that is replaced
 
 _TOKEN = re.compile(r"[^\W_](?:[\w'’.:/@+#&-]*[\w+#])?")
+_TOKEN_OR_MARK = re.compile(r"[^\W_](?:[\w'’.:/@+#&%-]*[\w+#%])?|[:;,=|]|->")
 _POSSESSIVE = re.compile(r"['’]s$")
 _JOINED = re.compile(r"\w[._/@-]\w")
 _CLAUSE_END = re.compile(r"\s*(?:[,:;.!?)–—]|- )")
@@ -110,7 +111,7 @@ _ADDITION = _phrases(
 
 _PAST = _phrases(
     r"""
-    before|previous(?:ly)?|former(?:ly)?|used to|original(?:ly)?|initially|at first|earlier|in the past|back then|old|past
+    before|previous(?:ly)?|former(?:ly)?|used to|original(?:ly)?|initially|at first|the first|earlier|in the past|back then|old|past
     last (?:year|month|week|time|season|spring|summer|autumn|winter)|during|history|had|ago|was|were|did
     """
 )
@@ -200,12 +201,16 @@ _ALTERNATIVES = tuple(
 )
 
 
+# The words that two texts have in one place, each its own.
+Slot = tuple[tuple[str, ...], tuple[str, ...]]
+
+
 @dataclass(frozen=True, slots=True)
 class Wording:
     """What the comparison of two texts looks at.
 
-    `words` are all stemmed words, the speaker's name included; `tokens` the stemmed words in order, without stop words and phrases of
-    change, and `closes` says for each whether a clause ends after it.
+    `words` are all stemmed words, the speaker's name included; `left_words` those of a value that no longer holds; `tokens` the stemmed
+    words in order, without stop words and phrases of change, and `closes` says for each whether a clause ends after it.
     """
 
     text: str
@@ -214,6 +219,7 @@ class Wording:
     tokens: tuple[str, ...]
     closes: tuple[bool, ...]
     owners: frozenset[str]
+    left_words: frozenset[str]
     changes: bool
     has_change_verb: bool
     hints: bool
@@ -254,11 +260,12 @@ def read_wording(text: str, speaker: str | None) -> Wording | None:
     tokens = tuple(_read_tokens(_CHANGE.sub(" ", _HINT.sub(" ", text))))
     return Wording(
         text=text,
-        words=frozenset(words(text)) | frozenset(words(speaker) if speaker else ()),
+        words=frozenset(words(text)).union(words(speaker) if speaker else (), (token for token, _ in tokens)),
         written=written,
         tokens=tuple(token for token, _ in tokens),
         closes=tuple(closes for _, closes in tokens),
         owners=_read_owners(text),
+        left_words=_read_left_words(text),
         changes=bool(_CHANGE.search(text)),
         has_change_verb=bool(_CHANGE_VERB.search(text)),
         hints=bool(_HINT.search(text)),
@@ -295,7 +302,12 @@ def _is_letter(match: re.Match[str]) -> bool:
 
 
 def _stem(token: str) -> str:
-    return next(iter(words(token)), token)
+    """The stem of a word; an identifier or a number as it is.
+
+    >>> _stem("servers"), _stem("web-eu"), _stem("10.2")
+    ('server', 'web-eu', '10.2')
+    """
+    return token if _JOINED.search(token) else next(iter(words(token)), token)
 
 
 def _read_owners(text: str) -> frozenset[str]:
@@ -308,6 +320,19 @@ def _read_owners(text: str) -> frozenset[str]:
     return frozenset(stem for owner in owners if owner.casefold() not in _CONTRACTIONS for stem in words(owner))
 
 
+def _read_left_words(text: str) -> frozenset[str]:
+    """The stemmed words that the text says hold no more: the three after "from", "dropped" and the like, or before "was replaced".
+
+    >>> sorted(_read_left_words("We switched from Redux."))
+    ['redux']
+    """
+    tokens = [(match.start(), _stem(_POSSESSIVE.sub("", match.group()).casefold())) for match in _TOKEN.finditer(text)]
+    following = ([stem for start, stem in tokens if start >= match.end()][:3] for match in _LEAVES.finditer(text))
+    preceding = ([stem for start, stem in tokens if start < match.start()][-3:] for match in _IS_LEFT.finditer(text))
+    return frozenset(stem for stems in (*following, *preceding) for stem in stems)
+
+
+@lru_cache(maxsize=256)
 def read_asked_wording(question: str) -> AskedWording:
     """The wording of a question.
 
@@ -336,6 +361,27 @@ def _is_specific(token: str, *, starts: bool) -> bool:
     return has_digit or bool(_JOINED.search(token)) or (token[0].isupper() and not starts)
 
 
+def specific_words(wording: Wording) -> frozenset[str]:
+    """The stemmed names, numbers and identifiers of a text, generic words left out.
+
+    >>> sorted(specific_words(read_wording("Ana reaches db-1 on port 5432.", None)))
+    ['5432', 'ana', 'db-1']
+    """
+    return _specific_words(wording.text)
+
+
+@lru_cache(maxsize=4_096)
+def _specific_words(text: str) -> frozenset[str]:
+    tokens = (_POSSESSIVE.sub("", token) for token in _TOKEN.findall(text))
+    return frozenset(_stem(token.casefold()) for token in tokens if _is_specific(token, starts=False)) - _GENERIC
+
+
+def find_change(text: str) -> int | None:
+    """Where the verb that announces a change begins; None if there is none."""
+    change = _CHANGE_VERB.search(text)
+    return change.start() if change else None
+
+
 def asks_about_past(question: str) -> bool:
     """Whether a question asks for what was true earlier.
 
@@ -355,7 +401,7 @@ def may_replace(question: AskedWording, older: Wording, newer: Wording) -> bool:
 
     A text that names the older value as one that holds no more can replace it all the same.
     """
-    if not _is_statement(older, newer) or (older.words & newer.words).isdisjoint(question.words | older.words):
+    if not is_statement(older, newer) or (older.words & newer.words).isdisjoint(question.words | older.words):
         return False
     if _names_old_value(question, older, newer):
         return True
@@ -375,7 +421,7 @@ def may_replace(question: AskedWording, older: Wording, newer: Wording) -> bool:
     return not newer.owners - older.words - question.words and not _narrows(older, newer)
 
 
-def _is_statement(older: Wording, newer: Wording) -> bool:
+def is_statement(older: Wording, newer: Wording) -> bool:
     """Whether the newer text states what holds from now on, as far as the older one does."""
     if newer.plans and not older.plans and newer.negates == older.negates:
         return False
@@ -395,16 +441,7 @@ def _names_old_value(question: AskedWording, older: Wording, newer: Wording) -> 
     True
     """
     old_words = frozenset(older.tokens) - question.words - question.tokens
-    if old_words.isdisjoint(newer.words):
-        return False
-    tokens = [
-        (match.start(), _stem(_POSSESSIVE.sub("", match.group()).casefold())) for match in _TOKEN.finditer(newer.text)
-    ]
-    following = ([stem for start, stem in tokens if start >= match.end()][:3] for match in _LEAVES.finditer(newer.text))
-    preceding = (
-        [stem for start, stem in tokens if start < match.start()][-3:] for match in _IS_LEFT.finditer(newer.text)
-    )
-    return any(not old_words.isdisjoint(stems) for stems in (*following, *preceding))
+    return not old_words.isdisjoint(newer.left_words)
 
 
 def _loses_specific(question: AskedWording, older: Wording, newer: Wording) -> bool:
@@ -427,6 +464,35 @@ def _has_alternative(question: AskedWording, older: Wording, newer: Wording) -> 
     )
 
 
+def differing_slots(older: str, newer: str) -> list[Slot]:
+    """The places where each text has words of its own, with those words. Stop words and marks between them separate two places.
+
+    >>> differing_slots("The museum opens at 10.", "The museum closes at 17:30.")
+    [(('opens',), ('closes',)), (('10',), ('17:30',))]
+    """
+    old, new = split_tokens(older), split_tokens(newer)
+    slots = (
+        (_content(old[a:b]), _content(new[c:d])) for tag, a, b, c, d in align_tokens(older, newer) if tag == "replace"
+    )
+    return [slot for slot in slots if slot[0] and slot[1]]
+
+
+def align_tokens(older: str, newer: str) -> Sequence[tuple[str, int, int, int, int]]:
+    """The operations that turn the tokens of one text into those of the other, as difflib names them. Case does not count."""
+    old, new = ([token.casefold() for token in split_tokens(text)] for text in (older, newer))
+    return SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+
+
+@lru_cache(maxsize=4_096)
+def split_tokens(text: str) -> tuple[str, ...]:
+    """The words, numbers and marks of a text."""
+    return tuple(_TOKEN_OR_MARK.findall(text))
+
+
+def _content(tokens: Sequence[str]) -> tuple[str, ...]:
+    return tuple(token for token in tokens if token[0].isalnum() and token.casefold() not in STOP_WORDS)
+
+
 def _has_counterpart(question: AskedWording, older: Wording, newer: Wording) -> bool:
     """Whether another word stands in the place of a word of the question, and the texts differ elsewhere too.
 
@@ -435,7 +501,10 @@ def _has_counterpart(question: AskedWording, older: Wording, newer: Wording) -> 
     lost = _lost_tokens(question, older, newer) - _GENERIC
     if not lost:
         return False
-    differences = _differences(older, newer)
+    slots = differing_slots(older.text, newer.text)
+    if any(not lost.isdisjoint(_stems(" ".join(before))) for before, _ in slots[:-1]):
+        return True
+    differences = token_differences(older, newer)
     last = len(older.tokens)
     for tag, a, b, c, d in differences:
         if tag != "replace" or lost.isdisjoint(older.tokens[a:b]) or (newer.closes[d - 1] and d < len(newer.tokens)):
@@ -460,7 +529,7 @@ def _stands_before(token: str, older: Wording, newer: Wording) -> bool:
 
 def _narrows(older: Wording, newer: Wording) -> bool:
     """Whether the newer text is the older one with another value and more words before it: "On Christmas Eve the clinic opens at 10"."""
-    differences = _differences(older, newer)
+    differences = token_differences(older, newer)
     values = [difference for difference in differences if difference[0] != "insert"]
     if len(values) != 1 or values[0][0] != "replace" or values[0][2] - values[0][1] > LONGEST_VALUE:
         return False
@@ -474,9 +543,11 @@ def _narrows(older: Wording, newer: Wording) -> bool:
     )
 
 
-def _differences(older: Wording, newer: Wording) -> list[tuple[str, int, int, int, int]]:
+@lru_cache(maxsize=1_024)
+def token_differences(older: Wording, newer: Wording) -> tuple[tuple[str, int, int, int, int], ...]:
+    """The operations that turn the tokens of the older text into those of the newer one, as difflib names them."""
     matcher = SequenceMatcher(None, older.tokens, newer.tokens, autojunk=False)
-    return [difference for difference in matcher.get_opcodes() if difference[0] != "equal"]
+    return tuple(difference for difference in matcher.get_opcodes() if difference[0] != "equal")
 
 
 def read_signs(question: AskedWording, older: Wording, newer: Wording) -> Signs:

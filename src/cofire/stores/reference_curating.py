@@ -11,7 +11,7 @@ from cofire.curating import SIMILARITY, Fade, FadedEdge, Fading, Health, Review,
 from cofire.dynamics import fading
 from cofire.kinds import BEHAVIOURAL, STRUCTURAL, kind_of
 from cofire.learned import Use
-from cofire.model import Change, Edge, EdgeCounts, Fact, Mentioned
+from cofire.model import Change, Edge, EdgeCounts, Fact, Mentioned, Past
 
 Facts = Mapping[str, Fact]
 Key = tuple[str, str, str]
@@ -248,20 +248,12 @@ def _health(
     return Health(sum(not fact.archived and id not in linked | shared for id, fact in facts.items()), 0)
 
 
-def _rivals(
-    care: Care, edges: Edges, facts: Facts, subjects: Mapping[str, Mapping[str, float]], since: datetime | None
-) -> list[tuple[str, str]]:
-    alike = {
-        (min(edge.source, edge.target), max(edge.source, edge.target))
-        for edge in edges.values()
-        if edge.kind in {*SIMILARITY, "auto_link"} and (since is None or _life(care, facts, edge).since >= since)
-    }
-    return sorted((a, b) for a, b in alike if _are_rivals(facts, subjects, a, b))
+def _changed_facts(facts: Facts, history: Mapping[str, Sequence[Past]], since: datetime | None) -> list[str]:
+    def changed_at(fact: Fact) -> datetime:
+        return max([fact.reinforced_at or _stored(fact), *(past.until for past in history.get(fact.id, ()))])
 
-
-def _are_rivals(facts: Facts, subjects: Mapping[str, Mapping[str, float]], a: str, b: str) -> bool:
-    shared = set(subjects.get(a, ())) & set(subjects.get(b, ()))
-    return bool(shared) and not facts[a].archived and not facts[b].archived
+    in_recall = (fact for fact in facts.values() if not fact.archived)
+    return sorted(fact.id for fact in in_recall if since is None or changed_at(fact) >= since)
 
 
 def _reviews(care: Care, open_only: bool) -> list[Review]:
@@ -300,9 +292,8 @@ class Curating:
         web = self._open().web
         return _health(web.edges, self._open().facts, web.mentions, web.subjects)
 
-    def rivals(self, since: datetime | None) -> list[tuple[str, str]]:
-        web = self._open().web
-        return _rivals(web.care, web.edges, self._open().facts, web.subjects, since)
+    def changed_facts(self, since: datetime | None) -> list[str]:
+        return _changed_facts(self._open().facts, self._open().web.history, since)
 
     def reviews(self, open_only: bool) -> list[Review]:
         return _reviews(self._open().web.care, open_only)

@@ -43,7 +43,8 @@ class Curated:
     """What curation did, or with `dry_run` would do.
 
     Edges whose weight `faded`, that `ended` by it, whose confidence was `lowered`, that were `pruned`, with some `examples`; facts
-    `archived`, by id with the reason; `communities` found; pairs `proposed` for review. `drift` says in words what is wrong with
+    `archived`, by id with the reason; `communities` found; pairs `proposed` for review, and pairs
+    `applied` because `review.apply_clear` is on. `drift` says in words what is wrong with
     the vectors; `orphans` counts facts that nothing links with another, `dangling` rows that refer to what is not there.
     """
 
@@ -54,6 +55,7 @@ class Curated:
     archived: Mapping[str, str] = field(default_factory=dict)
     communities: int = 0
     proposed: int = 0
+    applied: int = 0
     drift: str = ""
     orphans: int = 0
     dangling: int = 0
@@ -147,8 +149,8 @@ def _rate(done: Curated, settings: Settings) -> Asking[Curated]:
 
 
 def _propose(done: Curated, settings: Settings) -> Asking[Curated]:
-    proposed = yield from propose(done.dry_run, settings)
-    return replace(done, proposed=proposed)
+    reviewed = yield from propose(done.dry_run, settings)
+    return replace(done, proposed=reviewed.proposed, applied=reviewed.applied)
 
 
 def _check(done: Curated, _: Settings) -> Asking[Curated]:

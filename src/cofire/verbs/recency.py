@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from itertools import combinations
 
 import numpy as np
@@ -28,6 +27,7 @@ from cofire.recollection import Ranking
 from cofire.stores.base import Evidence
 from cofire.verbs.asking import Question
 from cofire.verbs.cueing import Cue
+from cofire.verbs.superseding import age, are_comparable, are_ordered
 
 PART = "recency"
 
@@ -76,12 +76,13 @@ def _read_pairs(ranked: Ranking, facts: Sequence[Fact], text: str) -> list[Pair]
     """Pairs of an older and a newer fact whose wording allows that one replaces the other."""
     question = read_asked_wording(text)
     candidates = _candidates(ranked, facts)
-    pairs = (sorted(pair, key=_age) for pair in combinations(candidates, 2))
+    pairs = (sorted(pair, key=lambda candidate: age(candidate.fact)) for pair in combinations(candidates, 2))
     return [
         (older, newer)
         for older, newer in pairs
         if 0 < newer.score < older.score
-        and _are_comparable(older.fact, newer.fact)
+        and are_ordered(older.fact, newer.fact)
+        and are_comparable(older.fact, newer.fact)
         and may_replace(question, older.wording, newer.wording)
     ]
 
@@ -96,23 +97,6 @@ def _candidates(ranked: Ranking, facts: Sequence[Fact]) -> list[Candidate]:
         if row is not None and wording is not None:
             candidates.append(Candidate(row, fact, wording, float(ranked.total[row]), float(meaning[row])))
     return candidates
-
-
-def _age(candidate: Candidate) -> tuple[datetime, str]:
-    fact = candidate.fact
-    assert fact.time is not None  # every stored fact has one
-    return fact.time, fact.id
-
-
-def _are_comparable(older: Fact, newer: Fact) -> bool:
-    """Facts of other speakers or subjects, of one session or of one document are no versions of each other."""
-    if older.speaker != newer.speaker or older.scope != newer.scope:
-        return False
-    if older.subject and newer.subject and older.subject.casefold() != newer.subject.casefold():
-        return False
-    if older.session is not None and older.session == newer.session:
-        return False
-    return older.source is None or older.source != newer.source or older.stored_at != newer.stored_at
 
 
 def _similarities(pairs: Sequence[Pair], cue: Cue) -> Asking[Mapping[frozenset[str], float]]:
@@ -155,7 +139,7 @@ def _raise_newer(ranked: Ranking, versions: Sequence[Pair]) -> Ranking:
     if not versions:
         return ranked
     total = ranked.total.copy()
-    for older, newer in sorted(versions, key=lambda pair: _age(pair[1])):
+    for older, newer in sorted(versions, key=lambda pair: age(pair[1].fact)):
         if total[newer.row] <= total[older.row]:
             total[newer.row] = total[older.row] + LEAD
     return replace(

@@ -16,6 +16,7 @@ from cofire.stores.base import EdgeFilter
 
 MANY = 1_000_000
 SHORTEST_VALIDITY = timedelta(microseconds=1)
+SAME_MOMENT = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,28 @@ def check_pair(old: Fact, new: Fact) -> None:
             f"{old.id} is in scope {old.scope}, the newer fact in scope {new.scope}.",
             way_out="Give facts of one scope.",
         )
+
+
+def age(fact: Fact) -> tuple[datetime, str]:
+    """What facts are ordered by, oldest first."""
+    assert fact.time is not None  # every stored fact has one
+    return fact.time, fact.id
+
+
+def are_ordered(older: Fact, newer: Fact) -> bool:
+    """Whether it is known that one fact is newer: facts of one second were stored together."""
+    return age(newer)[0] - age(older)[0] > SAME_MOMENT
+
+
+def are_comparable(older: Fact, newer: Fact) -> bool:
+    """Facts of other speakers or subjects, of one session or of one document are no versions of each other."""
+    if older.speaker != newer.speaker or older.scope != newer.scope:
+        return False
+    if older.subject and newer.subject and older.subject.casefold() != newer.subject.casefold():
+        return False
+    if older.session is not None and older.session == newer.session:
+        return False
+    return older.source is None or older.source != newer.source or older.stored_at != newer.stored_at
 
 
 def superseding_edge(old: Fact, new: Fact, now: datetime) -> Edge:

@@ -44,6 +44,7 @@ def in_words(done: Any) -> list[str]:
     lines.append(
         f"Facts: {len(done.archived):,} {would}archived, {counted(done.proposed, 'pair')} proposed for review."
     )
+    lines += [f"Review: {counted(done.applied, 'clear pair')} {would}applied."] if done.applied else []
     lines += [f"  {id}: {why}" for id, why in islice(done.archived.items(), SHOWN)]
     lines += [f"  … and {len(done.archived) - SHOWN:,} more"] if len(done.archived) > SHOWN else []
     lines += [] if done.dry_run else [f"Graph: {counted(done.communities, 'community', 'communities')}."]

@@ -227,6 +227,7 @@ class Curated(Answer):
     archived: dict[str, str]
     communities: int
     proposed: int
+    applied: int
     drift: str
     orphans: int
     dangling: int

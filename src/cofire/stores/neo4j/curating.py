@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 from cofire.curating import NO_CURATION, SIMILARITY, Curation, Fade, FadedEdge, Fading, Health, Review, Usage
 from cofire.learned import Use
@@ -173,18 +173,18 @@ WITH count(f) AS orphans RETURN [orphans] AS row
 """
 
 
-def rivals(since: datetime | None) -> Querying[list[tuple[str, str]]]:
-    """Pairs of facts that came to be alike since some moment and are about the same thing, the older fact first."""
-    asked: dict[str, Any] = {"kinds": [*SIMILARITY, "auto_link"]}
-    found = yield Query(_RIVALS, asked | {"since": LONG_AGO if since is None else stamp(since)})
-    return [(older, newer) for older, newer in found]
+def changed_facts(since: datetime | None) -> Querying[list[str]]:
+    """The ids of the facts in recall that were stored, observed again or updated since a moment, in order."""
+    start = LONG_AGO if since is None else stamp(since)
+    rows = yield Query(_CHANGED)
+    return [
+        id for id, stored, said in rows if stored >= start or (said is not None and json.loads(said)["until"] >= start)
+    ]
 
 
-_RIVALS = """
-MATCH (a:Fact)-[e:LINKS]->(b:Fact)
-WHERE e.ended IS NULL AND e.kind IN $kinds AND coalesce(e.seen, e.created) >= $since AND NOT a.archived AND NOT b.archived
-  AND EXISTS { (a)-[:ABOUT]->(:Name)<-[:ABOUT]-(b) }
-WITH DISTINCT CASE WHEN a.id < b.id THEN [a.id, b.id] ELSE [b.id, a.id] END AS row RETURN row ORDER BY row
+_CHANGED = """
+MATCH (f:Fact) WHERE NOT f.archived WITH f ORDER BY f.id
+RETURN [f.id, coalesce(f.reinforced_at, f.stored_at), last(coalesce(f.history, []))] AS row
 """
 
 

@@ -245,8 +245,8 @@ class Methods:
     def health(self) -> Health:
         return self._answer(curating.health)
 
-    def rivals(self, since: datetime | None) -> list[tuple[str, str]]:
-        return self._answer(curating.rivals, since)
+    def changed_facts(self, since: datetime | None) -> list[str]:
+        return self._answer(curating.changed_facts, since)
 
     def reviews(self, open_only: bool) -> list[Review]:
         return self._answer(curating.reviews, open_only)

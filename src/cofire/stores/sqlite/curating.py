@@ -230,10 +230,10 @@ class Curating:
             int((~np.isin(facts, np.concatenate([linked, hidden]))).sum()), sum(int(one.sum()) for one in lost)
         )
 
-    def rivals(self, since: datetime | None) -> list[tuple[str, str]]:
+    def changed_facts(self, since: datetime | None) -> list[str]:
         with self._reading() as connection:
-            found = connection.execute(_RIVALS, (LONG_AGO if since is None else stamp(since),))
-            return [(str(a), str(b)) for a, b in found]
+            rows = connection.execute(_CHANGED, (LONG_AGO if since is None else stamp(since),))
+            return [str(id) for (id,) in rows]
 
     def reviews(self, open_only: bool) -> list[Review]:
         sql = "SELECT a.id, b.id, r.why, r.state FROM reviews r JOIN facts a ON a.key = r.old JOIN facts b ON b.key = r.new"
@@ -298,14 +298,8 @@ FROM facts f LEFT JOIN fact_importance i ON i.fact = f.key LEFT JOIN vectors v O
 LEFT JOIN fact_use u ON u.fact = f.key LEFT JOIN archived_because b ON b.fact = f.key WHERE NOT f.archived ORDER BY f.id
 """
 _ENDS = "SELECT source, target FROM {} WHERE ended IS NULL"
-_RIVALS = """
-SELECT DISTINCT min(a.id, b.id), max(a.id, b.id) FROM
-  (SELECT source, target FROM graph_edges
-     WHERE ended IS NULL AND kind IN ('semantic', 'similar') AND coalesce(observed, created) >= ?1 UNION ALL
-   SELECT source, target FROM association_edges
-     WHERE ended IS NULL AND kind = 'auto_link' AND coalesce(strengthened, created) >= ?1) e
-CROSS JOIN subjects s ON s.fact = e.source CROSS JOIN subjects t ON t.fact = e.target AND t.name = s.name
-JOIN facts a ON a.key = e.source JOIN facts b ON b.key = e.target
-WHERE NOT a.archived AND NOT b.archived
-ORDER BY 1, 2
+_CHANGED = """
+SELECT id FROM facts WHERE NOT archived
+  AND (max(stored_at, coalesce(reinforced_at, stored_at)) >= ?1 OR key IN (SELECT fact FROM fact_history WHERE until >= ?1))
+ORDER BY id
 """
