@@ -78,15 +78,15 @@ class Edges:
 class Versions:
     """When a newer fact counts as a version of an older one, so that it takes its place."""
 
-    names_old_value: float
-    announces_change: float
-    keeps_question: float
-    similarity: float
-    unknown_similarity: float
     score: float
     meaning: float
+    unknown_meaning: float
+    coverage: float
+    question_coverage: float
+    announces_change: float
+    names_old_value: float
+    same_kind: float
     least: float
-    least_in_chats: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,7 @@ class Contradictions:
     nearest: float
     distant: float
     similarity: float
+    unknown_similarity: float
     coverage: float
     similar_coverage: float
     rarest_shared: float

@@ -14,6 +14,7 @@ from cofire.reading.versions import (
     differing_slots,
     find_change,
     may_replace,
+    same_kind,
     specific_words,
     split_tokens,
     token_differences,
@@ -95,7 +96,7 @@ def read_pair(older: Wording, newer: Wording, *, similarity: float, rarity: Mapp
         rarest_shared=max((rarity.get(word, 1.0) for word in shared), default=0.0),
         announces_change=(newer.changes and not older.changes) * similarity,
         replaceable=float(any(may_replace(question, older, newer) for question in implied_questions(older, newer))),
-        same_kind=float(_have_numbers(lost, gained) or bool(old_specific & lost and new_specific & gained)),
+        same_kind=float(same_kind(older, newer)),
         is_plan=float(newer.plans),
         length=_log_length(older, newer),
         shares_names_only=float(not relations),
@@ -141,10 +142,6 @@ def _log_length(older: Wording, newer: Wording) -> float:
 
 def sum_rarity(tokens: Iterable[str], rarity: Mapping[str, float]) -> float:
     return sum(rarity.get(token, 1.0) for token in tokens)
-
-
-def _have_numbers(*sides: frozenset[str]) -> bool:
-    return all(any(character.isdigit() for token in side for character in token) for side in sides)
 
 
 def word_rarity(holding: int, facts: int) -> float:

@@ -115,6 +115,9 @@ _PAST = _phrases(
     last (?:year|month|week|time|season|spring|summer|autumn|winter)|during|history|had|ago|was|were|did
     """
 )
+# "After the cache fix the build takes 9 minutes" holds from then on.
+_REASON = re.compile(r"\s*(?:since|following|because|due to|thanks to|after (?:the|our|this|that))\b", re.IGNORECASE)
+_HOW_OLD = re.compile(r"\bhow old\b", re.IGNORECASE)  # asks for an age
 # "What did we decide?" asks for what holds now.
 _DECISION = _phrases(
     r"decided?|choose|chose|agreed?|settled?|pick(?:ed)?|switch(?:ed)?|moved?|changed?|end up|replaced?|upgraded?"
@@ -238,15 +241,6 @@ class AskedWording:
     specific_tokens: frozenset[str]
     tokens: frozenset[str]
     yes_or_no: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Signs:
-    """What in the wording says that a newer text replaces an older one."""
-
-    names_old_value: bool
-    announces_change: bool
-    keeps_question: bool
 
 
 @lru_cache(maxsize=2_048)
@@ -388,7 +382,7 @@ def asks_about_past(question: str) -> bool:
     >>> asks_about_past("Where did Ana live before?"), asks_about_past("What did we decide about the linter?")
     (True, False)
     """
-    return bool(_PAST.search(question)) and not _DECISION.search(question)
+    return bool(_PAST.search(_HOW_OLD.sub(" ", question))) and not _DECISION.search(question)
 
 
 def may_replace(question: AskedWording, older: Wording, newer: Wording) -> bool:
@@ -403,7 +397,7 @@ def may_replace(question: AskedWording, older: Wording, newer: Wording) -> bool:
     """
     if not is_statement(older, newer) or (older.words & newer.words).isdisjoint(question.words | older.words):
         return False
-    if _names_old_value(question, older, newer):
+    if names_old_value(question, older, newer):
         return True
     lost = (question.words & older.words) - newer.words
     if _loses_specific(question, older, newer) or _has_alternative(question, older, newer):
@@ -430,14 +424,14 @@ def is_statement(older: Wording, newer: Wording) -> bool:
     return not (newer.adds and not older.adds) or (newer.changes and not older.changes)
 
 
-def _names_old_value(question: AskedWording, older: Wording, newer: Wording) -> bool:
+def names_old_value(question: AskedWording, older: Wording, newer: Wording) -> bool:
     """Whether the newer text says of a word of the older one, which the question does not have, that it holds no more.
 
     >>> older, newer = (
     ...     read_wording("The app uses Redux.", None),
     ...     read_wording("The app moved from Redux to Zustand.", None),
     ... )
-    >>> _names_old_value(read_asked_wording("What does the app use?"), older, newer)
+    >>> names_old_value(read_asked_wording("What does the app use?"), older, newer)
     True
     """
     old_words = frozenset(older.tokens) - question.words - question.tokens
@@ -529,6 +523,8 @@ def _stands_before(token: str, older: Wording, newer: Wording) -> bool:
 
 def _narrows(older: Wording, newer: Wording) -> bool:
     """Whether the newer text is the older one with another value and more words before it: "On Christmas Eve the clinic opens at 10"."""
+    if _REASON.match(newer.text):
+        return False
     differences = token_differences(older, newer)
     values = [difference for difference in differences if difference[0] != "insert"]
     if len(values) != 1 or values[0][0] != "replace" or values[0][2] - values[0][1] > LONGEST_VALUE:
@@ -550,18 +546,35 @@ def token_differences(older: Wording, newer: Wording) -> tuple[tuple[str, int, i
     return tuple(difference for difference in matcher.get_opcodes() if difference[0] != "equal")
 
 
-def read_signs(question: AskedWording, older: Wording, newer: Wording) -> Signs:
-    """The signs that the newer text replaces the older one.
+def announces_change(older: Wording, newer: Wording) -> bool:
+    """Whether only the newer text says that something changed."""
+    return newer.changes and not older.changes
 
-    >>> older, newer = (
-    ...     read_wording("Node is pinned to 18.19.", None),
-    ...     read_wording("Node is now pinned to 20.11.", None),
-    ... )
-    >>> read_signs(read_asked_wording("Which Node version do we use?"), older, newer)
-    Signs(names_old_value=False, announces_change=True, keeps_question=True)
+
+def coverage(older: Wording, newer: Wording) -> float:
+    """The share of the older text's words that the newer one has too.
+
+    >>> older, newer = (read_wording(f"The retro is on {day}.", None) for day in ("Monday", "Friday"))
+    >>> coverage(older, newer)
+    0.5
     """
-    return Signs(
-        names_old_value=_names_old_value(question, older, newer),
-        announces_change=newer.changes and not older.changes,
-        keeps_question=not (question.words & older.words) - newer.words,
-    )
+    tokens = frozenset(older.tokens)
+    return len(tokens.intersection(newer.tokens)) / max(len(tokens), 1)
+
+
+def question_coverage(question: AskedWording, older: Wording) -> float:
+    """The share of the question's words that the older text has."""
+    return len(question.words & older.words) / max(len(question.words), 1)
+
+
+def same_kind(older: Wording, newer: Wording) -> bool:
+    """Whether the words in which two texts differ are numbers on both sides, or names on both sides.
+
+    >>> older, newer = (read_wording(f"We moved to {city}.", None) for city in ("Porto", "Lisbon"))
+    >>> same_kind(older, newer)
+    True
+    """
+    lost, gained = frozenset(older.tokens) - newer.words, frozenset(newer.tokens) - older.words
+    if all(any(character.isdigit() for token in side for character in token) for side in (lost, gained)):
+        return True
+    return bool(specific_words(older) & lost and specific_words(newer) & gained)

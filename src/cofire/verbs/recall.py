@@ -42,7 +42,7 @@ def recall(text: object, asked: Asked, settings: Settings) -> Asking[Recollectio
     ranking = ranking if asked_for.settings[EXPLAIN] else ranking.untold()
     judgement = judge(active, cue, asked_for)
     facts = yield from _read_best(ranking, max(asked_for.k, COMPARED))
-    ranking = yield from prefer_newer(ranking, list(facts.values()), cue, asked_for)
+    ranking = prefer_newer(ranking, list(facts.values()), asked_for)
     best = [facts[id] for id in ranking.best(asked_for.k) if id in facts]
     found = cap(ranking.hits(best), asked_for.budget)
     reports = (*heard.reports, active.report, *bridged)

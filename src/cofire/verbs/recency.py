@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-import numpy as np
-
-from cofire.asks import Asking, Weigh
-from cofire.dynamics import fusion, likeness
+from cofire.dynamics import fusion
 from cofire.model import Fact
 from cofire.ranking import Versions, ranking
 from cofire.reading.failures import attempt
 from cofire.reading.versions import (
     AskedWording,
     Wording,
+    announces_change,
     asks_about_past,
+    coverage,
     may_replace,
+    names_old_value,
+    question_coverage,
     read_asked_wording,
-    read_signs,
     read_wording,
+    same_kind,
 )
 from cofire.recall_settings import NEWER_FIRST
 from cofire.recollection import Ranking
-from cofire.stores.base import Evidence
 from cofire.verbs.asking import Question
-from cofire.verbs.cueing import Cue
 from cofire.verbs.superseding import age, are_comparable, are_ordered
 
 PART = "recency"
@@ -43,38 +42,32 @@ LEAD = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One of the best candidates: its row in the ranking, the fact, its wording, and how much it stands out by meaning."""
+    """One of the best candidates: its row in the ranking, the fact, its wording, and how many deviations its meaning
+    stands out by (None without an embedder)."""
 
     row: int
     fact: Fact
     wording: Wording
     score: float
-    meaning: float
+    meaning: float | None
 
 
 Pair = tuple[Candidate, Candidate]
 
 
-def prefer_newer(ranked: Ranking, facts: Sequence[Fact], cue: Cue, asked: Question) -> Asking[Ranking]:
+def prefer_newer(ranked: Ranking, facts: Sequence[Fact], asked: Question) -> Ranking:
     """The ranking in which the newest of several versions of one fact has the highest score of them.
 
     `facts` are the best candidates. What a version gains is shown as a part of the score named `recency`.
     """
     if not asked.settings[NEWER_FIRST] or asks_about_past(asked.text):
         return ranked
-    pairs = attempt("versions", lambda: _read_pairs(ranked, facts, asked.text), [])
-    if not pairs:
-        return ranked
-    similarities = yield from _similarities(pairs, cue)
-    question = read_asked_wording(asked.text)
-    weights = ranking().versions
-    versions = [pair for pair in pairs if _is_version(pair, question, similarities, weights)]
-    return _raise_newer(ranked, versions)
+    return _raise_newer(ranked, attempt("versions", lambda: _read_versions(ranked, facts, asked.text), []))
 
 
-def _read_pairs(ranked: Ranking, facts: Sequence[Fact], text: str) -> list[Pair]:
-    """Pairs of an older and a newer fact whose wording allows that one replaces the other."""
-    question = read_asked_wording(text)
+def _read_versions(ranked: Ranking, facts: Sequence[Fact], text: str) -> list[Pair]:
+    """Pairs of an older fact and a newer one that replaces it and has a lower score."""
+    question, weights = read_asked_wording(text), ranking().versions
     candidates = _candidates(ranked, facts)
     pairs = (sorted(pair, key=lambda candidate: age(candidate.fact)) for pair in combinations(candidates, 2))
     return [
@@ -83,55 +76,43 @@ def _read_pairs(ranked: Ranking, facts: Sequence[Fact], text: str) -> list[Pair]
         if 0 < newer.score < older.score
         and are_ordered(older.fact, newer.fact)
         and are_comparable(older.fact, newer.fact)
-        and may_replace(question, older.wording, newer.wording)
+        and _is_version(older, newer, question, weights)
     ]
 
 
 def _candidates(ranked: Ranking, facts: Sequence[Fact]) -> list[Candidate]:
     rows = {ranked.ids[row]: row for row in ranked.order[:COMPARED]}
-    meaning = ranked.scores.get("semantic", np.zeros(len(ranked.ids)))
+    meaning = ranked.scores.get("semantic")
     candidates = []
     for fact in facts:
         row = rows.get(fact.id)
         wording = None if row is None else read_wording(fact.text, fact.speaker)
         if row is not None and wording is not None:
-            candidates.append(Candidate(row, fact, wording, float(ranked.total[row]), float(meaning[row])))
+            stands_out = None if meaning is None else float(meaning[row])
+            candidates.append(Candidate(row, fact, wording, float(ranked.total[row]), stands_out))
     return candidates
 
 
-def _similarities(pairs: Sequence[Pair], cue: Cue) -> Asking[Mapping[frozenset[str], float]]:
-    """The centred cosines of pairs, by their ids; none without an embedder."""
-    if cue.model is None:
-        return {}
-    ids = sorted({candidate.fact.id for pair in pairs for candidate in pair})
-    evidence: Evidence = yield Weigh(ids, ())
-    vectors = likeness.centred(evidence.vectors, cue.model.mean)
-    embedded = {id: vectors[row] for row, id in enumerate(evidence.ids) if evidence.embedded[row]}
-    return {
-        frozenset((older.fact.id, newer.fact.id)): float(embedded[older.fact.id] @ embedded[newer.fact.id])
-        for older, newer in pairs
-        if older.fact.id in embedded and newer.fact.id in embedded
-    }
+def _is_version(older: Candidate, newer: Candidate, question: AskedWording, weights: Versions) -> bool:
+    """Whether what the two texts have in common, and how well the newer one answers, is evidence enough that it replaces the older.
 
-
-def _is_version(
-    pair: Pair, question: AskedWording, similarities: Mapping[frozenset[str], float], weights: Versions
-) -> bool:
-    """Whether what the pair has in common, and how well the newer one answers, outweighs the bias."""
-    older, newer = pair
-    similarity = similarities.get(frozenset((older.fact.id, newer.fact.id)))
-    if similarity is None:
-        similarity = weights.unknown_similarity
-    signs = read_signs(question, older.wording, newer.wording)
+    What is quick to compute decides first: most pairs are about two things.
+    """
+    stands_out = newer.meaning
+    if stands_out is None:
+        stands_out = weights.unknown_meaning * MOST_MEANING
     evidence = (
-        weights.names_old_value * signs.names_old_value
-        + weights.announces_change * signs.announces_change
-        + weights.keeps_question * signs.keeps_question
-        + weights.similarity * similarity
-        + weights.score * max(newer.score / older.score, 0.0)
-        + weights.meaning * min(max(newer.meaning, 0.0), MOST_MEANING) / MOST_MEANING
+        weights.score * newer.score / older.score
+        + weights.meaning * min(max(stands_out, 0.0), MOST_MEANING) / MOST_MEANING
+        + weights.coverage * coverage(older.wording, newer.wording)
+        + weights.question_coverage * question_coverage(question, older.wording)
+        + weights.announces_change * announces_change(older.wording, newer.wording)
     )
-    return evidence > (weights.least if newer.fact.session is None else weights.least_in_chats)
+    if evidence + weights.names_old_value + weights.same_kind <= weights.least:
+        return False
+    evidence += weights.same_kind * same_kind(older.wording, newer.wording)
+    evidence += weights.names_old_value * names_old_value(question, older.wording, newer.wording)
+    return evidence > weights.least and may_replace(question, older.wording, newer.wording)
 
 
 def _raise_newer(ranked: Ranking, versions: Sequence[Pair]) -> Ranking:

@@ -129,7 +129,7 @@ def _keep_contradicting(pairs: Sequence[tuple[Fact, Fact]], now: datetime) -> As
     similarities = yield from _read_similarities(pairs)
     rarity = yield from _read_rarity(facts.values())
     least = ranking().contradictions.least - SLACK
-    unknown = ranking().versions.unknown_similarity
+    unknown = ranking().contradictions.unknown_similarity
     return {
         (old.id, new.id): explain(old.reading, new.reading)
         for old, new in pairs

@@ -16,7 +16,6 @@ from cofire.stores.base import EdgeFilter
 
 MANY = 1_000_000
 SHORTEST_VALIDITY = timedelta(microseconds=1)
-SAME_MOMENT = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +62,8 @@ def age(fact: Fact) -> tuple[datetime, str]:
 
 
 def are_ordered(older: Fact, newer: Fact) -> bool:
-    """Whether it is known that one fact is newer: facts of one second were stored together."""
-    return age(newer)[0] - age(older)[0] > SAME_MOMENT
+    """Whether one fact has a later time. Facts without times of their own that were stored in one call have none."""
+    return age(newer)[0] > age(older)[0]
 
 
 def are_comparable(older: Fact, newer: Fact) -> bool:
