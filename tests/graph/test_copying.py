@@ -189,7 +189,7 @@ def test_every_part_of_a_node_is_carried_or_follows_from_the_rest(server: Neo4jS
     rows = server.taken(list(copying.hashes(server))).rows
     carried = {*COLUMNS["facts"], "tags", "hours", "descriptions", "descriptions_made", "history"}
     carried |= {name for parts in carrying.PROPERTIES.values() for name in parts.values()}
-    follows, behind = {"content", "number", "told", "tokens", "hinted", "marks"}, {"SHOWED", "JUDGED"}
+    follows, behind = {"content", "number", "told", "tokens", "hinted", "marks", "metadata_values"}, {"SHOWED", "JUDGED"}
     assert {name for node in rows["facts"] for name in node} <= carried | follows
     assert set(rows) - {"facts", "cited", "models"} == {*carrying.RELATIONSHIPS} | behind
 
@@ -309,4 +309,5 @@ def test_every_table_of_facts_is_carried_or_known_to_stay_behind(source: SqliteS
     carried |= {"association_edges", "fact_importance", "fact_use", "descriptions", "citations", "fact_history"}
     carried |= {"archived_because", "superseded", "reviews", "exposures"}
     behind, told_apart = {"recall_log_facts", "occasion_facts"}, {"cited", "models"}
-    assert tables == carried | behind | told_apart
+    follows = {"metadata_values"}  # from the metadata of a fact
+    assert tables == carried | behind | told_apart | follows

@@ -78,3 +78,10 @@ def test_every_test_of_the_shared_server_runs_on_one_worker(request: pytest.Fixt
         if "neo4j_url" in getattr(item, "fixturenames", ()) and not item.get_closest_marker("xdist_group")
     ]
     assert ungrouped == []
+
+
+def test_groups_of_tests_stay_together(request: pytest.FixtureRequest) -> None:
+    """pytest-xdist adds the group to the id of a test; where it cannot, each worker starts a server of its own."""
+    if hasattr(request.config, "workerinput"):
+        grouped = [item for item in request.session.items if item.get_closest_marker("xdist_group")]
+        assert [item.nodeid for item in grouped if "@" not in item.nodeid] == []
