@@ -189,7 +189,10 @@ def test_every_part_of_a_node_is_carried_or_follows_from_the_rest(server: Neo4jS
     rows = server.taken(list(copying.hashes(server))).rows
     carried = {*COLUMNS["facts"], "tags", "hours", "descriptions", "descriptions_made", "history"}
     carried |= {name for parts in carrying.PROPERTIES.values() for name in parts.values()}
-    follows, behind = {"content", "number", "told", "tokens", "hinted", "marks", "metadata_values"}, {"SHOWED", "JUDGED"}
+    follows, behind = (
+        {"content", "number", "told", "tokens", "hinted", "marks", "metadata_values"},
+        {"SHOWED", "JUDGED"},
+    )
     assert {name for node in rows["facts"] for name in node} <= carried | follows
     assert set(rows) - {"facts", "cited", "models"} == {*carrying.RELATIONSHIPS} | behind
 
