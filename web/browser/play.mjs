@@ -17,7 +17,7 @@ async function played({ file, sentence, addresses }) {
     colorScheme: "dark",
     ...manner[sentence],
   });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const complaints = overheard(page);
   try {

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cofire import Memory
+from tests.conftest import HashedWords
 from tests.doors.http.conftest import Served
 from tests.doors.http.serving import client, error, events, running
 
@@ -136,11 +137,11 @@ def test_a_supersede_is_taken_back(served: Served) -> None:
 
 @pytest.mark.parametrize("decision", ["accept", "dismiss"])
 def test_facts_that_disagree_wait_for_a_decision(tmp_path: Path, decision: str) -> None:
-    with Memory(tmp_path / "memory.db", embedder=None) as memory:
-        old, new = memory.remember(["Ana lives in Porto.", "Ana lives in Lisbon."])
-        memory.connect(old, new, kind="similar", weight=0.9)
+    with Memory(tmp_path / "memory.db", embedder=HashedWords()) as memory:
+        old = memory.remember("Ana lives in Porto.", at="2026-03-01")
+        new = memory.remember("Ana lives in Lisbon.", at="2026-05-01")
         memory.curate()
-    with running(tmp_path / "memory.db") as url, client(url) as api:
+    with running(tmp_path / "memory.db", memory={"embedder": HashedWords()}) as url, client(url) as api:
         [pair] = api.get("/review").json()["reviews"]
         assert (pair["old"]["id"], pair["new"]["id"], pair["state"]) == (old, new, "open")
         decided = api.post(f"/review/{decision}", json={"old": old, "new": new}).json()

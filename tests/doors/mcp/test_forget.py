@@ -64,7 +64,7 @@ def test_nothing_said_forgets_nothing(client: Client, store: Store) -> None:
     async def story(client: Client) -> str:
         return await complaint(client, "forget", confirm=True)
 
-    assert "Give ids, tags or a session." in told(story, client)
+    assert "Give ids, tags, a session or where." in told(story, client)
     assert store.texts == {"Tea is at four."}
 
 
