@@ -200,7 +200,9 @@ def test_an_awaited_verb_is_known_as_a_coroutine(verb: str) -> None:
 
 def test_the_keywords_of_recall_are_shown_one_by_one() -> None:
     shown = list(inspect.signature(Memory.recall).parameters)
-    contract = "k budget scope session tags cue_tags category speaker since until as_of community mode strategy preset where"
+    contract = (
+        "k budget scope session tags cue_tags category speaker since until as_of community mode strategy preset where"
+    )
     assert set(shown) == {"self", "query", "settings", *contract.split()}
 
 
