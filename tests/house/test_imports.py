@@ -81,7 +81,7 @@ MAY_KNOW = {
     "setting_effects": {"abstention_settings", "energy_settings", "knobs", "recall_settings", "settings"},
     "configuration": {"errors", "model", "places", "presets", "settings"},
     "dynamics": {"errors", "kernels", "learned", "model", "reading", "spreads"},
-    "reading": {"errors", "installation", "model", "dynamics"},
+    "reading": {"errors", "installation", "model", "dynamics", "ranking"},
     "ingesting": {"errors", "model"},
     "embedders.base": {"errors", "model"},
     "embedders.calibration": set(),
