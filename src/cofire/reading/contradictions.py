@@ -11,6 +11,7 @@ from cofire.reading.versions import (
     AskedWording,
     Wording,
     align_tokens,
+    announces_change,
     differing_slots,
     find_change,
     may_replace,
@@ -94,7 +95,7 @@ def read_pair(older: Wording, newer: Wording, *, similarity: float, rarity: Mapp
         coverage=max(shares),
         similar_coverage=min(shares) * similarity,
         rarest_shared=max((rarity.get(word, 1.0) for word in shared), default=0.0),
-        announces_change=(newer.changes and not older.changes) * similarity,
+        announces_change=announces_change(older, newer) * similarity,
         replaceable=float(any(may_replace(question, older, newer) for question in implied_questions(older, newer))),
         same_kind=float(same_kind(older, newer)),
         is_plan=float(newer.plans),
@@ -131,7 +132,7 @@ def most_evidence(
         + weights.coverage * max(shares)
         + weights.similar_coverage * min(shares) * similarity
         + weights.rarest_shared * max(rarity.get(word, 1.0) for word in shared)
-        + weights.announces_change * (newer.changes and not older.changes) * similarity
+        + weights.announces_change * announces_change(older, newer) * similarity
         + weights.length * _log_length(older, newer)
     )
 

@@ -403,7 +403,7 @@ def may_replace(question: AskedWording, older: Wording, newer: Wording) -> bool:
     if _loses_specific(question, older, newer) or _has_alternative(question, older, newer):
         return False
     flips = older.negates != newer.negates
-    changes = newer.changes and not older.changes
+    changes = announces_change(older, newer)
     if question.yes_or_no and lost and not (flips or changes or (newer.hints and not older.hints)):
         return False
     if flips and changes:
@@ -421,7 +421,7 @@ def is_statement(older: Wording, newer: Wording) -> bool:
         return False
     if newer.temporary and not older.temporary and not newer.has_change_verb:
         return False
-    return not (newer.adds and not older.adds) or (newer.changes and not older.changes)
+    return not (newer.adds and not older.adds) or announces_change(older, newer)
 
 
 def names_old_value(question: AskedWording, older: Wording, newer: Wording) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import numpy as np
 
@@ -26,13 +26,15 @@ from cofire.settings import Settings
 from cofire.stores.base import EdgeFilter, Evidence, Kin, WordStatistics
 from cofire.verbs.model_of_store import stored_model
 from cofire.verbs.supersede import supersede
-from cofire.verbs.superseding import MANY, age, are_comparable, are_ordered
+from cofire.verbs.superseding import MANY, age, are_comparable
 
 RECORD = "review"
 BATCH = 20_000  # facts whose neighbours are looked up at once
 NEIGHBOURS = 6  # per fact; 399 of 402 changes of benchmarks/sets/changes are among the nearest four
 # A proposal stays while its evidence is at most this much below what is needed, since words get more common as a store grows.
 SLACK = 0.3
+# Facts at most this far apart were stored together: which of them replaces the other is left to the user.
+STORED_TOGETHER = timedelta(seconds=1)
 
 # Two ids, the smaller first.
 IdPair = tuple[str, str]
@@ -72,7 +74,8 @@ class Contradiction:
     def is_clear(self) -> bool:
         """Whether it may be applied without a question: clear evidence, a known order in time, and no pin on the older fact."""
         is_enough = self.evidence > ranking().contradictions.least_clear
-        return is_enough and not self.old.pinned and are_ordered(self.old, self.new)
+        is_later = age(self.new)[0] - age(self.old)[0] > STORED_TOGETHER
+        return is_enough and not self.old.pinned and is_later
 
 
 @dataclass(frozen=True, slots=True)
