@@ -87,6 +87,7 @@ SERVED = re.compile(
 EVERYTHING = "COFIRE_TEST_EVERYTHING"
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist adds groups to the ids
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """A server takes a hundred times as long to answer: COFIRE_TEST_EVERYTHING=1 runs every test of every verb on it, too."""
     for item in items:
