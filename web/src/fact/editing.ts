@@ -28,7 +28,6 @@ export function editForm(fact: Fact, ways: Ways): HTMLElement {
       failureNotice(error);
     }
   };
-  setTimeout(() => text.focus());
   return h(
     "form",
     {

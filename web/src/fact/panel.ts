@@ -82,7 +82,11 @@ function tagList(fact: Fact): HTMLElement | null {
 }
 
 function actions(fact: Fact, app: App, again: () => void, space: HTMLElement): HTMLElement {
-  const toggle = (form: () => HTMLElement) => fill(space, form());
+  const toggle = (form: () => HTMLElement) => {
+    fill(space, form());
+    // At once: a later call would take the focus from the field the user has gone to meanwhile.
+    space.querySelector("textarea")?.focus();
+  };
   const cancel = () => fill(space);
   const done = () => {
     again();
