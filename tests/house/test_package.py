@@ -12,6 +12,9 @@ import hatch_build
 from cofire.kernels import library
 from scripts.house import PACKAGE, ROOT
 
+# Both packages are built once, on one worker.
+pytestmark = pytest.mark.xdist_group("package")
+
 # Neither is in a wheel as it stands: sources of the kernels, and what was made from them.
 NOT_COPIED = (".c", ".h", ".so", ".dylib", ".dll")
 

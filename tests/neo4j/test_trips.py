@@ -35,7 +35,7 @@ def told(memory: Memory) -> list[str]:
     return ids
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def memory(neo4j_url: str) -> Iterator[Memory]:
     empty(neo4j_url)
     with Memory(neo4j_url, embedder=HashedWords(), clock=Clock()) as opened:
@@ -79,18 +79,22 @@ ANSWERS: dict[str, Callable[[Memory], Any]] = {
 }
 
 
-@pytest.mark.parametrize("answer", ANSWERS)
-def test_what_others_changed_meanwhile_is_seen_at_once(memory: Memory, neo4j_url: str, answer: str) -> None:
-    asked = ANSWERS[answer]
-    before = asked(memory)
-    with Memory(neo4j_url, embedder=HashedWords(), clock=Clock()) as other:
-        other.configure("recall.k", 3)
-        other.pin(other.recall(QUESTION).ids)
-        assert asked(memory) == asked(other) != before
-
-
 def test_settings_are_no_trip_of_their_own(memory: Memory) -> None:
     id = memory.facts(limit=1)[0].id
     with queries_sent() as sent:
         memory.facts(id)
     assert len(sent) == 1
+
+
+def test_what_others_changed_meanwhile_is_seen_at_once(neo4j_url: str) -> None:
+    with (
+        Memory(neo4j_url, embedder=HashedWords(), clock=Clock()) as memory,
+        Memory(neo4j_url, embedder=HashedWords(), clock=Clock()) as other,
+    ):
+        empty(neo4j_url)
+        told(memory)
+        before = {name: ask(memory) for name, ask in ANSWERS.items()}
+        other.configure("recall.k", 3)
+        other.pin(other.recall(QUESTION).ids)
+        for name, ask in ANSWERS.items():
+            assert ask(memory) == ask(other) != before[name]

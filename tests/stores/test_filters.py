@@ -134,22 +134,28 @@ def admitted(where: Where, facts: list[Fact]) -> list[str]:
     return sorted((fact.id for fact in facts if where.admits(fact)), reverse=True)
 
 
-@pytest.mark.parametrize("name", FILTERS)
-def test_scan_sees_what_the_filter_admits(store: Store, facts: list[Fact], name: str) -> None:
-    where = everywhere(**FILTERS[name])
-    assert [fact.id for fact in store.scan(where, 100, None)] == admitted(where, facts)
+def test_every_search_finds_exactly_what_the_filter_admits(store: Store, facts: list[Fact]) -> None:
+    expected = {name: admitted(everywhere(**conditions), facts) for name, conditions in FILTERS.items()}
+    assert found_by_scan(store) == expected
+    assert found_by_words(store) == expected
+    assert found_by_vectors(store) == expected
 
 
-@pytest.mark.parametrize("name", FILTERS)
-def test_matching_sees_what_the_filter_admits(store: Store, facts: list[Fact], name: str) -> None:
-    where = everywhere(**FILTERS[name])
-    assert sorted(store.matching(cue("tea"), 100, where), reverse=True) == admitted(where, facts)
+def found_by_scan(store: Store) -> dict[str, list[str]]:
+    return {name: [fact.id for fact in store.scan(everywhere(**parts), 100, None)] for name, parts in FILTERS.items()}
 
 
-@pytest.mark.parametrize("name", FILTERS)
-def test_nearest_sees_what_the_filter_admits(store: Store, facts: list[Fact], name: str) -> None:
-    where = everywhere(**FILTERS[name])
-    assert store.nearest(asked(1, 1, 0, 0), 100, where, 400) == admitted(where, facts)
+def found_by_words(store: Store) -> dict[str, list[str]]:
+    return {
+        name: sorted(store.matching(cue("tea"), 100, everywhere(**parts)), reverse=True)
+        for name, parts in FILTERS.items()
+    }
+
+
+def found_by_vectors(store: Store) -> dict[str, list[str]]:
+    return {
+        name: list(store.nearest(asked(1, 1, 0, 0), 100, everywhere(**parts), 400)) for name, parts in FILTERS.items()
+    }
 
 
 def test_filters_cover_every_field_of_where() -> None:
@@ -172,9 +178,6 @@ def test_every_filter_but_the_impossible_admits_some_and_refuses_some(pen: Pen, 
 def test_filters_hold_after_facts_were_removed_and_added(store: Store, pen: Pen, facts: list[Fact]) -> None:
     pen.forget(*(fact.id for fact in facts[::2]))
     pen.tell("tea again", vector(1, 1, 0, 0), tags=("db",), category="note")
-    for conditions in FILTERS.values():
-        where = everywhere(**conditions)
-        left = admitted(where, store.scan(everywhere(archived=True, whenever=True), 100, None))
-        assert [fact.id for fact in store.scan(where, 100, None)] == left
-        assert sorted(store.matching(cue("tea"), 100, where), reverse=True) == left
-        assert store.nearest(asked(1, 1, 0, 0), 100, where, 400) == left
+    left = store.scan(everywhere(archived=True, whenever=True), 100, None)
+    expected = {name: admitted(everywhere(**conditions), left) for name, conditions in FILTERS.items()}
+    assert found_by_scan(store) == found_by_words(store) == found_by_vectors(store) == expected

@@ -20,6 +20,13 @@ async function ended(page) {
 
 const painted = (page) => page.locator("canvas.overlay").evaluate((canvas) => canvas.toDataURL().length);
 
+const MOVING = { reducedMotion: "no-preference" };
+
+export const manner = {
+  "the replay goes from the seeds along links to what came back": MOVING,
+  "the replay plays by itself, and again at the press of a key": MOVING,
+};
+
 export default {
   "a question is answered with facts, best first": async ({ page, addresses }) => {
     await ask(page, addresses.team);

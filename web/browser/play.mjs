@@ -15,6 +15,8 @@ async function played({ file, sentence, addresses }) {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 800 },
     colorScheme: "dark",
+    // Without animations, which cost most of the time; scenarios that watch them turn them on.
+    reducedMotion: "reduce",
     ...manner[sentence],
   });
   context.setDefaultTimeout(60_000);

@@ -20,7 +20,7 @@ from tests.doors.calling import Store, call, call_process
 from tests.doors.mcp.talking import over_http, over_stdio, told, values
 
 TOKEN = "a-token-that-nobody-guesses"
-CLIENTS = 16
+CLIENTS = 6
 FACTS_EACH = 3
 INITIALIZE: dict[str, Any] = {
     "jsonrpc": "2.0",
@@ -85,7 +85,7 @@ def test_each_client_over_http_is_a_session(store: Store) -> None:
 
 
 @pytest.mark.slow
-def test_sixteen_processes_share_one_file(store: Store) -> None:
+def test_several_processes_share_one_file(store: Store) -> None:
     async def one(number: int) -> None:
         async with over_stdio() as client:
             for fact in range(FACTS_EACH):

@@ -106,9 +106,10 @@ export class Stage {
     const points = ids.map((id) => this.sigma?.getNodeDisplayData(id)).filter((one) => one !== undefined);
     const nearest = Math.min(0.45, 8 / Math.sqrt(this.atlas?.nodes.size ?? 1));
     const target = points.length ? around(points, foot, nearest) : { x: 0.5, y: 0.5, ratio: 1.05 };
+    if (prefersStillness()) return void this.sigma?.getCamera().setState(target);
     const flight = ++this.flights;
     this.element.dataset["flying"] = "yes";
-    this.sigma?.getCamera().animate(target, { duration: this.pace(700), easing: "cubicInOut" }, () => {
+    this.sigma?.getCamera().animate(target, { duration: 700, easing: "cubicInOut" }, () => {
       // A flight that is cut short by the next one ends as well; the camera is at rest when the last one has.
       if (flight === this.flights) delete this.element.dataset["flying"];
     });
