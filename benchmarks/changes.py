@@ -159,7 +159,10 @@ def main(arguments: Sequence[str] | None = None, embedder: Embedder | None = Non
 def read_arguments(arguments: Sequence[str] | None) -> Namespace:
     parser = ArgumentParser(description=__doc__.split("\n", 1)[0] if __doc__ else None)
     parser.add_argument(
-        "--set", type=Path, default=SET, help="folder with pairs.jsonl, controls.jsonl and distractors.jsonl"
+        "--set",
+        type=Path,
+        default=SET,
+        help="folder with pairs.jsonl and controls.jsonl; without distractors.jsonl those of the default are used",
     )
     parser.add_argument("--store", choices=["halves", "whole", "alone"], default="halves", help="what shares a memory")
     parser.add_argument("--off", type=read_assignment, action="append", default=[], metavar="NAME=VALUE")
@@ -178,7 +181,9 @@ def read_assignment(text: str) -> tuple[str, str]:
 def read_set(folder: Path) -> ChangeSet:
     pairs = [read_item(row, is_control=False) for row in read_rows(folder / "pairs.jsonl")]
     controls = [read_item(row, is_control=True) for row in read_rows(folder / "controls.jsonl")]
-    distractors = [Version(**row) for row in read_rows(folder / "distractors.jsonl")]
+    own_distractors = folder / "distractors.jsonl"
+    distractor_rows = read_rows(own_distractors if own_distractors.exists() else SET / "distractors.jsonl")
+    distractors = [Version(**row) for row in distractor_rows]
     return ChangeSet((*pairs, *controls), tuple(distractors))
 
 

@@ -85,7 +85,6 @@ class Versions:
     question_coverage: float
     announces_change: float
     names_old_value: float
-    same_kind: float
     least: float
 
 

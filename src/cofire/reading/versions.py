@@ -14,6 +14,8 @@ from cofire.reading.words import STOP_WORDS, words
 LONGEST = 600  # characters
 MOST_TOKENS = 60
 LONGEST_VALUE = 3  # words of a value that is replaced
+MOST_OTHER_WORDS = 2  # words of a name that stands for another thing
+ROOT = 5  # letters with which words of one root begin
 
 _TOKEN = re.compile(r"[^\W_](?:[\w'’.:/@+#&-]*[\w+#])?")
 _TOKEN_OR_MARK = re.compile(r"[^\W_](?:[\w'’.:/@+#&%-]*[\w+#%])?|[:;,=|]|->")
@@ -40,6 +42,10 @@ _CHANGE_VERBS = r"""
     took over|taken over|takes over|handed|became|promoted|turned into|appointed|settled|reopened|resumed|gave up|given up|quit|stopped
     cancell?ed|ended|scrapped|abandoned|ditched|phased out|deprecated|discontinued|lifted|banned|reverted|rolled back|relocated
     supersed(?:ed|es|ing)|in favou?r of|no longer|any ?more|used to|instead|no more|refactored|took up
+    (?:scaled|turned) (?:up|down|back|out|off|on)|decreased|shrunk|shrank|trimmed|slashed|tightened|relaxed|expanded|adjusted|amended
+    revised|altered|modified|exchanged|adopted|transitioned|reassigned|relicensed|rebranded|repriced|redesigned|rebuilt|restructured
+    outgrown|outgrew|overtaken|overtook|resigned|stepped down|succeeded|elected|shelved|axed|suspended|revoked|withdrawn|waived
+    repealed|overturned|enabled|disabled
 """
 _CHANGE_VERB = _phrases(_CHANGE_VERBS)
 # The text says that something changed, by a verb or otherwise.
@@ -47,7 +53,7 @@ _CHANGE = _phrases(
     _CHANGE_VERBS.rstrip()
     + r"""
     now|nowadays|these days|lately|recently|finally|after all|as of|formerly|previously|from \w+(?: \w+)? on(?:wards?)?
-    left|joined|retired|sold|split up|broke up|divorced|died|gone|named|departure|effective|correction|turns out|actually
+    (?<!the\s)left|joined|retired|sold|split up|broke up|divorced|died|gone|named|departure|effective|correction|turns out|actually
     removed|expired|over|again|rather than|out of|made? way
     """
 )
@@ -66,8 +72,8 @@ _HINT = _phrases(
 # Followed by the older value, or following it: that value holds no more.
 _LEAVES = _phrases(
     r"""
-    from|left|leaving|dropp(?:ed|ing)|gave up|given up|replac(?:ed|es|ing)|supersed(?:ed|es|ing)|instead of|rather than|out of|scrapped
-    ditched|sold|quit|no longer|stopped|traded|swapped|cancell?ed|no more|not|off|following|after|abandoned|removed|retired|used to
+    from|(?<!the\s)left|leaving|dropp(?:ed|ing)|gave up|given up|replac(?:ed|es|ing)|supersed(?:ed|es|ing)|instead of|rather than|out of
+    scrapped|ditched|sold|quit|no longer|stopped|traded|swapped|cancell?ed|no more|not|off|following|after|abandoned|removed|retired|used to
     was|until|formerly|previously|renamed
     """
 )
@@ -78,7 +84,7 @@ _ENDED = (
 _IS_LEFT = _phrases(
     r"""
     (?:was|were|is|are|has been|have been|got|had) (?:\w+ )?{ended}
-    left|retired|died|quit|ended|closed|gave way|made way|expired|departure
+    (?<!the\s)left|retired|died|quit|ended|closed|gave way|made way|expired|departure
     """.replace("{ended}", _ENDED)
 )
 _NEGATION = _phrases(r"not|no|never|nobody|none|cannot|without|stopped|cancell?ed|ended|gave up|dropped|\w+n['’]t")
@@ -111,13 +117,20 @@ _ADDITION = _phrases(
 
 _PAST = _phrases(
     r"""
-    before|previous(?:ly)?|former(?:ly)?|used to|original(?:ly)?|initially|at first|the first|earlier|in the past|back then|old|past
+    before|previous(?:ly)?|former(?:ly)?|used to|original(?:ly)?|initially|at first|the first(?!-)|earlier|in the past|back then|old|past
     last (?:year|month|week|time|season|spring|summer|autumn|winter)|during|history|had|ago|was|were|did
     """
 )
 # "After the cache fix the build takes 9 minutes" holds from then on.
 _REASON = re.compile(r"\s*(?:since|following|because|due to|thanks to|after (?:the|our|this|that))\b", re.IGNORECASE)
+# Somebody does something: a sentence of its own, not the older one with more words.
+_TELLS = re.compile(r"\s*(?:I|we|you|he|she|they)(?:['’]\w+)?\s", re.IGNORECASE)
 _HOW_OLD = re.compile(r"\bhow old\b", re.IGNORECASE)  # asks for an age
+_STATE = re.compile(
+    r"\b(?:(?:is|are|was|were|may|can|must|should)(?: not| still)?|(?:has|have) (?=\w+ed\b)) ?([\w-]+)", re.IGNORECASE
+)
+_PART = re.compile(r"(\w+) of\b")
+_DETERMINER = re.compile(r"the|an?|my|our|your|his|her|its|their|this|that|\w+['’]s", re.IGNORECASE)
 # "What did we decide?" asks for what holds now.
 _DECISION = _phrases(
     r"decided?|choose|chose|agreed?|settled?|pick(?:ed)?|switch(?:ed)?|moved?|changed?|end up|replaced?|upgraded?"
@@ -393,22 +406,24 @@ def may_replace(question: AskedWording, older: Wording, newer: Wording) -> bool:
     - if another word stands in the place of a word of the question ("staging" and "production"), or
     - if it says the same of something narrower, or of something that belongs to somebody else.
 
-    A text that names the older value as one that holds no more can replace it all the same.
+    Of these, only the first two rule out a text that names the older value as one that holds no more.
     """
     if not is_statement(older, newer) or (older.words & newer.words).isdisjoint(question.words | older.words):
         return False
+    if _loses_specific(question, older, newer):
+        return False
     if names_old_value(question, older, newer):
         return True
-    lost = (question.words & older.words) - newer.words
-    if _loses_specific(question, older, newer) or _has_alternative(question, older, newer):
+    if _has_alternative(question, older, newer):
         return False
+    lost = (question.words & older.words) - newer.words
     flips = older.negates != newer.negates
     changes = announces_change(older, newer)
     if question.yes_or_no and lost and not (flips or changes or (newer.hints and not older.hints)):
-        return False
+        return lost <= _read_states(older.text)
     if flips and changes:
         return True
-    if _has_counterpart(question, older, newer):
+    if _has_counterpart(question, older, newer) or _has_other_modifier(question, older, newer):
         return False
     if newer.has_change_verb and not older.has_change_verb:
         return True
@@ -496,34 +511,73 @@ def _has_counterpart(question: AskedWording, older: Wording, newer: Wording) -> 
     if not lost:
         return False
     slots = differing_slots(older.text, newer.text)
-    if any(not lost.isdisjoint(_stems(" ".join(before))) for before, _ in slots[:-1]):
+    named_slots = slots[:-1]
+    for before, after in slots[-1:]:
+        # In "grafana 3000" and "prometheus 9090" the value is the last word.
+        if len(before) == len(after) and " ".join(before) in older.text:
+            named_slots.append((before[:-1], after[:-1]))
+    if any(_names_another(before, after, lost, older) for before, after in named_slots):
         return True
     differences = token_differences(older, newer)
-    last = len(older.tokens)
-    for tag, a, b, c, d in differences:
-        if tag != "replace" or lost.isdisjoint(older.tokens[a:b]) or (newer.closes[d - 1] and d < len(newer.tokens)):
-            continue
-        if b - a == d - c and (b - a > 1 or len(differences) > 1 or b < last):
-            return True
-        if len(differences) > 1 and b < last and b - a <= 2 and d - c <= 2:
-            return True
-    return len(differences) > 1 and any(
-        token in lost and _stands_before(older.tokens[place + 1], older, newer)
-        for place, token in enumerate(older.tokens[:-1])
+    return any(
+        tag == "replace"
+        and b - a == d - c == 1
+        and older.tokens[a] in lost
+        and not (newer.closes[c] and d < len(newer.tokens))
+        and (len(differences) > 1 or b < len(older.tokens))
+        for tag, a, b, c, d in differences
     )
 
 
-def _stands_before(token: str, older: Wording, newer: Wording) -> bool:
-    """Whether a new word stands right before this one in the newer text."""
-    if token not in newer.tokens:
+def _has_other_modifier(question: AskedWording, older: Wording, newer: Wording) -> bool:
+    """Whether one word of the question, between an article or the like and a noun, is another one in the newer text.
+
+    >>> older, newer = (read_wording(f"The {name} service is slow.", None) for name in ("orders", "invoices"))
+    >>> _has_other_modifier(read_asked_wording("Is the orders service slow?"), older, newer)
+    True
+    """
+    old, new = split_tokens(older.text), split_tokens(newer.text)
+    modifiers = (
+        old[a]
+        for tag, a, b, c, d in align_tokens(older.text, newer.text)
+        if tag == "replace" and b - a == d - c == 1 and a > 0 and c > 0 and b < len(old) and d < len(new)
+        if _DETERMINER.fullmatch(old[a - 1]) and _DETERMINER.fullmatch(new[c - 1]) and old[b].isalpha()
+        if old[b].casefold() == new[d].casefold() and old[b].casefold() not in STOP_WORDS
+    )
+    return any(_stem(modifier.casefold()) in question.words for modifier in modifiers)
+
+
+def _read_states(text: str) -> frozenset[str]:
+    """The stemmed words that say what something is, may or has done. A thing has one state at a time.
+
+    >>> sorted(_read_states("The fridge is empty and the parcel has arrived."))
+    ['arriv', 'empti']
+    """
+    return frozenset(stem for match in _STATE.finditer(text) for stem in words(match.group(1)))
+
+
+def _names_another(before: Sequence[str], after: Sequence[str], lost: frozenset[str], older: Wording) -> bool:
+    """Whether the words of a slot stand for another thing: not for the same one in other words, nor for what the older text has."""
+    if len(before) > MOST_OTHER_WORDS or len(after) > MOST_OTHER_WORDS or _CHANGE_VERB.search(" ".join(after)):
         return False
-    place = newer.tokens.index(token)
-    return place > 0 and newer.tokens[place - 1] not in older.tokens and not newer.closes[place - 1]
+    old_stems, new_stems = _stems(" ".join(before)), _stems(" ".join(after))
+    if old_stems.isdisjoint(lost):
+        return False
+    return not new_stems <= older.words and not any(_share_root(old, new) for old in old_stems for new in new_stems)
+
+
+def _share_root(one: str, other: str) -> bool:
+    """Whether two stems begin alike.
+
+    >>> _share_root("allerg", "allergi"), _share_root("summer", "winter")
+    (True, False)
+    """
+    return one == other or (one[:ROOT] == other[:ROOT] and len(one) >= ROOT)
 
 
 def _narrows(older: Wording, newer: Wording) -> bool:
     """Whether the newer text is the older one with another value and more words before it: "On Christmas Eve the clinic opens at 10"."""
-    if _REASON.match(newer.text):
+    if _REASON.match(newer.text) or (_TELLS.match(newer.text) and not _TELLS.match(older.text)):
         return False
     differences = token_differences(older, newer)
     values = [difference for difference in differences if difference[0] != "insert"]
@@ -534,9 +588,21 @@ def _narrows(older: Wording, newer: Wording) -> bool:
         and c < values[0][3]
         and not newer.closes[d - 1]
         and frozenset(newer.tokens[c:d]).isdisjoint(older.tokens)
-        and any(not token.isdigit() and token not in _DAYS_AND_MONTHS | _GENERIC for token in newer.tokens[c:d])
+        and any(_is_qualifier(token, newer) for token in newer.tokens[c:d])
         for tag, _, _, c, d in differences
     )
+
+
+def _is_qualifier(token: str, newer: Wording) -> bool:
+    """Whether a word says of what more narrowly: no date, and no verb or attribute, unless it is part of something ("the database of")."""
+    if token.isdigit() or token in _DAYS_AND_MONTHS:
+        return False
+    return token not in _GENERIC or token in _read_parts(newer.text)
+
+
+def _read_parts(text: str) -> frozenset[str]:
+    """The stemmed words before "of"."""
+    return frozenset(_stem(match.group(1).casefold()) for match in _PART.finditer(text))
 
 
 @lru_cache(maxsize=1_024)

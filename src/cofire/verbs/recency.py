@@ -21,7 +21,6 @@ from cofire.reading.versions import (
     question_coverage,
     read_asked_wording,
     read_wording,
-    same_kind,
 )
 from cofire.recall_settings import NEWER_FIRST
 from cofire.recollection import Ranking
@@ -108,9 +107,8 @@ def _is_version(older: Candidate, newer: Candidate, question: AskedWording, weig
         + weights.question_coverage * question_coverage(question, older.wording)
         + weights.announces_change * announces_change(older.wording, newer.wording)
     )
-    if evidence + weights.names_old_value + weights.same_kind <= weights.least:
+    if evidence + weights.names_old_value <= weights.least:
         return False
-    evidence += weights.same_kind * same_kind(older.wording, newer.wording)
     evidence += weights.names_old_value * names_old_value(question, older.wording, newer.wording)
     return evidence > weights.least and may_replace(question, older.wording, newer.wording)
 
