@@ -24,7 +24,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from packaging.tags import platform_tags
 
 ROOT = Path(__file__).resolve().parent
-KERNELS = ROOT / "src" / "cofire" / "kernels"
+KERNELS = ROOT / "src" / "cofire" / "index" / "kernels"
 # As in kernels/library.py, which cannot be loaded before numpy is there.
 SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 LIBRARY = KERNELS / f"cofire_kernels{SUFFIX}"
@@ -35,7 +35,7 @@ SWITCH = "COFIRE_KERNELS"
 TARGET_VARIABLE = "COFIRE_BUILD_TARGET"
 
 WEB = ROOT / "web"
-PAGE = ROOT / "src" / "cofire" / "doors" / "http" / "page"
+PAGE = ROOT / "src" / "cofire" / "http" / "page"
 # The fingerprint of the sources that the page was built from.
 PAGE_STAMP = ROOT / ".tools" / "page"
 # Only an unpacked sdist has this file. Its page was built when the sdist was made.
@@ -114,7 +114,7 @@ class PackageHook(BuildHookInterface):  # type: ignore[type-arg]
         if name := os.environ.get(TARGET_VARIABLE):
             target = find_target(name)
             library = cross_build(name, target)
-            build_data["force_include"][str(library)] = f"cofire/kernels/{library.name}"
+            build_data["force_include"][str(library)] = f"cofire/index/kernels/{library.name}"
             build_data["tag"] = f"py3-none-{target.wheel_tag}"
         else:
             command = compiler()

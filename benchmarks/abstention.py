@@ -28,14 +28,20 @@ if not __package__:  # run by its path
 
 from benchmarks.strangers import OTHER_LANGUAGES, SMALL_TALK, salads
 from cofire import Memory
-from cofire.benching import provenance
-from cofire.benching.evaluation_sets import Asked, EvaluationSet, find_sets, in_tuning_half, load, never_said
-from cofire.benching.kept_vectors import KeptVectors, default_folder
-from cofire.benching.scoring import HALVES
-from cofire.benching.stocking import Manner, stocked
 from cofire.embedders.base import Embedder
-from cofire.embedders.bundled import Bundled
-from cofire.settings import Settings
+from cofire.embedders.bundled import BundledEmbedder
+from cofire.evaluation import provenance
+from cofire.evaluation.datasets import (
+    EvaluationQuestion,
+    EvaluationSet,
+    find_sets,
+    is_in_tuning_half,
+    load_set,
+    load_unanswerable,
+)
+from cofire.evaluation.metrics import HALVES
+from cofire.evaluation.store_setup import CachingEmbedder, LoadOptions, default_cache_folder, open_loaded_memory
+from cofire.settings.table import Settings
 
 ARMS: Mapping[str, Mapping[str, object]] = {"default": {}, "words": {"semantic.enabled": False}}
 OWN, DELETED, ADVERSARIAL = "own", "deleted answers", "adversarial"
@@ -78,17 +84,17 @@ class Ground:
         return Judged(kind, self.set, self.size, tuning, found.evidence, found.known)
 
 
-def main(arguments: Sequence[str] | None = None, make_embedder: Callable[[], Embedder] = Bundled) -> int:
+def main(arguments: Sequence[str] | None = None, make_embedder: Callable[[], Embedder] = BundledEmbedder) -> int:
     given = read_arguments(arguments)
     folders = [one for one in find_sets(given.folders) if not given.sets or one.name in given.sets]
-    sets = [sample(load(folder, limit=None), given.limit) for folder in folders]
-    unsaid = {folder.name: never_said(folder)[: given.limit] for folder in folders}
+    sets = [sample(load_set(folder, limit=None), given.limit) for folder in folders]
+    unsaid = {folder.name: load_unanswerable(folder)[: given.limit] for folder in folders}
     found: dict[str, list[Judged]] = {}
     for arm, settings in ARMS.items():
-        embedder = KeptVectors(make_embedder(), given.cache)
+        embedder = CachingEmbedder(make_embedder(), given.cache)
         found[arm] = list(everything(sets, unsaid, embedder, given.keep, settings))
     figures = {
-        **provenance.provenance(Settings.layered()),
+        **provenance.collect_provenance(Settings.layered()),
         "silent_below": make_embedder().silent_below,
         "arms": {arm: in_figures(judged) for arm, judged in found.items()},
     }
@@ -105,7 +111,7 @@ def read_arguments(arguments: Sequence[str] | None) -> Namespace:
     parser.add_argument("--limit", type=int, metavar="N", help="Only N questions of each set, drawn by chance.")
     parser.add_argument("--out", type=Path, metavar="FILE.json", help="Where to write all figures.")
     parser.add_argument(
-        "--cache", type=Path, default=default_folder(), metavar="FOLDER", help="Where vectors are kept."
+        "--cache", type=Path, default=default_cache_folder(), metavar="FOLDER", help="Where vectors are kept."
     )
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="Where stores are kept for the next run.")
     return parser.parse_args(arguments)
@@ -113,8 +119,8 @@ def read_arguments(arguments: Sequence[str] | None) -> Namespace:
 
 def everything(
     sets: Sequence[EvaluationSet],
-    unsaid: Mapping[str, Sequence[Asked]],
-    embedder: KeptVectors,
+    unsaid: Mapping[str, Sequence[EvaluationQuestion]],
+    embedder: CachingEmbedder,
     keep: Path | None,
     settings: Mapping[str, object],
 ) -> Iterator[Judged]:
@@ -138,7 +144,7 @@ def everything(
             yield from of_its_own(ground, joined.questions, embedder)
 
 
-def of_its_own(ground: Ground, questions: Sequence[Asked], embedder: KeptVectors) -> Iterator[Judged]:
+def of_its_own(ground: Ground, questions: Sequence[EvaluationQuestion], embedder: CachingEmbedder) -> Iterator[Judged]:
     """Questions that memory can answer, and some of them again when what answers them is forgotten."""
     yield from asked(ground, OWN, questions)
     some = chance(ground.set, ground.size).sample(questions, min(FORGOTTEN, (len(questions) + 1) // 2))
@@ -150,7 +156,7 @@ def of_its_own(ground: Ground, questions: Sequence[Asked], embedder: KeptVectors
             yield from asked(replace(ground, memory=memory), DELETED, some)
 
 
-def asked(ground: Ground, kind: str, questions: Sequence[Asked]) -> Iterator[Judged]:
+def asked(ground: Ground, kind: str, questions: Sequence[EvaluationQuestion]) -> Iterator[Judged]:
     for one in questions:
         yield ground.judged(kind, one.text, one.scope, tuning=one.tuning)
 
@@ -160,7 +166,7 @@ def of_strangers(ground: Ground, chosen: EvaluationSet, texts: Texts) -> Iterato
     scopes = sorted({fact["scope"] for fact in chosen.facts})
     draw = chance(ground.set, ground.size)
     for kind, text in texts:
-        yield ground.judged(kind, text, draw.choice(scopes), tuning=in_tuning_half("", text, ""))
+        yield ground.judged(kind, text, draw.choice(scopes), tuning=is_in_tuning_half("", text, ""))
 
 
 def strangers_to(others: Sequence[EvaluationSet], draw: random.Random) -> list[tuple[str, str]]:
@@ -176,15 +182,15 @@ def strangers_to(others: Sequence[EvaluationSet], draw: random.Random) -> list[t
 
 @contextmanager
 def whole(
-    chosen: EvaluationSet, embedder: KeptVectors, keep: Path | None, settings: Mapping[str, object]
+    chosen: EvaluationSet, embedder: CachingEmbedder, keep: Path | None, settings: Mapping[str, object]
 ) -> Iterator[Ground]:
-    manner = Manner({}, dream=False, keep=keep)
-    with stocked(chosen.name, [chosen], _lent(embedder), manner, lambda *_: None) as stock:
+    manner = LoadOptions({}, dream=False, keep=keep)
+    with open_loaded_memory(chosen.name, [chosen], _lent(embedder), manner, lambda *_: None) as stock:
         yield Ground(stock.memory, chosen.name, WHOLE, stock.fact_of[chosen.name], settings)
 
 
 @contextmanager
-def held(part: EvaluationSet, size: int, embedder: KeptVectors, settings: Mapping[str, object]) -> Iterator[Ground]:
+def held(part: EvaluationSet, size: int, embedder: CachingEmbedder, settings: Mapping[str, object]) -> Iterator[Ground]:
     with Memory(":memory:", embedder=_lent(embedder)) as memory:
         ids = memory.remember(part.facts)
         yield Ground(memory, part.name, str(size), dict(zip(part.rows, ids, strict=True)), settings)
@@ -286,7 +292,7 @@ def auc(own: Sequence[float], strange: Sequence[float]) -> float:
 
 def show(figures: Mapping[str, Any]) -> None:
     console = Console(width=max(120, Console().width))
-    console.print(provenance.in_words(dict(figures)))
+    console.print(provenance.format_provenance(dict(figures)))
     for arm, halves in figures["arms"].items():
         for half in ("tuning", "other"):
             console.print(table(f"{arm}, {half} half: met with silence, percent (AUC)", halves[half]))
@@ -317,7 +323,7 @@ def _is_in(one: Judged, half: str) -> bool:
 class _Lent:
     """An embedder that outlives the memories it is lent to."""
 
-    def __init__(self, embedder: KeptVectors) -> None:
+    def __init__(self, embedder: CachingEmbedder) -> None:
         self._embedder = embedder
 
     def __getattr__(self, name: str) -> Any:
@@ -327,7 +333,7 @@ class _Lent:
         """Whoever lent it closes it."""
 
 
-def _lent(embedder: KeptVectors) -> Any:
+def _lent(embedder: CachingEmbedder) -> Any:
     return _Lent(embedder)
 
 

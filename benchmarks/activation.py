@@ -27,33 +27,36 @@ if not __package__:  # run by its path
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.speed import Figure, of_rounds, shown, yardstick
-from cofire.asks import Asking
-from cofire.benching import provenance
-from cofire.dynamics import diffusion, energy, synapse
-from cofire.energy_settings import BRANCHES, MAX_DEPTH, MIN_ACTIVATION, TAG_FLOOR
-from cofire.model import About, Change, Edge, Fact, Mentioned, NewEdge, NewFact, Where
-from cofire.recall_settings import (
-    CONFIDENCE_FLOOR,
-    DAMPING,
-    DECAY,
-    DELTA,
-    EXPANDED,
-    INHIBITION,
-    ITERATIONS,
-    MOST_LINKS,
-    REFINEMENT,
-    SLOPE,
-    SPREADING_FACTOR,
-    TAU_GATE,
-    THETA,
-    TOP_M,
+from cofire.activation_paths import SpreadResult
+from cofire.algorithms import diffusion, energy, synapse
+from cofire.evaluation import provenance
+from cofire.model import Change, Edge, EdgeWrite, Fact, FactFilter, FactWrite, NameMention, SubjectName
+from cofire.recall import energy_paths, spreading
+from cofire.runtime.effects import Steps
+from cofire.settings.table import (
+    ACTIVATION_MOST_LINKS,
+    DIFFUSION_DAMPING,
+    DIFFUSION_DECAY,
+    DIFFUSION_ITERATIONS,
+    ENERGY_BRANCHES,
+    ENERGY_MAX_DEPTH,
+    ENERGY_MIN_ACTIVATION,
+    ENERGY_TAG_FLOOR,
+    GRAPH_RECALL_CONFIDENCE_FLOOR,
+    GRAPH_RECALL_EXPANDED,
+    SPREADING_ACTIVATION_DELTA,
+    SPREADING_ACTIVATION_MAX_ITERATIONS,
+    SPREADING_ACTIVATION_SPREADING_FACTOR,
+    SPREADING_ACTIVATION_TAU_GATE,
+    SPREADING_ACTIVATION_THETA,
+    SPREADING_ACTIVATION_TOP_M,
+    SYNAPSE_INHIBITION,
+    SYNAPSE_SLOPE,
+    Settings,
 )
-from cofire.settings import Settings
-from cofire.spreads import Spread
-from cofire.stores.base import Conducting
-from cofire.stores.sqlite.connecting import SqliteOptions
+from cofire.stores.base import ExpansionOptions
+from cofire.stores.sqlite.connections import SqliteOptions
 from cofire.stores.sqlite.store import SqliteStore
-from cofire.verbs import energising, spreading
 
 SEED = 7
 SEEDED = 7
@@ -62,13 +65,13 @@ EDGES_A_FACT = 10
 HOPS = 2
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 OPTIONS = SqliteOptions(5.0, "normal", "signs")
-Verb = Callable[[Mapping[str, float], Conducting], Asking[Spread]]
+Verb = Callable[[Mapping[str, float], ExpansionOptions], Steps[SpreadResult]]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     given = read_arguments(arguments)
     settings = Settings.layered()
-    known = provenance.provenance(settings)
+    known = provenance.collect_provenance(settings)
     graphs = {f"{edges:,} edges": list(on_graph(edges, given.rounds, settings)) for edges in given.edges}
     graphs[f"a hub of {given.hub:,}"] = list(from_hub(given.hub, given.rounds, settings))
     show(known, graphs)
@@ -116,7 +119,7 @@ def written(folder: str, facts: int, pairs: Any, chance: np.random.Generator) ->
         store.write(Change(now=NOW, facts=tuple(fact(ids[number], number, facts, chance) for number in some)), {})
     said = chance.random((len(pairs), 2)).round(3)
     edges = [
-        NewEdge(Edge(ids[a], ids[b], "similar", float(weight), float(sure)), "skip")
+        EdgeWrite(Edge(ids[a], ids[b], "similar", float(weight), float(sure)), "skip")
         for (a, b), (weight, sure) in zip(pairs.tolist(), said, strict=True)
         if a != b
     ]
@@ -127,17 +130,17 @@ def written(folder: str, facts: int, pairs: Any, chance: np.random.Generator) ->
     return ids
 
 
-def fact(id: str, number: int, facts: int, chance: np.random.Generator) -> NewFact:
+def fact(id: str, number: int, facts: int, chance: np.random.Generator) -> FactWrite:
     """A fact about one name that mentions two others; a name is held by about nine."""
     about, *mentioned = (f"name {name}" for name in chance.integers(0, max(1, facts // 3), 3).tolist())
-    said = tuple(Mentioned(name, (0,), 1.0) for name in dict.fromkeys(mentioned))
+    said = tuple(NameMention(name, (0,), 1.0) for name in dict.fromkeys(mentioned))
     counts = {"fact": 1, str(number): 1}
-    return NewFact(Fact(f"fact {number}", id=id, stored_at=NOW), counts, None, said, (About(about, 1.0),))
+    return FactWrite(Fact(f"fact {number}", id=id, stored_at=NOW), counts, None, said, (SubjectName(about, 1.0),))
 
 
 def looked_at(folder: str, seeds: Sequence[list[str]], settings: Settings) -> Iterator[Figure]:
     store = SqliteStore.open(f"{folder}/graph.db", OPTIONS)
-    conducting = Conducting(Where(now=NOW), None, 0.0, settings[MOST_LINKS], names=False)
+    conducting = ExpansionOptions(FactFilter(now=NOW), None, 0.0, settings[ACTIVATION_MOST_LINKS], names=False)
     through_names = replace(conducting, names=True)
     yield of_rounds("yardstick: a fixed piece of work", "ms CPU", [yardstick() for _ in range(20)])
     yield of_rounds(
@@ -157,40 +160,57 @@ def looked_at(folder: str, seeds: Sequence[list[str]], settings: Settings) -> It
 
 def dynamics(settings: Settings) -> dict[str, Verb]:
     """Each with its default settings, as a recall would run it."""
-    page = synapse.Rule(settings[DELTA], settings[SPREADING_FACTOR], settings[THETA], 1.0, settings[TOP_M], None)
-    paper = replace(page, slope=settings[SLOPE], inhibition=settings[INHIBITION])
-    spread = partial(spreading.synapse, rounds=settings[ITERATIONS], tau=settings[TAU_GATE])
-    flow = diffusion.Rule(settings[DECAY], HOPS, settings[EXPANDED], settings[DAMPING], settings[REFINEMENT])
-    paths = energy.Rule(settings[MAX_DEPTH], settings[MIN_ACTIVATION], settings[BRANCHES])
-    floor = settings[CONFIDENCE_FLOOR]
+    page = synapse.SynapseRule(
+        settings[SPREADING_ACTIVATION_DELTA],
+        settings[SPREADING_ACTIVATION_SPREADING_FACTOR],
+        settings[SPREADING_ACTIVATION_THETA],
+        1.0,
+        settings[SPREADING_ACTIVATION_TOP_M],
+        None,
+    )
+    paper = replace(page, slope=settings[SYNAPSE_SLOPE], inhibition=settings[SYNAPSE_INHIBITION])
+    spread = partial(
+        spreading.spread_synapse,
+        rounds=settings[SPREADING_ACTIVATION_MAX_ITERATIONS],
+        tau=settings[SPREADING_ACTIVATION_TAU_GATE],
+    )
+    flow = diffusion.DiffusionRule(
+        settings[DIFFUSION_DECAY],
+        HOPS,
+        settings[GRAPH_RECALL_EXPANDED],
+        settings[DIFFUSION_DAMPING],
+        settings[DIFFUSION_ITERATIONS],
+    )
+    paths = energy.EnergyRule(settings[ENERGY_MAX_DEPTH], settings[ENERGY_MIN_ACTIVATION], settings[ENERGY_BRANCHES])
+    floor = settings[GRAPH_RECALL_CONFIDENCE_FLOOR]
     return {
         "synapse.documented": lambda seeds, how: spread(seeds, how, page),
         "synapse.paper": lambda seeds, how: spread(seeds, how, paper),
-        "diffusion": lambda seeds, how: spreading.diffuse(seeds, replace(how, floor=floor), flow),
-        "energy": lambda seeds, how: energising.energise(
-            seeds, how, paths, tags=frozenset(), tag_floor=settings[TAG_FLOOR]
+        "diffusion": lambda seeds, how: spreading.spread_diffusion(seeds, replace(how, floor=floor), flow),
+        "energy": lambda seeds, how: energy_paths.spread_energy(
+            seeds, how, paths, tags=frozenset(), tag_floor=settings[ENERGY_TAG_FLOOR]
         ),
     }
 
 
-def spread_from(verb: Verb, conducting: Conducting, store: SqliteStore, some: list[str]) -> Spread:
+def spread_from(verb: Verb, conducting: ExpansionOptions, store: SqliteStore, some: list[str]) -> SpreadResult:
     return driven(verb(dict.fromkeys(some, 1.0), conducting), store)
 
 
-def driven(verb: Asking[Spread], store: SqliteStore) -> Spread:
+def driven(verb: Steps[SpreadResult], store: SqliteStore) -> SpreadResult:
     """A verb that asks for nothing but links, answered by a store."""
     try:
         ask: Any = next(verb)
         while True:
             ask = verb.send(store.expand(ask.ids, ask.conducting, ask.least))
     except StopIteration as done:
-        found: Spread = done.value
+        found: SpreadResult = done.value
         return found
 
 
 def one_more(store: SqliteStore, some: list[str]) -> None:
     edge = Edge(some[0], f"{int(some[-1]) // 2 + 1:026}", "supports", 0.5, 0.5)
-    store.write(Change(now=NOW, edges=(NewEdge(edge),)), {})
+    store.write(Change(now=NOW, edges=(EdgeWrite(edge),)), {})
 
 
 def timed(
@@ -218,7 +238,7 @@ def cpu_ms(act: Callable[[], object]) -> float:
 
 def show(known: dict[str, Any], graphs: Mapping[str, Sequence[Figure]]) -> None:
     console = Console(width=max(100, Console().width))
-    console.print(provenance.in_words(known))
+    console.print(provenance.format_provenance(known))
     table = Table(title="ms CPU, medians and least", title_justify="left")
     table.add_column("what")
     for name in graphs:

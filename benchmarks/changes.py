@@ -46,10 +46,10 @@ if not __package__:  # run by its path
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from cofire import Fact, Memory
-from cofire.benching import provenance
-from cofire.benching.kept_vectors import KeptVectors
 from cofire.embedders.base import Embedder
-from cofire.embedders.bundled import Bundled
+from cofire.embedders.bundled import BundledEmbedder
+from cofire.evaluation import provenance
+from cofire.evaluation.store_setup import CachingEmbedder
 
 SET = Path(__file__).resolve().parent / "sets" / "changes"
 HALVES = ("tune", "other")
@@ -129,7 +129,7 @@ class Measured:
         return Measured(answers, proposals)
 
 
-class SharedVectors(KeptVectors):
+class SharedVectors(CachingEmbedder):
     """Kept vectors for several memories: they stay when a memory closes, until `release`."""
 
     def close(self) -> None:
@@ -143,7 +143,7 @@ def main(arguments: Sequence[str] | None = None, embedder: Embedder | None = Non
     options = read_arguments(arguments)
     changes = read_set(options.set)
     with TemporaryDirectory() as folder:
-        vectors = SharedVectors(embedder or Bundled(), Path(folder))
+        vectors = SharedVectors(embedder or BundledEmbedder(), Path(folder))
         measured = measure(changes, options.store, dict(options.off), vectors)
         vectors.release()
     figures = {half: summarise(measured.keep_half(half)) for half in HALVES}

@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks.ledger import Ledger, Reader
 from benchmarks.synthetic import SeededVectors
 from cofire import Fact, Memory
-from cofire.embedders.bundled import Bundled
+from cofire.embedders.bundled import BundledEmbedder
 
 SCOPE = "crowd"
 LARGEST_BATCH = 20
@@ -50,7 +50,7 @@ class Post:
         return self.folder / f"writer-{writer}.jsonl"
 
     def open(self, *, vectors: bool) -> Memory:
-        return Memory(self.store, embedder=SeededVectors(Bundled()) if vectors else None)
+        return Memory(self.store, embedder=SeededVectors(BundledEmbedder()) if vectors else None)
 
     def await_word(self) -> float:
         """Say that one is there, wait for the word, and return when to stop."""

@@ -30,8 +30,8 @@ if not __package__:  # run by its path
 
 from benchmarks.synthetic import SeededVectors, synthetic
 from cofire import Memory
-from cofire.benching import provenance
-from cofire.embedders.bundled import Bundled
+from cofire.embedders.bundled import BundledEmbedder
+from cofire.evaluation import provenance
 
 LATER = timedelta(days=100)
 
@@ -69,7 +69,7 @@ def stock(store: Path, given: Namespace) -> None:
         shutil.copy(given.store, store)
         Memory(store, embedder=None).close()
     else:
-        with Memory(store, embedder=SeededVectors(Bundled())) as memory:
+        with Memory(store, embedder=SeededVectors(BundledEmbedder())) as memory:
             memory.remember(synthetic(given.facts, 10, seed=1).facts)
             memory.dream()
     with Memory(store, embedder=None) as memory:

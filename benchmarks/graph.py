@@ -26,12 +26,11 @@ if not __package__:  # run by its path
 
 from benchmarks.synthetic import SeededVectors, synthetic
 from cofire import Memory
-from cofire.benching import provenance
-from cofire.benching.evaluation_sets import EvaluationSet, find_sets, load
-from cofire.benching.kept_vectors import KeptVectors, default_folder
-from cofire.benching.stocking import Manner, stocked
-from cofire.doors.cli.benching import bars
-from cofire.embedders.bundled import Bundled
+from cofire.cli.evaluation import progress_bars
+from cofire.embedders.bundled import BundledEmbedder
+from cofire.evaluation import provenance
+from cofire.evaluation.datasets import EvaluationSet, find_sets, load_set
+from cofire.evaluation.store_setup import CachingEmbedder, LoadOptions, default_cache_folder, open_loaded_memory
 
 MANY = 10_000_000
 MOST_LINKS = 1_000_000
@@ -54,7 +53,7 @@ def read_arguments(arguments: Sequence[str] | None) -> Namespace:
     on_sets = parts.add_parser("sets", help="Edges and connectedness on evaluation sets.")
     on_sets.add_argument("folders", nargs="+", type=Path, metavar="DATA_FOLDER")
     on_sets.add_argument("--sets", nargs="+", metavar="NAME")
-    on_sets.add_argument("--cache", type=Path, default=default_folder())
+    on_sets.add_argument("--cache", type=Path, default=default_cache_folder())
     dreaming = parts.add_parser("dream", help="Time and memory of a dream as the store grows.")
     dreaming.add_argument("--facts", nargs="+", type=int, default=[10_000, 100_000])
     dreaming.add_argument("--one", type=Path, help="Build one store here and print its figures (used for each size).")
@@ -66,14 +65,16 @@ def read_arguments(arguments: Sequence[str] | None) -> Namespace:
 def sets(given: Namespace) -> dict[str, Any]:
     """Every set remembered and dreamed: edges a fact by kind, and gold facts within two hops of each other."""
     figures: dict[str, Any] = {"sets": {}}
-    manner = Manner({}, dream=False, keep=None)
-    with bars() as watch:
+    manner = LoadOptions({}, dream=False, keep=None)
+    with progress_bars() as watch:
         for folder in find_sets(given.folders):
             if given.sets and folder.name not in given.sets:
                 continue
-            chosen = load(folder, limit=None)
-            with stocked(chosen.name, [chosen], KeptVectors(Bundled(), given.cache), manner, watch) as stock:
-                figures = {**provenance.provenance(stock.memory.settings()), **figures}
+            chosen = load_set(folder, limit=None)
+            with open_loaded_memory(
+                chosen.name, [chosen], CachingEmbedder(BundledEmbedder(), given.cache), manner, watch
+            ) as stock:
+                figures = {**provenance.collect_provenance(stock.memory.settings()), **figures}
                 figures["sets"][chosen.name] = measured(chosen, stock.memory, stock.fact_of[chosen.name])
     show_sets(figures["sets"])
     return figures
@@ -164,7 +165,7 @@ def dreams(given: Namespace) -> dict[str, Any]:
 
 def one_dream(store: Path, facts: int) -> dict[str, Any]:
     made = synthetic(facts, 10, seed=1)
-    embedder = SeededVectors(Bundled())
+    embedder = SeededVectors(BundledEmbedder())
     with Memory(store, embedder=embedder) as memory:
         begun = time.process_time()
         memory.remember(made.facts)

@@ -32,13 +32,11 @@ if not __package__:  # run by its path
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from cofire import Memory
-from cofire.benching import evaluation_sets
-from cofire.benching.evaluation_sets import Asked, EvaluationSet
-from cofire.benching.intervals import interval
-from cofire.benching.kept_vectors import KeptVectors, default_folder
-from cofire.benching.scoring import share_found
-from cofire.benching.stocking import Manner, stocked
-from cofire.embedders.bundled import Bundled
+from cofire.embedders.bundled import BundledEmbedder
+from cofire.evaluation import datasets
+from cofire.evaluation.datasets import EvaluationQuestion, EvaluationSet
+from cofire.evaluation.metrics import confidence_interval, recall_at
+from cofire.evaluation.store_setup import CachingEmbedder, LoadOptions, default_cache_folder, open_loaded_memory
 
 K, CUT = 10, 5
 Found = dict[str, float]
@@ -50,13 +48,13 @@ QUIET: Mapping[str, Any] = {"recall_log.enabled": False, "abstention.rule": "off
 class Lesson:
     """Questions to teach by and later ones: with two gold facts of one taught question, with one at least, with none."""
 
-    taught: tuple[Asked, ...]
-    same_pair: tuple[Asked, ...]
-    related: tuple[Asked, ...]
-    unrelated: tuple[Asked, ...]
+    taught: tuple[EvaluationQuestion, ...]
+    same_pair: tuple[EvaluationQuestion, ...]
+    related: tuple[EvaluationQuestion, ...]
+    unrelated: tuple[EvaluationQuestion, ...]
 
     @property
-    def parts(self) -> Mapping[str, Sequence[Asked]]:
+    def parts(self) -> Mapping[str, Sequence[EvaluationQuestion]]:
         return {
             "same pair": self.same_pair,
             "related": self.related,
@@ -72,7 +70,7 @@ def lessons(chosen: EvaluationSet, taught: int) -> tuple[Lesson, Lesson]:
     return lesson(one[:taught], other), lesson(other[:taught], one)
 
 
-def lesson(taught: Sequence[Asked], later: Sequence[Asked]) -> Lesson:
+def lesson(taught: Sequence[EvaluationQuestion], later: Sequence[EvaluationQuestion]) -> Lesson:
     gold = {(scope_of(one), row) for one in taught for row in one.gold}
     pairs = {(scope_of(one), pair) for one in taught for pair in combinations(sorted(one.gold), 2)}
     related = [one for one in later if any((scope_of(one), row) in gold for row in one.gold)]
@@ -81,20 +79,20 @@ def lesson(taught: Sequence[Asked], later: Sequence[Asked]) -> Lesson:
     return Lesson(tuple(taught), tuple(same), tuple(related), tuple(others))
 
 
-def scope_of(question: Asked) -> str:
+def scope_of(question: EvaluationQuestion) -> str:
     return question.scope if isinstance(question.scope, str) else " ".join(question.scope)
 
 
-def ask(memory: Memory, question: Asked, **settings: Any) -> Any:
+def ask(memory: Memory, question: EvaluationQuestion, **settings: Any) -> Any:
     return memory.recall(question.text, k=K, scope=question.scope, settings={**QUIET, **settings})
 
 
-def found_in(memory: Memory, questions: Sequence[Asked], fact_of: Mapping[str, str]) -> Found:
+def found_in(memory: Memory, questions: Sequence[EvaluationQuestion], fact_of: Mapping[str, str]) -> Found:
     """The share of gold among the first places, by question."""
-    return {one.id: share_found([fact_of[row] for row in one.gold], ask(memory, one).ids, CUT) for one in questions}
+    return {one.id: recall_at([fact_of[row] for row in one.gold], ask(memory, one).ids, CUT) for one in questions}
 
 
-def by_feedback(memory: Memory, questions: Sequence[Asked], fact_of: Mapping[str, str]) -> None:
+def by_feedback(memory: Memory, questions: Sequence[EvaluationQuestion], fact_of: Mapping[str, str]) -> None:
     """The gold facts that came back helped."""
     for one in questions:
         found, gold = ask(memory, one), {fact_of[row] for row in one.gold}
@@ -102,7 +100,7 @@ def by_feedback(memory: Memory, questions: Sequence[Asked], fact_of: Mapping[str
             memory.feedback(found, helped=helped)
 
 
-def by_blame(memory: Memory, questions: Sequence[Asked], fact_of: Mapping[str, str]) -> None:
+def by_blame(memory: Memory, questions: Sequence[EvaluationQuestion], fact_of: Mapping[str, str]) -> None:
     """The same, and what stood among the first places without being gold hurt."""
     for one in questions:
         found, gold = ask(memory, one), {fact_of[row] for row in one.gold}
@@ -115,7 +113,7 @@ def by_blame(memory: Memory, questions: Sequence[Asked], fact_of: Mapping[str, s
 def exposed(rule: str) -> Callable[..., None]:
     """What comes back is strengthened, whether it helped or not."""
 
-    def teach(memory: Memory, questions: Sequence[Asked], _: Mapping[str, str]) -> None:
+    def teach(memory: Memory, questions: Sequence[EvaluationQuestion], _: Mapping[str, str]) -> None:
         for one in questions:
             ask(memory, one, **{"recall_log.enabled": True, "hebbian.rule": rule})
 
@@ -157,7 +155,7 @@ def measured(
 
 
 def opened(place: Path, vectors: Path, session: str | None = None) -> Memory:
-    return Memory(place, embedder=KeptVectors(Bundled(), vectors), session=session)
+    return Memory(place, embedder=CachingEmbedder(BundledEmbedder(), vectors), session=session)
 
 
 def gained(rows: Sequence[Mapping[str, Any]]) -> Any:
@@ -165,7 +163,7 @@ def gained(rows: Sequence[Mapping[str, Any]]) -> Any:
     if not rows:
         return None
     before, after = (np.array([row[when] for row in rows], np.float64) for when in ("before", "after"))
-    low, high = (round(float(end), 2) for end in interval(100 * (after - before)))
+    low, high = (round(float(end), 2) for end in confidence_interval(100 * (after - before)))
     return {
         "questions": len(rows),
         "before": round(100 * float(before.mean()), 2),
@@ -218,15 +216,17 @@ def options(given: Sequence[str] | None) -> Namespace:
 
 def main(given: Sequence[str] | None = None) -> int:
     chosen, rows = options(given), dict[str, Any]()
-    for folder in evaluation_sets.find_sets(chosen.folders):
+    for folder in datasets.find_sets(chosen.folders):
         if chosen.sets and folder.name not in chosen.sets:
             continue
-        one = evaluation_sets.load(folder, limit=None)
-        vectors = chosen.cache or default_folder()
-        manner = Manner({}, dream=False, keep=chosen.keep)
+        one = datasets.load_set(folder, limit=None)
+        vectors = chosen.cache or default_cache_folder()
+        manner = LoadOptions({}, dream=False, keep=chosen.keep)
         with TemporaryDirectory() as temporary:
             place = Path(temporary) / f"{one.name}.db"
-            with stocked(one.name, [one], KeptVectors(Bundled(), vectors), manner, lambda *_: None) as stock:
+            with open_loaded_memory(
+                one.name, [one], CachingEmbedder(BundledEmbedder(), vectors), manner, lambda *_: None
+            ) as stock:
                 stock.store.backup(str(place))
                 fact_of = stock.fact_of[one.name]
             rows[one.name] = measured(one, place, fact_of, vectors, chosen)

@@ -29,7 +29,7 @@ if not __package__:  # run by its path
 
 import cofire
 from cofire import Memory
-from cofire.benching import provenance
+from cofire.evaluation import provenance
 
 # As the tests count them.
 LETTERS_A_TOKEN = 4
@@ -41,11 +41,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         figures = asyncio.run(measured(given, Path(folder)))
         with Memory(Path(folder) / "shared.db", embedder=None) as memory:
             figures["facts_kept"] = memory.stats().size.facts
-            known = provenance.provenance(memory.settings())
+            known = provenance.collect_provenance(memory.settings())
     if given.out:
         provenance.write_json({**known, **figures}, given.out)
     show(figures)
-    Console().print(provenance.in_words(known))
+    Console().print(provenance.format_provenance(known))
     return 0 if figures["facts_kept"] == figures["facts_told"] else 1
 
 

@@ -30,13 +30,13 @@ if not __package__:  # run by its path
 from benchmarks.speed import Figure, bars, exactly, of_rounds, show, timed
 from benchmarks.synthetic import SeededVectors, synthetic
 from cofire import AsyncMemory, Memory
-from cofire.benching import provenance
-from cofire.carrying import Portable
-from cofire.configuration import gather
-from cofire.embedders.bundled import Bundled
-from cofire.opening import open_store
-from cofire.recollection import Recollection
-from cofire.verbs.copying import copy
+from cofire.embedders.bundled import BundledEmbedder
+from cofire.evaluation import provenance
+from cofire.results import Recollection
+from cofire.runtime.session import open_store
+from cofire.settings.sources import load_settings
+from cofire.stores.transfer_format import TransferableStore
+from cofire.verbs.transfer import copy
 from tests.neo4j_server import FOR_MEASURING, empty, queries_sent, server
 
 SEED = 7
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         file = given.file or write_file(Path(folder) / "same.db", made.facts)
         figures = list(measured(str(file), served.url, made.facts[: given.bulk], made.questions, bar))
         with Memory(file, embedder=None) as memory:
-            known, facts = provenance.provenance(memory.settings()), memory.stats().size.facts
+            known, facts = provenance.collect_provenance(memory.settings()), memory.stats().size.facts
     found = {**known, "facts": facts, "figures": [asdict(figure) for figure in figures]}
     if given.out:
         provenance.write_json(found, given.out)
@@ -83,7 +83,7 @@ def measured(
 @contextmanager
 def opened(place: str) -> Iterator[tuple[Memory, SeededVectors]]:
     """A store with vectors from a seed under the identity of the bundled model."""
-    embedder = SeededVectors(Bundled())
+    embedder = SeededVectors(BundledEmbedder())
     with Memory(place, embedder=embedder) as memory:
         yield memory, embedder
 
@@ -112,11 +112,11 @@ def bulk(url: str, facts: Sequence[dict[str, Any]], bar: Progress) -> Figure:
 def brought(file: str, url: str, bar: Progress) -> Figure:
     """Facts a second that a copy takes, comparing both stores at the end included."""
     task = bar.add_task("copy", total=None)
-    ours, theirs = (open_store(place, gather(record=None, call={})) for place in (file, url))
+    ours, theirs = (open_store(place, load_settings(record=None, call={})) for place in (file, url))
     begun = time.perf_counter()
     copied = copy(
-        cast(Portable, ours),
-        cast(Portable, theirs),
+        cast(TransferableStore, ours),
+        cast(TransferableStore, theirs),
         now=datetime.now(UTC),
         advance=lambda step: bar.update(task, completed=step.done, total=step.total),
     )
@@ -171,7 +171,7 @@ async def explorations(url: str, bar: Progress) -> list[Figure]:
     """So many explorations, some of them at once, each from another fact."""
     task = bar.add_task("explore", total=len(AT_ONCE) * EXPLORATIONS)
     figures: list[Figure] = []
-    async with AsyncMemory(url, embedder=SeededVectors(Bundled())) as memory:
+    async with AsyncMemory(url, embedder=SeededVectors(BundledEmbedder())) as memory:
         seeds = [fact.id for fact in await memory.facts(limit=EXPLORATIONS)]
         await asyncio.gather(*(memory.explore(seed) for seed in seeds[:8]))
         for many in AT_ONCE:

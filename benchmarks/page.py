@@ -28,7 +28,7 @@ if not __package__:  # run by its path
 
 from benchmarks.synthetic import synthetic
 from cofire import Memory
-from cofire.benching import provenance
+from cofire.evaluation import provenance
 from scripts.screenshots import BROWSER, chromium, heard, running
 
 SEED = 7
@@ -40,11 +40,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with TemporaryDirectory(prefix="cofire-page-") as folder:
         figures = [measured(count, given.rounds, Path(folder)) for count in given.facts]
         with Memory(Path(folder) / f"{given.facts[0]}.db", embedder=None) as memory:
-            known = provenance.provenance(memory.settings())
+            known = provenance.collect_provenance(memory.settings())
     if given.out:
         provenance.write_json({**known, "page": figures}, given.out)
     show(figures)
-    Console().print(provenance.in_words(known))
+    Console().print(provenance.format_provenance(known))
     return 0
 
 

@@ -35,7 +35,7 @@ from benchmarks.crowd import Post
 from benchmarks.ledger import Entry, Reader
 from benchmarks.verdict import account, unaccounted, violations
 from cofire import Memory
-from cofire.benching import provenance
+from cofire.evaluation import provenance
 
 PAGE = 10_000
 SHOWN = 20
@@ -144,7 +144,7 @@ def judged(post: Post, given: Namespace) -> dict[str, Any]:
             *(f"check: {problem}" for problem in memory.check()),
             *miscounts(memory, stored, unaccounted(stored, said), given.kill),
         ]
-        known = provenance.provenance(memory.settings())
+        known = provenance.collect_provenance(memory.settings())
     asked = [taken for tally in tallies for taken in tally["milliseconds"]]
     if not asked and given.readers:
         wrong.append("no question was asked")
@@ -195,7 +195,7 @@ def spread_of(milliseconds: Sequence[float]) -> dict[str, float]:
 
 def show(figures: dict[str, Any]) -> None:
     console = Console(width=max(100, Console().width))
-    console.print(provenance.in_words(figures))
+    console.print(provenance.format_provenance(figures))
     table = Table("what", "figure", title="Many processes on one file", title_justify="left")
     for name in ("writers", "readers", "seconds", "killed", "writes_a_second", "facts_a_second", "recalls_a_second"):
         table.add_row(name.replace("_", " "), str(figures[name]))

@@ -8,11 +8,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from cofire.doors.cli.running import run
+from cofire.cli.app import run_command
 
 
 def main(arguments: Sequence[str]) -> int:
-    return run(["bench", "quality", *arguments])
+    return run_command(["bench", "quality", *arguments])
 
 
 if __name__ == "__main__":

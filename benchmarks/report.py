@@ -19,7 +19,7 @@ if not __package__:  # run by its path
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.speed import ROOT, shown
-from cofire.benching import provenance, scoring
+from cofire.evaluation import metrics, provenance
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 BESIDES = ("all@10", "nDCG@10", "MRR")
@@ -75,7 +75,7 @@ def replaced(page: str, name: str, table: str) -> str:
 def quality(figures: Figures) -> str:
     """R@5 / R@10 of every arm on every set with the rest of its figures, then R@10 by category."""
     rows = [
-        ["" if place else name, arm, *(_recalls(found[half]) for half in scoring.HALVES), *_besides(found)]
+        ["" if place else name, arm, *(_recalls(found[half]) for half in metrics.HALVES), *_besides(found)]
         for name, one in figures["sets"].items()
         for place, (arm, found) in enumerate(one["arms"].items())
     ]
@@ -145,7 +145,7 @@ def markdown(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _origin(figures: Figures) -> str:
-    return f"Measured {figures['measured'][:10]} with {provenance.in_words(dict(figures))}."
+    return f"Measured {figures['measured'][:10]} with {provenance.format_provenance(dict(figures))}."
 
 
 def _percent(figure: float | None) -> str:

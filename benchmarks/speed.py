@@ -34,8 +34,8 @@ if not __package__:  # run by its path
 import cofire
 from benchmarks.synthetic import SeededVectors, strangers, synthetic
 from cofire import Memory
-from cofire.benching import provenance
-from cofire.embedders.bundled import Bundled
+from cofire.embedders.bundled import BundledEmbedder
+from cofire.evaluation import provenance
 
 ROOT = Path(__file__).resolve().parent.parent
 SEED = 7
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         store = Path(folder) / "speed.db"
         figures = list(measured(store, given, bar))
         with Memory(store, embedder=None) as memory:
-            known = provenance.provenance(memory.settings())
+            known = provenance.collect_provenance(memory.settings())
     found = {**known, "facts": given.facts, "figures": [asdict(figure) for figure in figures]}
     if given.out:
         provenance.write_json(found, given.out)
@@ -100,7 +100,7 @@ def measured(store: Path, given: Namespace, bar: Progress) -> Iterator[Figure]:
 @contextmanager
 def opened(store: Path, **settings: object) -> Iterator[tuple[Memory, SeededVectors]]:
     """The store with vectors from a seed under the identity of the bundled model, so that the real one can open it later."""
-    embedder = SeededVectors(Bundled())
+    embedder = SeededVectors(BundledEmbedder())
     with Memory(store, embedder=embedder, settings=settings) as memory:
         yield memory, embedder
 
@@ -255,7 +255,7 @@ def bars() -> Progress:
 
 def show(known: dict[str, Any], figures: Sequence[Figure], facts: int) -> None:
     console = Console(width=max(100, Console().width))
-    console.print(provenance.in_words(known))
+    console.print(provenance.format_provenance(known))
     table = Table(title=f"{facts:,} facts", title_justify="left")
     for label in ("what", "unit", "median", "range", "rounds", "aim"):
         table.add_column(label, justify="left" if label in ("what", "unit") else "right")

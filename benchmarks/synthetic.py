@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from cofire.algorithms.vector_similarity import normalise_vectors
 from cofire.embedders.base import Embedder, Model, Role, Vectors
-from cofire.embedders.centring import unit
-from cofire.reading.words import words
+from cofire.text.words import extract_words
 
 START = datetime(2025, 1, 1, 8, tzinfo=UTC)
 
@@ -88,8 +88,8 @@ class SeededVectors:
 
     def embed(self, texts: Sequence[str], role: Role) -> Vectors:
         begun, since = time.process_time(), time.perf_counter()
-        headings = unit(np.array([self._heading(text) for text in texts], np.float32))
-        vectors = unit(self.mean + self._reach * headings)
+        headings = normalise_vectors(np.array([self._heading(text) for text in texts], np.float32))
+        vectors = normalise_vectors(self.mean + self._reach * headings)
         self.spent += time.process_time() - begun
         self.waited += time.perf_counter() - since
         return vectors
@@ -98,8 +98,8 @@ class SeededVectors:
         """Nothing is held."""
 
     def _heading(self, text: str) -> Vectors:
-        names = {word for chunk in text.split()[1:] if chunk[0].isupper() for word in words(chunk)}
-        parts = [direction(word, self.model.dimension) * _weight(word in names) for word in words(text)]
+        names = {word for chunk in text.split()[1:] if chunk[0].isupper() for word in extract_words(chunk)}
+        parts = [direction(word, self.model.dimension) * _weight(word in names) for word in extract_words(text)]
         return np.sum(parts, axis=0) if parts else np.ones(self.model.dimension, np.float32)
 
 
@@ -107,7 +107,7 @@ class SeededVectors:
 def direction(word: str, dimension: int) -> Vectors:
     """Where a word points: the same in every process."""
     seed = int.from_bytes(blake2b(word.encode(), digest_size=8).digest(), "little")
-    return unit(np.random.default_rng(seed).standard_normal(dimension).astype(np.float32))
+    return normalise_vectors(np.random.default_rng(seed).standard_normal(dimension).astype(np.float32))
 
 
 def _weight(is_name: bool) -> np.float32:

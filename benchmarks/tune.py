@@ -28,20 +28,26 @@ if not __package__:  # run by its path
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.listwise import Example, fit
-from cofire.benching import evaluation_sets, scoring
-from cofire.benching.arms import Arm
-from cofire.benching.evaluation_sets import Asked, EvaluationSet
-from cofire.benching.kept_vectors import KeptVectors, default_folder
-from cofire.benching.provenance import PACKAGE
-from cofire.benching.quality import Asker
-from cofire.benching.stocking import Manner, Stock, Watch, stocked
-from cofire.doors.cli.benching import bars
+from cofire.cli.evaluation import progress_bars
 from cofire.embedders.base import Embedder
-from cofire.embedders.bundled import Bundled
-from cofire.ranking import Links, Ranking, ranking, using
-from cofire.settings import ENTITY_WEIGHT
+from cofire.embedders.bundled import BundledEmbedder
+from cofire.evaluation import datasets, metrics
+from cofire.evaluation.baselines import Arm
+from cofire.evaluation.datasets import EvaluationQuestion, EvaluationSet
+from cofire.evaluation.provenance import PACKAGE_FOLDER
+from cofire.evaluation.recall_quality import QuestionRunner
+from cofire.evaluation.store_setup import (
+    CachingEmbedder,
+    LoadedMemory,
+    LoadOptions,
+    ProgressCallback,
+    default_cache_folder,
+    open_loaded_memory,
+)
+from cofire.settings.ranking import LinkBounds, RankingConstants, current_constants, override_constants
+from cofire.settings.table import ENTITY_WEIGHT
 
-FILE = PACKAGE / "ranking.toml"
+FILE = PACKAGE_FOLDER / "ranking.toml"
 
 # What users connect by hand is in no set, so that nothing can be learned about it.
 NOT_FITTED = "wired"
@@ -63,13 +69,13 @@ class Sample:
     name: str
     of: EvaluationSet
     other: EvaluationSet
-    stock: Stock
+    stock: LoadedMemory
 
 
-def main(arguments: Sequence[str] | None = None, make_embedder: Callable[[], Embedder] = Bundled) -> int:
+def main(arguments: Sequence[str] | None = None, make_embedder: Callable[[], Embedder] = BundledEmbedder) -> int:
     given = read_arguments(arguments)
     console = Console(width=160)
-    with ExitStack() as stack, bars() as watch:
+    with ExitStack() as stack, progress_bars() as watch:
         stocks = [stack.enter_context(opened(*one, given, make_embedder, watch)) for one in variants(given)]
         samples = [*chain.from_iterable(stocks)]
         weights, examples = searched(samples, given.rounds, watch)
@@ -97,7 +103,7 @@ def read_arguments(arguments: Sequence[str] | None) -> Namespace:
     parser.add_argument("--file", type=Path, default=FILE, help="The file that --write changes.")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="Keep the stores there for the next run.")
     parser.add_argument(
-        "--cache", type=Path, default=default_folder(), metavar="FOLDER", help="Where vectors are kept."
+        "--cache", type=Path, default=default_cache_folder(), metavar="FOLDER", help="Where vectors are kept."
     )
     return parser.parse_args(arguments)
 
@@ -105,54 +111,58 @@ def read_arguments(arguments: Sequence[str] | None) -> Namespace:
 def variants(given: Namespace) -> Iterator[tuple[str, list[EvaluationSet]]]:
     """What is remembered together, and what is said of it: each set, those of titled passages without their titles, chats without
     their sessions, and all titled passages in one scope, with titles and without."""
-    folders = evaluation_sets.find_sets(given.folders)
-    sets = [evaluation_sets.load(one, limit=None) for one in folders if not given.sets or one.name in given.sets]
+    folders = datasets.find_sets(given.folders)
+    sets = [datasets.load_set(one, limit=None) for one in folders if not given.sets or one.name in given.sets]
     titled = [one for one in sets if any("subject" in fact for fact in one.facts)]
-    untitled = [evaluation_sets.untitled(one) for one in titled]
+    untitled = [datasets.withhold_titles(one) for one in titled]
     yield from (("", [one]) for one in sets)
     yield from ((", no titles", [one]) for one in untitled)
     talked = [one for one in sets if any("session" in fact for fact in one.facts)]
-    yield from ((", no sessions", [evaluation_sets.sessionless(one)]) for one in talked)
+    yield from ((", no sessions", [datasets.withhold_sessions(one)]) for one in talked)
     if len(titled) > 1:
-        yield ", joined", evaluation_sets.joined(titled)
-        yield ", joined, no titles", evaluation_sets.joined(untitled)
+        yield ", joined", datasets.join_sets(titled)
+        yield ", joined, no titles", datasets.join_sets(untitled)
 
 
 @contextmanager
 def opened(
-    manner: str, sets: Sequence[EvaluationSet], given: Namespace, make_embedder: Callable[[], Embedder], watch: Watch
+    manner: str,
+    sets: Sequence[EvaluationSet],
+    given: Namespace,
+    make_embedder: Callable[[], Embedder],
+    watch: ProgressCallback,
 ) -> Iterator[list[Sample]]:
     """The sets of one store."""
-    embedder, name = KeptVectors(make_embedder(), given.cache), "-".join(one.name for one in sets)
-    with stocked(name, sets, embedder, Manner({}, dream=False, keep=given.keep), watch) as stock:
+    embedder, name = CachingEmbedder(make_embedder(), given.cache), "-".join(one.name for one in sets)
+    with open_loaded_memory(name, sets, embedder, LoadOptions({}, dream=False, keep=given.keep), watch) as stock:
         yield [Sample(one.name + manner, *halves(one, given.limit), stock) for one in sets]
 
 
 def halves(of: EvaluationSet, limit: int | None) -> tuple[EvaluationSet, EvaluationSet]:
     """The half to tune on and the other one."""
-    tuning, other = (evaluation_sets.half_of(of, half) for half in ("tuning", "other"))
-    return evaluation_sets.first_questions(tuning, limit), evaluation_sets.first_questions(other, limit)
+    tuning, other = (datasets.select_half(of, half) for half in ("tuning", "other"))
+    return datasets.limit_questions(tuning, limit), datasets.limit_questions(other, limit)
 
 
 def shipped() -> dict[str, float]:
     """The weights as they are."""
-    fitted = {name: weight for name, weight in ranking().features.items() if name != NOT_FITTED}
+    fitted = {name: weight for name, weight in current_constants().features.items() if name != NOT_FITTED}
     return {NAMED: ENTITY_WEIGHT.default, **fitted}
 
 
-def changed(weights: Weights) -> Ranking:
+def changed(weights: Weights) -> RankingConstants:
     """The ranking by these weights. None is 0, so that what a feature gives tells what it is."""
     features = {name: weight for name, weight in weights.items() if name != NAMED}
     kept = {name: weight if abs(weight) > TOO_SMALL else TOO_SMALL for name, weight in features.items()}
-    return replace(ranking(), features={**ranking().features, **kept})
+    return replace(current_constants(), features={**current_constants().features, **kept})
 
 
-def unbounded(constants: Ranking) -> Ranking:
+def unbounded(constants: RankingConstants) -> RankingConstants:
     """The same without bounds of what a link gives, which hide what its features are."""
-    return replace(constants, links=Links(most=BOUNDLESS, least=-BOUNDLESS))
+    return replace(constants, links=LinkBounds(most=BOUNDLESS, least=-BOUNDLESS))
 
 
-def searched(samples: Sequence[Sample], rounds: int, watch: Watch) -> tuple[dict[str, float], list[Example]]:
+def searched(samples: Sequence[Sample], rounds: int, watch: ProgressCallback) -> tuple[dict[str, float], list[Example]]:
     """The weights after so many rounds, and the examples of the last one."""
     weights, examples = shipped(), list[Example]()
     for number in range(1, rounds + 1):
@@ -169,10 +179,10 @@ def fitted(examples: Sequence[Example], names: Sequence[str]) -> dict[str, float
     return {name: round(float(value / found[0]), 3) for name, value in zip(names, found[1:], strict=True)}
 
 
-def gathered(samples: Sequence[Sample], weights: Weights, number: int, watch: Watch) -> Iterator[Example]:
+def gathered(samples: Sequence[Sample], weights: Weights, number: int, watch: ProgressCallback) -> Iterator[Example]:
     """What the pipeline itself makes of every question: the features of its candidates."""
     constants = unbounded(changed(weights))
-    with using(constants):
+    with override_constants(constants):
         for sample in samples:
             for at, question in enumerate(sample.of.questions, 1):
                 example = example_of(sample, question, weights, constants)
@@ -181,7 +191,7 @@ def gathered(samples: Sequence[Sample], weights: Weights, number: int, watch: Wa
                     yield example
 
 
-def example_of(sample: Sample, question: Asked, weights: Weights, constants: Ranking) -> Example:
+def example_of(sample: Sample, question: EvaluationQuestion, weights: Weights, constants: RankingConstants) -> Example:
     """The candidates of a question: the best by themselves, and all that the walk came to."""
     found = sample.stock.memory.recall(
         question.text, scope=question.scope, settings={**UNJUDGED, "fusion.coverage": 0.0, NAMED: weights[NAMED]}
@@ -198,18 +208,18 @@ def example_of(sample: Sample, question: Asked, weights: Weights, constants: Ran
     return Example(sample.name, question.category, features[rows], np.array([found.ids[row] in gold for row in rows]))
 
 
-def reach(samples: Sequence[Sample], weights: Weights, watch: Watch) -> dict[str, Any]:
+def reach(samples: Sequence[Sample], weights: Weights, watch: ProgressCallback) -> dict[str, Any]:
     """What these weights reach on each sample."""
     return {sample.name: reached_on(sample, sample.of, weights, watch) for sample in samples}
 
 
-def reached_on(sample: Sample, half: EvaluationSet, weights: Weights, watch: Watch) -> dict[str, Any]:
+def reached_on(sample: Sample, half: EvaluationSet, weights: Weights, watch: ProgressCallback) -> dict[str, Any]:
     arm = Arm("", {**UNJUDGED, NAMED: weights[NAMED]}, changed(weights))
-    answers = Asker(sample.stock).answers(half.questions, arm, f"measuring {sample.name}", watch)
-    return scoring.recalls(answers, sample.stock.fact_of[sample.of.name])
+    answers = QuestionRunner(sample.stock).answers(half.questions, arm, f"measuring {sample.name}", watch)
+    return metrics.summarise_answers(answers, sample.stock.fact_of[sample.of.name])
 
 
-def left_out(samples: Sequence[Sample], examples: Sequence[Example], watch: Watch) -> dict[str, Any]:
+def left_out(samples: Sequence[Sample], examples: Sequence[Example], watch: ProgressCallback) -> dict[str, Any]:
     """What the other half of each set reaches by the weights that all other sets teach; without titles or
     joined it is the same set."""
     set_of = {sample.name: sample.of.name for sample in samples}

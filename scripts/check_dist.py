@@ -34,7 +34,7 @@ def check_wheel(path: Path) -> list[str]:
         problems = check_page(names, archive.read, PAGE_FOLDER)
         if tag not in SUFFIX_OF_TAG:
             return [*problems, f"is for {tag}, which is no platform of a release: {', '.join(SUFFIX_OF_TAG)}"]
-        library = f"cofire/kernels/cofire_kernels{SUFFIX_OF_TAG[tag]}"
+        library = f"cofire/index/kernels/cofire_kernels{SUFFIX_OF_TAG[tag]}"
         if library not in names:
             problems.append(f"has no kernels: {library} is missing")
         elif not LIBRARY_STARTS[tag](archive.read(library)):

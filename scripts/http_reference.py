@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from cofire.doors.http.app import described
-from cofire.doors.http.refusals import STATUSES
-from cofire.doors.http.routing import REFUSED
-from cofire.doors.http.serving import MOST_BYTES
+from cofire.http.application import make_api
+from cofire.http.errors import STATUS_BY_ERROR
+from cofire.http.routing import ERROR_DESCRIPTIONS
+from cofire.http.server import MAX_BODY_BYTES
 
 KINDS = {
     "string": "text",
@@ -37,7 +37,7 @@ def http_parts() -> Iterator[str]:
     """The parts of the page, in their order."""
     yield INTRODUCTION
     yield from _errors()
-    api = described(guarded=True).openapi()
+    api = make_api(guarded=True).openapi()
     operations = [(path, method, one) for path, ways in api["paths"].items() for method, one in ways.items()]
     for about, listed in groupby(operations, key=lambda entry: entry[2]["tags"][0]):
         yield f"## About {about}"
@@ -49,14 +49,14 @@ def _errors() -> Iterator[str]:
     yield "## Errors"
     yield (
         'Every error is `{"error": {"kind": …, "problem": …, "way_out": …}}`, as on the command line. A body may have '
-        f"{MOST_BYTES // 1024 // 1024} MiB."
+        f"{MAX_BODY_BYTES // 1024 // 1024} MiB."
     )
-    yield "\n".join(f"- **{status}** {text}{_kinds(status)}" for status, text in REFUSED.items())
+    yield "\n".join(f"- **{status}** {text}{_kinds(status)}" for status, text in ERROR_DESCRIPTIONS.items())
 
 
 def _kinds(status: int) -> str:
     """The errors of cofire that have a status."""
-    kinds = [kind.__name__ for kind, given in STATUSES.items() if given == status]
+    kinds = [kind.__name__ for kind, given in STATUS_BY_ERROR.items() if given == status]
     return f" ({', '.join(kinds)})" if kinds else ""
 
 

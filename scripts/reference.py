@@ -14,13 +14,13 @@ from typing import Any
 from typer.main import get_command
 
 from cofire import errors
-from cofire.configuration import FILE_VARIABLE, STORE_VARIABLE
-from cofire.doors.cli.app import program
-from cofire.doors.cli.running import DEBUG_VARIABLE, PIPE_CLOSED, STOPPED, UNEXPECTED
+from cofire.cli.app import DEBUG_VARIABLE, EXIT_INTERRUPTED, EXIT_PIPE_CLOSED, EXIT_UNEXPECTED, build_app
 from cofire.errors import CofireError
-from cofire.kernels.library import SWITCH
-from cofire.presets import PRESETS
-from cofire.settings import KNOBS, LAYERS, Knob
+from cofire.index.native import SWITCH
+from cofire.settings.knobs import KNOBS, Knob
+from cofire.settings.presets import PRESETS
+from cofire.settings.sources import FILE_VARIABLE, STORE_VARIABLE
+from cofire.settings.table import SETTING_LAYERS
 from scripts.house import ROOT
 from scripts.http_reference import http_parts
 
@@ -37,9 +37,9 @@ CODES = {
     4: "The store cannot do what was asked.",
     5: "The embedder cannot do what was asked.",
     6: "A channel of a user's own took too long.",
-    UNEXPECTED: f"cofire itself failed; {DEBUG_VARIABLE}=1 in the environment shows the traceback.",
-    STOPPED: "Stopped with Ctrl-C.",
-    PIPE_CLOSED: "Whoever read the output closed it, as in `cofire list | head -1`.",
+    EXIT_UNEXPECTED: f"cofire itself failed; {DEBUG_VARIABLE}=1 in the environment shows the traceback.",
+    EXIT_INTERRUPTED: "Stopped with Ctrl-C.",
+    EXIT_PIPE_CLOSED: "Whoever read the output closed it, as in `cofire list | head -1`.",
 }
 
 
@@ -59,7 +59,7 @@ def page(title: str, parts: Iterator[str]) -> str:
 
 def commands_page() -> Iterator[str]:
     """Every command with its arguments and options."""
-    root: Any = get_command(program([]))
+    root: Any = get_command(build_app([]))
     yield root.help
     yield (
         "Every command takes `--store PATH` and `--json`, before its name or after it. The answers of `--json` are described in "
@@ -149,7 +149,7 @@ def settings_page() -> Iterator[str]:
         "and, as the variable named below, in the environment."
     )
     yield (
-        f"Values are laid over each other in this order, the last one wins: {', '.join(LAYERS)}. A setting that is kept in the store "
+        f"Values are laid over each other in this order, the last one wins: {', '.join(SETTING_LAYERS)}. A setting that is kept in the store "
         "decides how memory is written; `cofire config set` puts it there, so that everybody who opens the store agrees. "
         "Any other goes to your settings file, or to the store with `--in-store`."
     )

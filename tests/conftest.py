@@ -15,16 +15,17 @@ import numpy as np
 import pytest
 from hypothesis import settings as hypothesis_settings
 
-from cofire.configuration import FILE_VARIABLE
-from cofire.dynamics.likeness import unit
+from cofire.algorithms.vector_similarity import normalise_vectors
 from cofire.embedders.base import Model, Role, Vectors
 from cofire.errors import EmbedderFailed
 from cofire.memory import Memory
-from cofire.reading.words import words
+from cofire.settings.sources import FILE_VARIABLE
 from cofire.stores.base import Store
-from cofire.stores.reference import ReferenceStore
-from cofire.stores.sqlite.store import SqliteOptions, SqliteStore
+from cofire.stores.sqlite.connections import SqliteOptions
+from cofire.stores.sqlite.store import SqliteStore
+from cofire.text.words import extract_words
 from tests.neo4j_server import IN_TURN, empty_store, shared_server
+from tests.reference_store.store import ReferenceStore
 
 pytest_plugins = ["tests.no_skips"]
 
@@ -131,18 +132,18 @@ class HashedWords:
 
     def embed(self, texts: Sequence[str], role: Role) -> Vectors:
         self.calls.append((tuple(texts), role))
-        return unit(np.array([self.lean + self._heading(text) for text in texts]))
+        return normalise_vectors(np.array([self.lean + self._heading(text) for text in texts]))
 
     def close(self) -> None:
         self.closed = True
 
     def _heading(self, text: str) -> Vectors:
-        headings = [self._direction(SYNONYMS.get(word, word)) for word in words(text)]
-        return unit(np.sum([np.zeros_like(self.lean), *headings], axis=0))
+        headings = [self._direction(SYNONYMS.get(word, word)) for word in extract_words(text)]
+        return normalise_vectors(np.sum([np.zeros_like(self.lean), *headings], axis=0))
 
     def _direction(self, word: str) -> Vectors:
         seed = int.from_bytes(blake2b(f"{self.model.name} {word}".encode(), digest_size=8).digest())
-        return unit(np.random.default_rng(seed).standard_normal(self.model.dimension))
+        return normalise_vectors(np.random.default_rng(seed).standard_normal(self.model.dimension))
 
     @property
     def embedded(self) -> list[str]:

@@ -22,7 +22,7 @@ import neo4j
 import pytest
 from neo4j.exceptions import DriverError, Neo4jError
 
-from cofire.stores.neo4j.connecting import Neo4jOptions, address
+from cofire.stores.neo4j.connection import Neo4jOptions, parse_address
 from cofire.stores.neo4j.store import Neo4jStore
 from tests.neo4j_jars import JARS, fetch, missing_tools
 
@@ -204,7 +204,7 @@ def empty_store(options: Neo4jOptions = OPTIONS) -> Neo4jStore:
 
 def empty(url: str) -> None:
     """Take everything out of a server but its indexes."""
-    where = address(url, None)
+    where = parse_address(url, None)
     with neo4j.GraphDatabase.driver(where.url, auth=where.auth) as driver:
         driver.execute_query("MATCH (n) WHERE NOT n:Store DETACH DELETE n", database_=where.database)
 

@@ -9,13 +9,22 @@ from typing import Any
 
 import pytest
 
-from cofire.asks import Asking, Emit, Failure, Mint, Now, Together, World, again_on_conflict
-from cofire.driving import arun, astream, run, stream
 from cofire.errors import Conflict, NotFound
-from cofire.ids import Minter
-from cofire.reading.choosing import reader_for
-from cofire.stores.reference import ReferenceStore
+from cofire.ids import IdGenerator
+from cofire.runtime.effects import (
+    EffectFailure,
+    Emit,
+    MintIds,
+    ReadClock,
+    RunContext,
+    RunTogether,
+    Steps,
+    retry_on_conflict,
+)
+from cofire.runtime.runner import run_steps, run_steps_async, stream_steps, stream_steps_async
+from cofire.text.reader_factory import create_reader
 from tests.conftest import Clock
+from tests.reference_store.store import ReferenceStore
 
 
 @dataclass(frozen=True)
@@ -24,7 +33,7 @@ class Say:
 
     answer: Any
 
-    def put(self, world: World) -> Any:
+    def put(self, world: RunContext) -> Any:
         return self.answer
 
 
@@ -34,7 +43,7 @@ class Refuse:
 
     problem: str
 
-    def put(self, world: World) -> Any:
+    def put(self, world: RunContext) -> Any:
         raise NotFound(self.problem, way_out="Look elsewhere.")
 
 
@@ -44,7 +53,7 @@ class Later:
 
     answer: Any
 
-    def put(self, world: World) -> Any:
+    def put(self, world: RunContext) -> Any:
         return self._arrive()
 
     async def _arrive(self) -> Any:
@@ -52,11 +61,11 @@ class Later:
         return self.answer
 
 
-def run_by_awaiting(verb: Asking[Any], world: World, listen: Callable[[Any], None] | None = None) -> Any:
-    return asyncio.run(arun(verb, world, listen))
+def run_by_awaiting(verb: Steps[Any], world: RunContext, listen: Callable[[Any], None] | None = None) -> Any:
+    return asyncio.run(run_steps_async(verb, world, listen))
 
 
-RUNNERS = {"called": run, "awaited": run_by_awaiting}
+RUNNERS = {"called": run_steps, "awaited": run_by_awaiting}
 
 
 @pytest.fixture(params=RUNNERS)
@@ -65,35 +74,35 @@ def runner(request: pytest.FixtureRequest) -> Callable[..., Any]:
 
 
 @pytest.fixture
-def world() -> World:
-    return World(ReferenceStore(), None, Clock(), Minter().mint, reader_for("rules"))
+def world() -> RunContext:
+    return RunContext(ReferenceStore(), None, Clock(), IdGenerator().mint, create_reader("rules"))
 
 
-def asking(*asks: Any) -> Asking[list[Any]]:
+def asking(*asks: Any) -> Steps[list[Any]]:
     answers = []
     for ask in asks:
         answers.append((yield ask))  # noqa: PERF401 a comprehension cannot yield
     return answers
 
 
-def test_answers_come_back_where_they_were_asked_for(runner: Callable[..., Any], world: World) -> None:
+def test_answers_come_back_where_they_were_asked_for(runner: Callable[..., Any], world: RunContext) -> None:
     assert runner(asking(Say(1), Say("two"), Say(None)), world) == [1, "two", None]
 
 
-def test_a_verb_that_asks_nothing_just_returns(runner: Callable[..., Any], world: World) -> None:
+def test_a_verb_that_asks_nothing_just_returns(runner: Callable[..., Any], world: RunContext) -> None:
     assert runner(asking(), world) == []
 
 
-def test_the_clock_and_the_mint_are_the_worlds(runner: Callable[..., Any], world: World) -> None:
+def test_the_clock_and_the_mint_are_the_worlds(runner: Callable[..., Any], world: RunContext) -> None:
     clock = Clock()
-    now, ids = runner(asking(Now(), Mint(clock(), 2)), world)
+    now, ids = runner(asking(ReadClock(), MintIds(clock(), 2)), world)
     assert now == clock.now
     assert ids == sorted(ids)
     assert len(ids) == 2
 
 
-def test_an_error_is_thrown_into_the_verb_where_it_asked(runner: Callable[..., Any], world: World) -> None:
-    def verb() -> Asking[str]:
+def test_an_error_is_thrown_into_the_verb_where_it_asked(runner: Callable[..., Any], world: RunContext) -> None:
+    def verb() -> Steps[str]:
         try:
             yield Refuse("nothing here")
         except NotFound as error:
@@ -103,8 +112,8 @@ def test_an_error_is_thrown_into_the_verb_where_it_asked(runner: Callable[..., A
     assert runner(verb(), world) == "caught: nothing here"
 
 
-def test_a_verb_goes_on_asking_after_an_error(runner: Callable[..., Any], world: World) -> None:
-    def verb() -> Asking[int]:
+def test_a_verb_goes_on_asking_after_an_error(runner: Callable[..., Any], world: RunContext) -> None:
+    def verb() -> Steps[int]:
         try:
             yield Refuse("first")
         except NotFound:
@@ -114,13 +123,15 @@ def test_a_verb_goes_on_asking_after_an_error(runner: Callable[..., Any], world:
     assert runner(verb(), world) == 7
 
 
-def test_an_error_that_the_verb_does_not_catch_reaches_the_caller(runner: Callable[..., Any], world: World) -> None:
+def test_an_error_that_the_verb_does_not_catch_reaches_the_caller(
+    runner: Callable[..., Any], world: RunContext
+) -> None:
     with pytest.raises(NotFound, match="nothing here"):
         runner(asking(Refuse("nothing here")), world)
 
 
-def test_an_error_of_the_verb_itself_reaches_the_caller(runner: Callable[..., Any], world: World) -> None:
-    def verb() -> Asking[None]:
+def test_an_error_of_the_verb_itself_reaches_the_caller(runner: Callable[..., Any], world: RunContext) -> None:
+    def verb() -> Steps[None]:
         yield Say(1)
         raise ValueError("of its own")
 
@@ -128,49 +139,51 @@ def test_an_error_of_the_verb_itself_reaches_the_caller(runner: Callable[..., An
         runner(verb(), world)
 
 
-def test_what_is_emitted_is_heard_in_order(runner: Callable[..., Any], world: World) -> None:
+def test_what_is_emitted_is_heard_in_order(runner: Callable[..., Any], world: RunContext) -> None:
     heard: list[Any] = []
     assert runner(asking(Emit(1), Say("between"), Emit(2)), world, heard.append) == [None, "between", None]
     assert heard == [1, 2]
 
 
-def test_emitting_to_nobody_is_harmless(runner: Callable[..., Any], world: World) -> None:
+def test_emitting_to_nobody_is_harmless(runner: Callable[..., Any], world: RunContext) -> None:
     assert runner(asking(Emit(1), Say(2)), world) == [None, 2]
 
 
-def test_together_answers_all_in_order(runner: Callable[..., Any], world: World) -> None:
-    assert runner(asking(Together([Say(1), Say(2)]), Together([])), world) == [[1, 2], []]
+def test_together_answers_all_in_order(runner: Callable[..., Any], world: RunContext) -> None:
+    assert runner(asking(RunTogether([Say(1), Say(2)]), RunTogether([])), world) == [[1, 2], []]
 
 
-def test_a_failing_part_leaves_the_others_their_answers(runner: Callable[..., Any], world: World) -> None:
-    [[first, failed, last]] = runner(asking(Together([Say(1), Refuse("the middle"), Say(3)])), world)
+def test_a_failing_part_leaves_the_others_their_answers(runner: Callable[..., Any], world: RunContext) -> None:
+    [[first, failed, last]] = runner(asking(RunTogether([Say(1), Refuse("the middle"), Say(3)])), world)
     assert (first, last) == (1, 3)
-    assert isinstance(failed, Failure)
+    assert isinstance(failed, EffectFailure)
     assert "the middle" in str(failed.error)
 
 
-def test_a_store_that_fails_as_a_whole_fails_together(runner: Callable[..., Any], world: World) -> None:
+def test_a_store_that_fails_as_a_whole_fails_together(runner: Callable[..., Any], world: RunContext) -> None:
     world.store.close()
     with pytest.raises(Exception, match="closed"):
-        runner(asking(Together([Say(1)])), world)
+        runner(asking(RunTogether([Say(1)])), world)
 
 
-def test_an_answer_that_must_be_awaited_is_awaited(world: World) -> None:
+def test_an_answer_that_must_be_awaited_is_awaited(world: RunContext) -> None:
     assert run_by_awaiting(asking(Later("at last"), Say(1)), world) == ["at last", 1]
 
 
-def test_awaiting_leaves_the_loop_free_for_others(world: World) -> None:
+def test_awaiting_leaves_the_loop_free_for_others(world: RunContext) -> None:
     async def two_at_once() -> list[Any]:
-        return await asyncio.gather(arun(asking(Say(1), Say(2)), world), arun(asking(Say(3)), world))
+        return await asyncio.gather(
+            run_steps_async(asking(Say(1), Say(2)), world), run_steps_async(asking(Say(3)), world)
+        )
 
     assert asyncio.run(two_at_once()) == [[1, 2], [3]]
 
 
-def test_a_stream_gives_what_is_emitted_as_it_goes(world: World) -> None:
-    assert list(stream(asking(Emit(1), Say("unheard"), Emit(2)), world)) == [1, 2]
+def test_a_stream_gives_what_is_emitted_as_it_goes(world: RunContext) -> None:
+    assert list(stream_steps(asking(Emit(1), Say("unheard"), Emit(2)), world)) == [1, 2]
 
 
-def test_a_stream_runs_no_further_than_it_is_read(world: World) -> None:
+def test_a_stream_runs_no_further_than_it_is_read(world: RunContext) -> None:
     seen: list[str] = []
 
     def verb() -> Generator[Any, Any, None]:
@@ -178,23 +191,23 @@ def test_a_stream_runs_no_further_than_it_is_read(world: World) -> None:
         seen.append("went on")
         yield Emit(2)
 
-    flow = stream(verb(), world)
+    flow = stream_steps(verb(), world)
     assert next(flow) == 1
     assert seen == []
     assert list(flow) == [2]
 
 
-def test_an_awaited_stream_gives_the_same(world: World) -> None:
+def test_an_awaited_stream_gives_the_same(world: RunContext) -> None:
     async def collected() -> list[Any]:
-        return [value async for value in astream(asking(Emit(1), Later("unheard"), Emit(2)), world)]
+        return [value async for value in stream_steps_async(asking(Emit(1), Later("unheard"), Emit(2)), world)]
 
     assert asyncio.run(collected()) == [1, 2]
 
 
-def attempts(outcomes: list[Any]) -> Callable[[], Asking[Any]]:
+def attempts(outcomes: list[Any]) -> Callable[[], Steps[Any]]:
     """An attempt that meets these outcomes one after the other."""
 
-    def attempt() -> Asking[Any]:
+    def attempt() -> Steps[Any]:
         outcome = outcomes.pop(0)
         if isinstance(outcome, Exception):
             raise outcome
@@ -207,25 +220,25 @@ def conflict() -> Conflict:
     return Conflict("Somebody wrote.", way_out="Again.")
 
 
-def test_a_conflict_is_tried_again(runner: Callable[..., Any], world: World) -> None:
-    assert runner(again_on_conflict(attempts([conflict(), conflict(), "done"]), tries=3), world) == "done"
+def test_a_conflict_is_tried_again(runner: Callable[..., Any], world: RunContext) -> None:
+    assert runner(retry_on_conflict(attempts([conflict(), conflict(), "done"]), tries=3), world) == "done"
 
 
-def test_what_works_at_once_is_not_tried_again(runner: Callable[..., Any], world: World) -> None:
+def test_what_works_at_once_is_not_tried_again(runner: Callable[..., Any], world: RunContext) -> None:
     outcomes: list[Any] = ["done", "unused"]
-    assert runner(again_on_conflict(attempts(outcomes), tries=3), world) == "done"
+    assert runner(retry_on_conflict(attempts(outcomes), tries=3), world) == "done"
     assert outcomes == ["unused"]
 
 
-def test_after_the_last_try_the_conflict_is_told(runner: Callable[..., Any], world: World) -> None:
+def test_after_the_last_try_the_conflict_is_told(runner: Callable[..., Any], world: RunContext) -> None:
     outcomes: list[Any] = [conflict(), conflict(), "too late"]
     with pytest.raises(Conflict):
-        runner(again_on_conflict(attempts(outcomes), tries=2), world)
+        runner(retry_on_conflict(attempts(outcomes), tries=2), world)
     assert outcomes == ["too late"]
 
 
-def test_other_errors_are_not_tried_again(runner: Callable[..., Any], world: World) -> None:
+def test_other_errors_are_not_tried_again(runner: Callable[..., Any], world: RunContext) -> None:
     outcomes: list[Any] = [ValueError("of another kind"), "unused"]
     with pytest.raises(ValueError, match="another kind"):
-        runner(again_on_conflict(attempts(outcomes), tries=3), world)
+        runner(retry_on_conflict(attempts(outcomes), tries=3), world)
     assert outcomes == ["unused"]

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from cofire import AsyncMemory, opening
-from cofire.driving import Opening
+from cofire import AsyncMemory
 from cofire.errors import StoreClosed
+from cofire.runtime import session
+from cofire.runtime.runner import SharedResource
 from cofire.stores.base import Store
 
 DREAMS = {"dream.after_facts": 100}
@@ -36,13 +37,13 @@ class Door:
         await asyncio.to_thread(self.entered.wait, 60)
 
 
-_open_store = opening.open_store
+_open_store = session.open_store
 
 
 @pytest.fixture
 def door(monkeypatch: pytest.MonkeyPatch) -> Door:
     door = Door()
-    monkeypatch.setattr(opening, "open_store", door.open)
+    monkeypatch.setattr(session, "open_store", door.open)
     return door
 
 
@@ -142,7 +143,7 @@ def test_when_the_event_loop_that_opens_ends_another_opens_anew() -> None:
             await asyncio.sleep(60)
         return len(beginnings)
 
-    shared = Opening(begin)
+    shared = SharedResource(begin)
 
     async def impatient() -> None:
         with pytest.raises(TimeoutError):

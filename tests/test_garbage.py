@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from cofire import Memory
-from cofire.garbage import MADE_BETWEEN_LOOKS, looked_for_seldom
+from cofire.runtime.gc_threshold import BULK_THRESHOLD, relaxed_gc
 
 
 @pytest.fixture(autouse=True)
@@ -20,26 +20,26 @@ def as_before() -> Iterator[None]:
 
 def test_it_is_looked_for_seldom_and_then_as_before() -> None:
     gc.set_threshold(700, 10, 10)
-    with looked_for_seldom():
-        assert gc.get_threshold() == (MADE_BETWEEN_LOOKS, 10, 10)
+    with relaxed_gc():
+        assert gc.get_threshold() == (BULK_THRESHOLD, 10, 10)
     assert gc.get_threshold() == (700, 10, 10)
 
 
 def test_the_last_to_end_brings_back_what_was() -> None:
     gc.set_threshold(700, 10, 10)
-    one, other = looked_for_seldom(), looked_for_seldom()
+    one, other = relaxed_gc(), relaxed_gc()
     one.__enter__()
     other.__enter__()
     one.__exit__(None, None, None)
-    assert gc.get_threshold()[0] == MADE_BETWEEN_LOOKS
+    assert gc.get_threshold()[0] == BULK_THRESHOLD
     other.__exit__(None, None, None)
     assert gc.get_threshold() == (700, 10, 10)
 
 
-@pytest.mark.parametrize("habit", [0, 10 * MADE_BETWEEN_LOOKS])
+@pytest.mark.parametrize("habit", [0, 10 * BULK_THRESHOLD])
 def test_who_looks_seldomer_is_left_alone(habit: int) -> None:
     gc.set_threshold(habit, 10, 10)
-    with looked_for_seldom():
+    with relaxed_gc():
         assert gc.get_threshold()[0] == habit
     assert gc.get_threshold()[0] == habit
 
@@ -49,7 +49,7 @@ def test_a_dream_and_many_facts_leave_the_habit_as_it_was(memory: Memory) -> Non
     seen: list[int] = []
     memory.remember([f"Note {number}." for number in range(3)], progress=lambda _: seen.append(gc.get_threshold()[0]))
     memory.dream(progress=lambda _: seen.append(gc.get_threshold()[0]))
-    assert set(seen) == {MADE_BETWEEN_LOOKS}
+    assert set(seen) == {BULK_THRESHOLD}
     assert gc.get_threshold() == (700, 10, 10)
 
 
@@ -67,6 +67,6 @@ def test_a_dream_that_fails_leaves_it_too(memory: Memory) -> None:
 
 def test_a_habit_that_is_changed_meanwhile_stays() -> None:
     gc.set_threshold(700, 10, 10)
-    with looked_for_seldom():
+    with relaxed_gc():
         gc.set_threshold(0)
     assert gc.get_threshold()[0] == 0

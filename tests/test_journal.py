@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from cofire.errors import StoreError
-from cofire.journal import Journal
+from cofire.stores.journal_file import Journal
 
 WRITER = """
 import sys
 from pathlib import Path
-from cofire.journal import Journal
+from cofire.stores.journal_file import Journal
 journal = Journal(Path(sys.argv[1]))
 for number in range(int(sys.argv[3])):
     journal.append("shadow", {"from": sys.argv[2], "number": number, "filling": "x" * 500}, folder="", most=int(sys.argv[4]))

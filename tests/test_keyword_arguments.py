@@ -12,8 +12,8 @@ import pytest
 from cofire import AsyncMemory, CofireError, Memory
 from cofire import async_memory as async_module
 from cofire.errors import InvalidArguments
-from cofire.keyword_arguments import SYNONYMS
-from cofire.presets import PRESETS, STRATEGIES, STRATEGY_WEIGHTS, PresetName
+from cofire.settings.presets import PRESETS, STRATEGIES, STRATEGY_WEIGHTS, PresetName
+from cofire.verbs.keyword_arguments import SYNONYMS
 
 METHODS = [name for name, member in vars(Memory).items() if not name.startswith("_") and callable(member)]
 

@@ -16,11 +16,11 @@ import apsw
 import pytest
 
 from cofire import Memory
+from cofire.copying import restore
 from cofire.errors import Conflict, StoreBusy
 from cofire.model import Change
-from cofire.restoring import restore
-from cofire.stores.sqlite import restoring
-from cofire.stores.sqlite.recall_log import TOGETHER
+from cofire.stores.sqlite import backups
+from cofire.stores.sqlite.recall_log import RECALLS_PER_WRITE
 from cofire.stores.sqlite.store import SqliteStore
 from tests.conftest import HashedWords
 
@@ -28,7 +28,7 @@ from tests.conftest import HashedWords
 def test_nobody_writes_while_a_restore_keeps_aside_what_was_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept_aside, met = restoring._kept_aside, list[type]()
+    kept_aside, met = backups._save_former_content, list[type]()
 
     def meeting(*given: Any, **options: Any) -> str | None:
         with Memory(tmp_path / "team.db", embedder=None, settings={"store.busy_seconds": 0.1}) as late:
@@ -37,7 +37,7 @@ def test_nobody_writes_while_a_restore_keeps_aside_what_was_there(
             met.append(refused.type)
         return kept_aside(*given, **options)
 
-    monkeypatch.setattr(restoring, "_kept_aside", meeting)
+    monkeypatch.setattr(backups, "_save_former_content", meeting)
     with Memory(tmp_path / "team.db", embedder=None) as memory:
         memory.remember("Tea.")
         memory.backup(tmp_path / "copy.db")
@@ -94,7 +94,7 @@ def test_a_recall_can_be_judged_after_a_write_that_failed(tmp_path: Path) -> Non
 def test_what_was_logged_once_is_not_logged_again_after_a_write_that_failed(tmp_path: Path) -> None:
     with Memory(tmp_path / "team.db", embedder=None, settings={"store.busy_seconds": 0.05}) as memory:
         memory.remember("Tea is at four.")
-        for _ in range(TOGETHER):
+        for _ in range(RECALLS_PER_WRITE):
             memory.recall("When is tea?")
         with closing(apsw.Connection(str(tmp_path / "team.db"))) as other:
             other.execute("BEGIN IMMEDIATE")

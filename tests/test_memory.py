@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from cofire import AsyncMemory, Memory
-from cofire.configuration import STORE_VARIABLE
 from cofire.errors import (
     InvalidFact,
     InvalidInput,
@@ -23,11 +22,12 @@ from cofire.errors import (
     StoreError,
     StoreNotOpened,
 )
-from cofire.settings import K
+from cofire.settings.sources import STORE_VARIABLE
+from cofire.settings.table import RECALL_K
 from cofire.stores.base import Store
-from cofire.stores.reference import ReferenceStore
 from cofire.verbs.remember import Progress
 from tests.conftest import Clock, HashedWords, Lent, Opening
+from tests.reference_store.store import ReferenceStore
 
 VERBS = sorted(name for name, member in vars(Memory).items() if not name.startswith("_") and callable(member))
 
@@ -264,7 +264,7 @@ def test_verbs_can_be_awaited_from_end_to_end(store: Store) -> None:
         assert await memory.configure("recall.k", 1) == 1
         assert len(await memory.recall("tea")) == 1
         assert await memory.reset("recall.k") is True
-        assert (await memory.settings()).layer_of(K) == "default"
+        assert (await memory.settings()).layer_of(RECALL_K) == "default"
         assert await memory.reembed() == 0
         assert await memory.check() == []
         assert (await memory.forget(ids[0])).ids == (ids[0],)

@@ -8,7 +8,7 @@ from hashlib import blake2b
 
 import pytest
 
-from cofire.model import Fact, Where
+from cofire.model import Fact, FactFilter
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -71,20 +71,20 @@ def test_a_new_telling_may_give_a_new_term() -> None:
 
 
 def test_a_plain_filter_sees_the_default_scope_only() -> None:
-    where = Where(NOW)
+    where = FactFilter(NOW)
     assert where.admits(FACT)
     assert not where.admits(replace(FACT, scope="other"))
-    assert Where(NOW, scopes=None).admits(replace(FACT, scope="other"))
+    assert FactFilter(NOW, scopes=None).admits(replace(FACT, scope="other"))
 
 
 def test_all_tags_are_needed_but_any_of_the_others() -> None:
     fact = replace(FACT, tags=("a", "b"), category="c", speaker="s", session="t")
-    assert Where(NOW, tags=frozenset("ab")).admits(fact)
-    assert not Where(NOW, tags=frozenset("abc")).admits(fact)
+    assert FactFilter(NOW, tags=frozenset("ab")).admits(fact)
+    assert not FactFilter(NOW, tags=frozenset("abc")).admits(fact)
     for field in ("categories", "speakers", "sessions"):
-        assert Where(NOW, **{field: frozenset("cst")}).admits(fact)
-        assert not Where(NOW, **{field: frozenset("x")}).admits(fact)
-        assert not Where(NOW, **{field: frozenset("x")}).admits(FACT)
+        assert FactFilter(NOW, **{field: frozenset("cst")}).admits(fact)
+        assert not FactFilter(NOW, **{field: frozenset("x")}).admits(fact)
+        assert not FactFilter(NOW, **{field: frozenset("x")}).admits(FACT)
 
 
 @pytest.mark.parametrize(
@@ -100,19 +100,19 @@ def test_all_tags_are_needed_but_any_of_the_others() -> None:
     ],
 )
 def test_what_is_not_valid_now_is_not_seen(validity: dict[str, object], admitted: bool) -> None:
-    assert Where(NOW).admits(replace(FACT, **validity)) is admitted
+    assert FactFilter(NOW).admits(replace(FACT, **validity)) is admitted
 
 
 def test_since_and_until_are_inclusive_and_go_by_when_it_happened() -> None:
     happened = replace(FACT, at=NOW - 3 * DAY)
-    assert Where(NOW, since=NOW - 3 * DAY, until=NOW - 3 * DAY).admits(happened)
-    assert not Where(NOW, since=NOW - 2 * DAY).admits(happened)
-    assert not Where(NOW, until=NOW - 4 * DAY).admits(happened)
+    assert FactFilter(NOW, since=NOW - 3 * DAY, until=NOW - 3 * DAY).admits(happened)
+    assert not FactFilter(NOW, since=NOW - 2 * DAY).admits(happened)
+    assert not FactFilter(NOW, until=NOW - 4 * DAY).admits(happened)
 
 
 def test_as_of_sees_what_was_known_and_valid_then() -> None:
     later = replace(FACT, stored_at=NOW + DAY)
     over = replace(FACT, stored_at=NOW - 5 * DAY, valid_until=NOW)
-    assert not Where(NOW + 2 * DAY, as_of=NOW).admits(later)
-    assert Where(NOW + 2 * DAY, as_of=NOW - DAY).admits(over)
-    assert not Where(NOW + 2 * DAY).admits(over)
+    assert not FactFilter(NOW + 2 * DAY, as_of=NOW).admits(later)
+    assert FactFilter(NOW + 2 * DAY, as_of=NOW - DAY).admits(over)
+    assert not FactFilter(NOW + 2 * DAY).admits(over)

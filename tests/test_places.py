@@ -7,9 +7,9 @@ import json
 import pytest
 
 from cofire import Memory
-from cofire.doors.hooks import events
 from cofire.errors import InvalidInput
-from cofire.journal import Journal
+from cofire.hooks import events
+from cofire.stores.journal_file import Journal
 
 NOBODYS = "~nosuchuser/kept"
 
@@ -27,4 +27,4 @@ def test_a_journal_in_nobodys_home_is_told() -> None:
 def test_a_transcript_in_nobodys_home_is_told() -> None:
     told = json.dumps({"session_id": "s", "transcript_path": NOBODYS, "cwd": "/tmp", "hook_event_name": "Stop"})
     with pytest.raises(InvalidInput, match="Give the whole path"):
-        events.moment("stop", told)
+        events.parse_event("stop", told)

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from cofire import Memory
+from cofire.activation_paths import ActivationHop
 from cofire.errors import InvalidInput
 from cofire.model import Fact
-from cofire.reading.tokens import estimate
-from cofire.recollection import ChannelReport, Heard, Hit, Recollection
-from cofire.spreads import Hop
+from cofire.results import ChannelReport, ChannelScore, Hit, Recollection
+from cofire.text.token_estimate import estimate_tokens
 
 AT = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 DAY = "2023-05-08"
@@ -24,7 +24,7 @@ DAY = "2023-05-08"
 
 def hit(text: str, score: float = 1.0, **parts: object) -> Hit:
     fact = Fact(text, **{"id": f"id of {text}", "stored_at": AT, **parts})
-    return Hit(fact, score, {"semantic": Heard(1, 2.0, 0.5), "keyword": Heard(None, 0.0, 0.0)})
+    return Hit(fact, score, {"semantic": ChannelScore(1, 2.0, 0.5), "keyword": ChannelScore(None, 0.0, 0.0)})
 
 
 def found(*hits: Hit, **parts: object) -> Recollection:
@@ -62,7 +62,7 @@ def test_the_weakest_is_the_least_confident_edge_of_the_path() -> None:
     one = hit("one")
     assert one.weakest is None
     links = [("a", "b", 0.9), ("b", "c", None), ("c", "d", 0.4), ("d", "e", 0.7)]
-    hops = tuple(Hop(source, target, "similar", 1.0, sure, None, 0.5) for source, target, sure in links)
+    hops = tuple(ActivationHop(source, target, "similar", 1.0, sure, None, 0.5) for source, target, sure in links)
     led = Hit(one.fact, 1.0, {}, hops=hops)
     assert (led.path, led.confidences, led.weakest) == (("a", "b", "c", "d", "e"), (0.9, 1.0, 0.4, 0.7), 0.4)
 
@@ -132,7 +132,7 @@ def test_no_part_of_a_fact_can_close_the_fence(part: str) -> None:
 @pytest.mark.parametrize("budget", [0, 10, 40, 60, 200])
 def test_prompt_text_keeps_to_its_budget(budget: int) -> None:
     text = found(*(hit(f"A fact of some length, number {number}.") for number in range(9))).text(budget)
-    assert estimate(text) <= budget
+    assert estimate_tokens(text) <= budget
 
 
 def test_a_larger_budget_holds_more_and_the_best_come_first() -> None:
@@ -216,7 +216,7 @@ def test_recalled_text_shows_dates_within_its_budget() -> None:
         assert "(2026-01-05) The build number 77 was slow." in memory.recall("build number 77 slow").text()
         text = memory.recall("Which build takes two minutes?", k=30).text(budget=120)
         assert 0 < text.count("The build number") < 30
-        assert estimate(text) <= 120
+        assert estimate_tokens(text) <= 120
 
 
 def test_a_slice_is_a_tuple_of_hits() -> None:

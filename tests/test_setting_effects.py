@@ -7,9 +7,10 @@ import logging
 import pytest
 
 from cofire import Memory
-from cofire.setting_effects import describe_effect
-from cofire.settings import KNOBS, Settings
-from tests.doors.calling import call
+from cofire.settings.dependencies import describe_effect
+from cofire.settings.knobs import KNOBS
+from cofire.settings.table import Settings
+from tests.interfaces.calling import call
 
 SYNAPSE = {"activation.dynamics": "synapse.documented"}
 

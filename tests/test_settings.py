@@ -8,22 +8,21 @@ from itertools import pairwise
 import pytest
 
 from cofire.errors import InvalidSetting, UnknownSetting
-from cofire.presets import PRESETS
-from cofire.settings import (
-    ALIASES,
-    FUSION,
-    KEYWORD,
+from cofire.settings.knobs import KNOBS, Knob
+from cofire.settings.presets import PRESETS
+from cofire.settings.table import (
+    FUSION_METHOD,
+    FUSION_RRF_K,
     KEYWORD_B,
+    KEYWORD_ENABLED,
     KEYWORD_K1,
-    KNOBS,
-    LAYERS,
     PRESET,
-    RRF_K,
+    RECALL_K,
     SEMANTIC_WEIGHT,
-    K,
-    Knob,
+    SETTING_ALIASES,
+    SETTING_LAYERS,
     Settings,
-    knob,
+    find_knob,
 )
 
 NAMES = list(KNOBS)
@@ -80,25 +79,25 @@ def test_a_number_has_a_range_unless_it_is_a_truth(name: str) -> None:
     [("true", True), ("YES", True), (" on ", True), ("1", True), ("false", False), ("no", False), ("off", False)],
 )
 def test_truth_is_read_from_words(text: str, value: bool) -> None:
-    assert KEYWORD.read(text) is value
+    assert KEYWORD_ENABLED.read(text) is value
 
 
 @pytest.mark.parametrize("value", ["maybe", "", 1, None, 2.0, []])
 def test_what_is_no_truth_is_refused(value: object) -> None:
     with pytest.raises(InvalidSetting, match="true or false"):
-        KEYWORD.read(value)
+        KEYWORD_ENABLED.read(value)
 
 
 @pytest.mark.parametrize("value", [7, 7.0, "7", " 7 ", "7.0"])
 def test_a_whole_number_is_read_from_what_means_one(value: object) -> None:
-    assert K.read(value) == 7
-    assert type(K.read(value)) is int
+    assert RECALL_K.read(value) == 7
+    assert type(RECALL_K.read(value)) is int
 
 
 @pytest.mark.parametrize("value", [7.5, "7.5", "seven", True, None, math.nan, math.inf, "", 10**400])
 def test_what_is_no_whole_number_is_refused(value: object) -> None:
     with pytest.raises(InvalidSetting, match="a whole number from 1 to 1,000"):
-        K.read(value)
+        RECALL_K.read(value)
 
 
 @pytest.mark.parametrize("value", ["much", True, None, math.nan, math.inf, "nan", [], b"1"])
@@ -125,19 +124,19 @@ def test_a_variable_is_named_after_its_setting() -> None:
 
 def test_a_near_miss_is_suggested() -> None:
     with pytest.raises(UnknownSetting, match=r"Did you mean keyword\.k1\?"):
-        knob("keyword.k2")
+        find_knob("keyword.k2")
 
 
 def test_nothing_is_suggested_for_what_is_like_nothing() -> None:
     with pytest.raises(UnknownSetting) as refused:
-        knob("zzzzzzzzzz")
+        find_knob("zzzzzzzzzz")
     assert "Did you mean" not in str(refused.value)
     assert "cofire config list" in str(refused.value)
 
 
 def test_the_last_part_of_a_name_suggests_the_whole() -> None:
     with pytest.raises(UnknownSetting, match=r"Did you mean spreading_activation\.tau_gate\?"):
-        knob("tau_gate")
+        find_knob("tau_gate")
 
 
 def test_an_unknown_setting_is_an_invalid_one() -> None:
@@ -145,21 +144,21 @@ def test_an_unknown_setting_is_an_invalid_one() -> None:
         Settings.layered(call={"no.such": 1})
 
 
-@pytest.mark.parametrize("alias", list(ALIASES))
+@pytest.mark.parametrize("alias", list(SETTING_ALIASES))
 def test_an_alias_is_the_setting_it_stands_for(alias: str) -> None:
-    one = knob(alias)
-    assert one is KNOBS[ALIASES[alias]]
+    one = find_knob(alias)
+    assert one is KNOBS[SETTING_ALIASES[alias]]
     assert Settings.layered(call={alias: one.default}).layer_of(one) == "call"
 
 
 def test_an_alias_is_known_as_soon_as_a_knob_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cofire.settings.ALIASES", {"keywordSaturation": "keyword.k1"})
-    assert knob("keywordSaturation") is KEYWORD_K1
+    monkeypatch.setattr("cofire.settings.table.SETTING_ALIASES", {"keywordSaturation": "keyword.k1"})
+    assert find_knob("keywordSaturation") is KEYWORD_K1
     assert Settings.layered(call={"keywordSaturation": 2})[KEYWORD_K1] == 2.0
 
 
 def test_no_alias_is_the_name_of_another_setting() -> None:
-    assert set(ALIASES) & set(KNOBS) == set()
+    assert set(SETTING_ALIASES) & set(KNOBS) == set()
 
 
 def test_without_any_layer_the_defaults_hold() -> None:
@@ -168,7 +167,7 @@ def test_without_any_layer_the_defaults_hold() -> None:
     assert {settings.layer_of(one) for one in KNOBS.values()} == {"default"}
 
 
-@pytest.mark.parametrize(("lower", "upper"), list(pairwise(LAYERS[1:])))
+@pytest.mark.parametrize(("lower", "upper"), list(pairwise(SETTING_LAYERS[1:])))
 def test_each_layer_lies_over_the_one_before(lower: str, upper: str) -> None:
     settings = Settings.layered(**{upper: {"keyword.k1": 2}, lower: {"keyword.k1": 1, "keyword.b": 0.1}})
     assert (settings[KEYWORD_K1], settings.layer_of(KEYWORD_K1)) == (2.0, upper)
@@ -176,31 +175,31 @@ def test_each_layer_lies_over_the_one_before(lower: str, upper: str) -> None:
 
 
 def test_layers_are_laid_in_this_order() -> None:
-    assert LAYERS == ("default", "preset", "file", "store", "environment", "call")
+    assert SETTING_LAYERS == ("default", "preset", "file", "store", "environment", "call")
 
 
 @pytest.mark.parametrize("layer", ["file", "store", "environment", "call"])
 def test_a_preset_may_be_named_in_any_layer(layer: str) -> None:
     settings = Settings.layered(**{layer: {"preset": "documented-rrf"}})
-    assert (settings[FUSION], settings.layer_of(FUSION)) == ("rrf", "preset")
+    assert (settings[FUSION_METHOD], settings.layer_of(FUSION_METHOD)) == ("rrf", "preset")
     assert settings.layer_of(PRESET) == layer
 
 
 def test_what_the_user_says_lies_over_the_preset_wherever_it_was_said() -> None:
     settings = Settings.layered(file={"fusion.rrf_k": 7}, call={"preset": "documented-rrf"})
-    assert (settings[RRF_K], settings[SEMANTIC_WEIGHT]) == (7, 1.0)
+    assert (settings[FUSION_RRF_K], settings[SEMANTIC_WEIGHT]) == (7, 1.0)
 
 
 def test_the_preset_of_the_upper_layer_is_the_one_that_holds() -> None:
     settings = Settings.layered(file={"preset": "documented-rrf"}, call={"preset": "default"})
-    assert settings[FUSION] == FUSION.default
+    assert settings[FUSION_METHOD] == FUSION_METHOD.default
 
 
 @pytest.mark.parametrize("name", list(PRESETS))
 def test_a_preset_sets_what_exists_to_what_is_allowed_and_says_why(name: str) -> None:
     assert PRESETS[name].help.endswith(".")
     for setting, value in PRESETS[name].settings.items():
-        assert knob(setting).read(value) == value
+        assert find_knob(setting).read(value) == value
 
 
 def test_settings_of_a_call_lie_over_all_others() -> None:
@@ -214,8 +213,8 @@ def test_settings_of_a_call_lie_over_all_others() -> None:
 def test_a_call_may_choose_another_preset() -> None:
     settings = Settings.layered(file={"preset": "documented-rrf", "keyword.weight": 3})
     over = settings.over({"preset": "default"})
-    assert (over[FUSION], over[SEMANTIC_WEIGHT]) == (FUSION.default, SEMANTIC_WEIGHT.default)
-    assert over[knob("keyword.weight")] == 3.0
+    assert (over[FUSION_METHOD], over[SEMANTIC_WEIGHT]) == (FUSION_METHOD.default, SEMANTIC_WEIGHT.default)
+    assert over[find_knob("keyword.weight")] == 3.0
 
 
 def test_a_call_that_says_nothing_changes_nothing() -> None:

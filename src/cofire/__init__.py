@@ -10,9 +10,10 @@ if TYPE_CHECKING:
     from cofire.errors import CofireError
     from cofire.memory import Memory
     from cofire.model import Edge, Fact, Link
-    from cofire.own_channels import OwnChannel
-    from cofire.recollection import Hit, Recollection
-    from cofire.settings import Settings
+    from cofire.recall.custom_channels import OwnChannel
+    from cofire.results import Hit, Recollection
+    from cofire.settings.table import Settings
+
 
 __version__ = "0.1.0"
 
@@ -21,12 +22,12 @@ _HOME = {
     "CofireError": "cofire.errors",
     "Edge": "cofire.model",
     "Fact": "cofire.model",
-    "Hit": "cofire.recollection",
+    "Hit": "cofire.results",
     "Link": "cofire.model",
     "Memory": "cofire.memory",
-    "OwnChannel": "cofire.own_channels",
-    "Recollection": "cofire.recollection",
-    "Settings": "cofire.settings",
+    "OwnChannel": "cofire.recall.custom_channels",
+    "Recollection": "cofire.results",
+    "Settings": "cofire.settings.table",
 }
 
 __all__ = [

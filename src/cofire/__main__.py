@@ -1,10 +1,10 @@
-"""`python -m cofire` is the command line."""
+"""Run the command line with python -m cofire."""
 
 from __future__ import annotations
 
 import sys
 
-from cofire.doors.cli.main import main
+from cofire.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,4 +1,4 @@
-"""AsyncMemory: the verbs of `memory`, awaited. One method a verb, no logic."""
+"""AsyncMemory: the methods of Memory, asynchronous."""
 
 from __future__ import annotations
 
@@ -9,60 +9,58 @@ from datetime import datetime
 from os import PathLike
 from typing import Any, Literal, Self, TypeVar, Unpack, overload
 
-from cofire.asks import Asking
-from cofire.driving import Opening, arun, astream
+from cofire.activation_paths import ExploreResult, SeedExploration
 from cofire.embedders.base import Embedder
 from cofire.errors import StoreClosed
-from cofire.guide import guide
-from cofire.ingesting.gathering import Messages
-from cofire.keyword_arguments import check_keywords, copy_docstrings
-from cofire.learned import Use
+from cofire.guide import guide_text
+from cofire.ingest.sources import Messages
 from cofire.memory import Memory
-from cofire.model import Edge, Fact, Link, Past
-from cofire.opening import FROM_SETTINGS, Opened, Place
-from cofire.own_channels import OwnChannel, register, unregister
-from cofire.pictures import Picture
-from cofire.reasons import Why
-from cofire.recollection import Recollection
-from cofire.settings import Settings
-from cofire.shadows import Comparisons, ShadowReport
-from cofire.spreads import Exploration, SeedExploration
+from cofire.model import Edge, Fact, FactVersion, Link
+from cofire.recall.compare import ConfigurationInput as Configured
+from cofire.recall.compare import compare_configurations, shadow_clear, shadow_report
+from cofire.recall.custom_channels import OwnChannel, register_channel, unregister_channel
+from cofire.recall.explore import ExploreOptions, explore
+from cofire.recall.recall_log import recall_and_log
+from cofire.recall.request import FilterOptions, NamesInput, RecallOptions
+from cofire.recall.why import why
+from cofire.results import CompareResult, Picture, Recollection, ShadowReport, WhyResult
+from cofire.runtime.effects import Steps
+from cofire.runtime.runner import SharedResource, run_steps_async, stream_steps_async
+from cofire.runtime.session import FROM_SETTINGS, MemorySession, SessionOptions
+from cofire.runtime.streams import StreamingResult, streaming_method
+from cofire.settings.table import Settings
 from cofire.stores.base import Store
-from cofire.streaming import Streaming, streamed
-from cofire.verbs import configuring
-from cofire.verbs.asking import Asked, Filters, Names
-from cofire.verbs.calibrate import Calibrated, calibrate
-from cofire.verbs.communities import Community, communities
-from cofire.verbs.comparing import Given as Configured
-from cofire.verbs.comparing import compare
-from cofire.verbs.connect import Drawn, MergeMode, Portrait, connect, edges, neighbours, portrait
-from cofire.verbs.curate import Curated, curate, why_archived
-from cofire.verbs.dream import Dreamed, dream
-from cofire.verbs.explore import Exploring, explore
-from cofire.verbs.exporting import Exported, export
-from cofire.verbs.feedback import Ids, Learned, feedback, use
-from cofire.verbs.forget import Forgotten, Manner, forget
-from cofire.verbs.graph import Frame, graph
-from cofire.verbs.ingest import Ingested, Keywords, ingest
-from cofire.verbs.listing import Page, Stats, facts, stats
-from cofire.verbs.loading import Loaded, load
-from cofire.verbs.pin import archive, pin
-from cofire.verbs.reembed import reembed
-from cofire.verbs.remember import Common, Given, OnError, Progress, RememberResult, remember
-from cofire.verbs.review import Proposal, accept, dismiss, review
-from cofire.verbs.shadowing import shadow_clear, shadow_report
-from cofire.verbs.showing import recall_shown
+from cofire.stores.learning_protocol import FeedbackCounts
+from cofire.verbs import maintenance
+from cofire.verbs.connect import (
+    ConnectRequest,
+    FactPortrait,
+    MergeMode,
+    connect,
+    list_edges,
+    list_neighbours,
+    read_portrait,
+)
+from cofire.verbs.curate import CurateResult, curate, why_archived
+from cofire.verbs.dream import DreamResult, dream
+from cofire.verbs.feedback import FeedbackResult, OptionalIds, feedback, read_use
+from cofire.verbs.forget import ForgetOptions, ForgetResult, UndoResult, forget, undo
+from cofire.verbs.forget import ReceiptInput as Undoable
+from cofire.verbs.graph import CommunitySummary, GraphRequest, draw_graph, list_communities
+from cofire.verbs.ingest import IngestOptions, IngestResult, ingest
+from cofire.verbs.keyword_arguments import check_keywords, copy_docstrings
+from cofire.verbs.listing import ListRequest, StoreStats, list_facts, read_stats
+from cofire.verbs.maintenance import CalibrateResult, back_up_store, calibrate, check_store, reembed
+from cofire.verbs.remember import FactInput, OnError, Progress, RememberOptions, RememberResult, remember
+from cofire.verbs.review import ReviewProposal, accept_proposal, dismiss_proposal, list_proposals
 from cofire.verbs.supersede import supersede, unsupersede
-from cofire.verbs.tending import backup, check
-from cofire.verbs.undo import Given as Undoable
-from cofire.verbs.undo import Restored, undo
-from cofire.verbs.update import Said, history, update
-from cofire.verbs.why import why
+from cofire.verbs.transfer import ExportResult, LoadResult, export, load
+from cofire.verbs.update import UpdateOptions, archive, pin, read_history, update
 
 T = TypeVar("T")
-Verb = Callable[[Settings], Asking[T]]
-Listen = Callable[[Progress], None] | None
-Path = str | PathLike[str]
+VerbCall = Callable[[Settings], Steps[T]]
+ProgressListener = Callable[[Progress], None] | None
+FilePath = str | PathLike[str]
 
 
 @copy_docstrings(Memory)
@@ -72,7 +70,7 @@ class AsyncMemory:
 
     def __init__(
         self,
-        store: Path | Store | None = None,
+        store: FilePath | Store | None = None,
         *,
         embedder: Embedder | str | None = FROM_SETTINGS,
         settings: Mapping[str, object] | None = None,
@@ -81,8 +79,8 @@ class AsyncMemory:
         session: str | None = None,
         auth: tuple[str, str] | None = None,
     ) -> None:
-        self._place = Place(store, embedder, settings or {}, clock, reembedding, session, auth)
-        self._opening = Opening(self._place.aopen)
+        self._place = SessionOptions(store, embedder, settings or {}, clock, reembedding, session, auth)
+        self._opening = SharedResource(self._place.aopen)
         self._closed = False
 
     @overload
@@ -91,47 +89,59 @@ class AsyncMemory:
         text: str | Fact | Mapping[str, Any],
         *,
         errors: OnError = "raise",
-        progress: Listen = None,
-        **common: Unpack[Common],
+        progress: ProgressListener = None,
+        **common: Unpack[RememberOptions],
     ) -> str: ...
     @overload
     async def remember(
         self,
-        text: Iterable[Given],
+        text: Iterable[FactInput],
         *,
         errors: Literal["raise"] = "raise",
-        progress: Listen = None,
-        **common: Unpack[Common],
+        progress: ProgressListener = None,
+        **common: Unpack[RememberOptions],
     ) -> list[str]: ...
     @overload
     async def remember(
-        self, text: Iterable[Given], *, errors: Literal["skip"], progress: Listen = None, **common: Unpack[Common]
+        self,
+        text: Iterable[FactInput],
+        *,
+        errors: Literal["skip"],
+        progress: ProgressListener = None,
+        **common: Unpack[RememberOptions],
     ) -> RememberResult: ...
     async def remember(
-        self, text: Any, *, errors: OnError = "raise", progress: Listen = None, **common: Unpack[Common]
+        self,
+        text: Any,
+        *,
+        errors: OnError = "raise",
+        progress: ProgressListener = None,
+        **common: Unpack[RememberOptions],
     ) -> str | list[str] | RememberResult:
         """Store one fact and return its id, or several and return their ids in order."""
         return await self._run(lambda settings: remember(text, common, settings, errors), progress)
 
     async def ingest(
-        self, given: Messages | Path, *, progress: Listen = None, **keywords: Unpack[Keywords]
-    ) -> Ingested:
+        self, given: Messages | FilePath, *, progress: ProgressListener = None, **keywords: Unpack[IngestOptions]
+    ) -> IngestResult:
         """Store conversations and documents: messages, a file or a folder. Pieces that are already stored stay unchanged."""
         return await self._run(lambda settings: ingest(given, keywords, settings), progress)
 
-    async def recall(self, query: str, **asked: Unpack[Asked]) -> Recollection:
+    async def recall(self, query: str, **asked: Unpack[RecallOptions]) -> Recollection:
         """Return the facts that answer a question, best first."""
-        return await self._run(lambda settings: recall_shown(query, asked, settings))
+        return await self._run(lambda settings: recall_and_log(query, asked, settings))
 
-    async def feedback(self, found: Recollection | str, *, helped: Ids = None, hurt: Ids = None) -> Learned:
+    async def feedback(
+        self, found: Recollection | str, *, helped: OptionalIds = None, hurt: OptionalIds = None
+    ) -> FeedbackResult:
         """Report which facts of a recall helped and which hurt: the edges that led to them get stronger or weaker."""
         return await self._run(lambda settings: feedback(found, helped, hurt, settings))
 
-    async def use(self, id: str) -> Use:
+    async def use(self, id: str) -> FeedbackCounts:
         """Return how often feedback reported that a fact helped or hurt."""
-        return await self._run(lambda settings: use(id))
+        return await self._run(lambda settings: read_use(id))
 
-    async def why(self, query: str, id: str, **asked: Unpack[Asked]) -> Why:
+    async def why(self, query: str, id: str, **asked: Unpack[RecallOptions]) -> WhyResult:
         """Explain why a fact is returned for a question, or at which stage it is lost and which changes would return it."""
         return await self._run(lambda settings: why(query, id, asked, settings))
 
@@ -144,10 +154,12 @@ class AsyncMemory:
         pinned: bool = False,
         archived: bool = False,
         superseded: bool = False,
-        **filters: Unpack[Filters],
+        **filters: Unpack[FilterOptions],
     ) -> list[Fact]:
         """List facts by id, or those that pass the filters, newest first. All scopes by default."""
-        return await self._run(lambda settings: facts(ids, filters, Page(limit, before, pinned, archived, superseded)))
+        return await self._run(
+            lambda settings: list_facts(ids, filters, ListRequest(limit, before, pinned, archived, superseded))
+        )
 
     async def forget(
         self,
@@ -155,22 +167,22 @@ class AsyncMemory:
         *,
         dry_run: bool = False,
         purge: bool = False,
-        **filters: Unpack[Filters],
-    ) -> Forgotten:
+        **filters: Unpack[FilterOptions],
+    ) -> ForgetResult:
         """Delete facts by id or by filter, with their edges. The result carries a receipt for undo."""
-        return await self._run(lambda settings: forget(ids, filters, Manner(dry_run, purge), settings))
+        return await self._run(lambda settings: forget(ids, filters, ForgetOptions(dry_run, purge), settings))
 
-    async def undo(self, receipt: Undoable, *, scope: Names = None) -> Restored:
+    async def undo(self, receipt: Undoable, *, scope: NamesInput = None) -> UndoResult:
         """Restore what forget deleted."""
         return await self._run(lambda settings: undo(receipt, scope))
 
-    async def update(self, id: str, **said: Unpack[Said]) -> Fact:
+    async def update(self, id: str, **said: Unpack[UpdateOptions]) -> Fact:
         """Change fields of a fact. It keeps its id; the previous version is kept in its history."""
         return await self._run(lambda settings: update(id, said, settings))
 
-    async def history(self, id: str) -> list[Past]:
+    async def history(self, id: str) -> list[FactVersion]:
         """Return the previous versions of a fact, oldest first."""
-        return await self._run(lambda settings: history(id))
+        return await self._run(lambda settings: read_history(id))
 
     async def pin(self, ids: str | Iterable[str]) -> list[Fact]:
         """Exempt facts from decay and archiving; returns those that were not pinned before."""
@@ -196,64 +208,66 @@ class AsyncMemory:
         kind: str,
         weight: float | None = None,
         confidence: float | None = None,
-        tags: Names = None,
+        tags: NamesInput = None,
         mode: MergeMode = "reinforce",
     ) -> Edge:
         """Store an edge between two facts of one scope."""
         return await self._run(
-            lambda settings: connect(source, target, Drawn(kind, weight, confidence, tags, mode), settings)
+            lambda settings: connect(source, target, ConnectRequest(kind, weight, confidence, tags, mode), settings)
         )
 
     async def edges(
         self,
         *,
-        scope: Names = None,
-        kind: Names = None,
+        scope: NamesInput = None,
+        kind: NamesInput = None,
         ids: str | Iterable[str] | None = None,
         origin: str | None = None,
         limit: int = 10_000,
     ) -> list[Edge]:
         """List stored edges, strongest first."""
-        return await self._run(lambda settings: edges(scope, kind, ids, origin, limit))
+        return await self._run(lambda settings: list_edges(scope, kind, ids, origin, limit))
 
     async def neighbours(self, id: str, *, limit: int = 100) -> list[Link]:
         """List the facts linked with a fact: stored edges, shared names and the turns of its session."""
-        return await self._run(lambda settings: neighbours(id, limit))
+        return await self._run(lambda settings: list_neighbours(id, limit))
 
-    async def portrait(self, id: str, *, limit: int = 100) -> Portrait:
+    async def portrait(self, id: str, *, limit: int = 100) -> FactPortrait:
         """Return a fact with its links, descriptions and importance."""
-        return await self._run(lambda settings: portrait(id, limit))
+        return await self._run(lambda settings: read_portrait(id, limit))
 
     async def graph(
         self,
         ids: str | Iterable[str] | None = None,
         *,
         depth: int = 1,
-        scope: Names = None,
-        kind: Names = None,
+        scope: NamesInput = None,
+        kind: NamesInput = None,
         community: int | None = None,
         where: Mapping[str, object] | None = None,
         limit: int = 10_000,
     ) -> Picture:
         """Return nodes and edges for drawing: all facts or those around some. Above `limit` facts, communities are the nodes."""
-        return await self._run(lambda settings: graph(ids, Frame(scope, kind, limit, depth, community, where)))
+        return await self._run(
+            lambda settings: draw_graph(ids, GraphRequest(scope, kind, limit, depth, community, where))
+        )
 
-    @streamed("Exploration")
+    @streaming_method("Exploration")
     def explore(
-        self, ids: str | Iterable[str] | None = None, **asked: Unpack[Exploring]
-    ) -> Streaming[Exploration, SeedExploration]:
+        self, ids: str | Iterable[str] | None = None, **asked: Unpack[ExploreOptions]
+    ) -> StreamingResult[ExploreResult, SeedExploration]:
         """Spread energy from facts along their links and return the paths. The async version can be iterated, one seed at a time."""
         return self._stream(lambda settings: explore(ids, asked, settings))
 
-    async def dream(self, *, scope: Names = None, progress: Listen = None) -> Dreamed:
+    async def dream(self, *, scope: NamesInput = None, progress: ProgressListener = None) -> DreamResult:
         """Consolidate the facts stored since the last dream: link them and find communities. Safe to interrupt and to repeat."""
         return await self._run(lambda settings: dream(scope, settings), progress)
 
-    async def communities(self, *, scope: Names = None, limit: int = 100) -> list[Community]:
+    async def communities(self, *, scope: NamesInput = None, limit: int = 100) -> list[CommunitySummary]:
         """List the communities that the last dream found, largest first. recall(community=number) searches one alone."""
-        return await self._run(lambda settings: communities(scope, limit))
+        return await self._run(lambda settings: list_communities(scope, limit))
 
-    async def curate(self, *, dry_run: bool = False, progress: Listen = None) -> Curated:
+    async def curate(self, *, dry_run: bool = False, progress: ProgressListener = None) -> CurateResult:
         """Decay unused edges, archive facts of low retention, recompute importance and communities, and check the store."""
         return await self._run(lambda settings: curate(dry_run, settings), progress)
 
@@ -269,35 +283,37 @@ class AsyncMemory:
         """Revert supersede: the older fact is valid again."""
         return await self._run(lambda settings: unsupersede(old, new, settings))
 
-    async def review(self, *, everything: bool = False) -> list[Proposal]:
+    async def review(self, *, everything: bool = False) -> list[ReviewProposal]:
         """List pairs of facts that seem to contradict each other and await a decision."""
-        return await self._run(lambda settings: review(everything))
+        return await self._run(lambda settings: list_proposals(everything))
 
     async def accept(self, old: str, new: str) -> Edge:
         """Decide a proposed pair: the newer fact supersedes the older one."""
-        return await self._run(lambda settings: accept(old, new, settings))
+        return await self._run(lambda settings: accept_proposal(old, new, settings))
 
     async def dismiss(self, old: str, new: str) -> None:
         """Decide a proposed pair: both facts stay, and the pair is not proposed again."""
-        return await self._run(lambda settings: dismiss(old, new))
+        return await self._run(lambda settings: dismiss_proposal(old, new))
 
     async def guide(self, verb: str | None = None) -> str:
         """Return a short page on a verb for agents, or one line on each verb."""
-        return guide(verb)
+        return guide_text(verb)
 
-    async def export(self, path: Path, *, progress: Listen = None, **filters: Unpack[Filters]) -> Exported:
+    async def export(
+        self, path: FilePath, *, progress: ProgressListener = None, **filters: Unpack[FilterOptions]
+    ) -> ExportResult:
         """Write facts and edges to a JSONL file, or to GraphML if the file name ends in .graphml."""
         return await self._run(lambda settings: export(path, filters), progress)
 
-    async def load(self, path: Path, *, progress: Listen = None) -> Loaded:
+    async def load(self, path: FilePath, *, progress: ProgressListener = None) -> LoadResult:
         """Read a JSONL export. Facts that are already stored are recognised."""
         return await self._run(lambda settings: load(path, settings), progress)
 
-    async def stats(self) -> Stats:
+    async def stats(self) -> StoreStats:
         """Return counts of facts and edges, the embedding model and the search mode."""
-        return await self._run(lambda settings: stats())
+        return await self._run(lambda settings: read_stats())
 
-    async def reembed(self, *, progress: Listen = None) -> int:
+    async def reembed(self, *, progress: ProgressListener = None) -> int:
         """Compute every vector anew with the current embedder. Open with `reembedding=True` if the store has another model's vectors."""
         return await self._run(reembed, progress)
 
@@ -305,11 +321,11 @@ class AsyncMemory:
         self,
         questions: Iterable[str],
         *,
-        scope: Names = None,
+        scope: NamesInput = None,
         false_silence: float = 0.01,
         dry_run: bool = False,
-        progress: Listen = None,
-    ) -> Calibrated:
+        progress: ProgressListener = None,
+    ) -> CalibrateResult:
         """From 200 or more answerable questions, compute the evidence below which recall abstains; kept in the store."""
         return await self._run(lambda settings: calibrate(questions, scope, false_silence, dry_run, settings), progress)
 
@@ -320,11 +336,13 @@ class AsyncMemory:
         b: Configured,
         a: Configured = None,
         k: int | None = None,
-        progress: Listen = None,
-        **filters: Unpack[Filters],
-    ) -> Comparisons:
+        progress: ProgressListener = None,
+        **filters: Unpack[FilterOptions],
+    ) -> CompareResult:
         """Ask the same questions under two configurations and report the differences."""
-        return await self._run(lambda settings: compare(questions, filters, (a, b), k, settings), progress)
+        return await self._run(
+            lambda settings: compare_configurations(questions, filters, (a, b), k, settings), progress
+        )
 
     async def shadow_report(self, kind: str | None = None) -> ShadowReport:
         """Summarise the stored shadow recalls."""
@@ -336,31 +354,31 @@ class AsyncMemory:
 
     async def register(self, channel: OwnChannel) -> None:
         """Add a retrieval channel of your own, which every recall asks besides the built-in ones."""
-        register((await self._open()).world, channel)
+        register_channel((await self._open()).world, channel)
 
     async def unregister(self, name: str) -> bool:
         """Remove a channel of your own; returns whether it was registered."""
-        return unregister((await self._open()).world, name)
+        return unregister_channel((await self._open()).world, name)
 
     async def configure(self, name: str, value: object) -> object:
         """Store a setting in the memory itself; returns the value as read."""
-        return await self._run(lambda settings: configuring.configure(name, value))
+        return await self._run(lambda settings: maintenance.store_setting(name, value))
 
     async def reset(self, name: str) -> bool:
         """Remove a setting from the store; returns whether it was there."""
-        return await self._run(lambda settings: configuring.reset(name))
+        return await self._run(lambda settings: maintenance.reset_setting(name))
 
-    async def backup(self, path: Path) -> None:
+    async def backup(self, path: FilePath) -> None:
         """Copy the open store to a new file."""
-        return await self._run(lambda settings: backup(path))
+        return await self._run(lambda settings: back_up_store(path))
 
     async def check(self) -> list[str]:
         """Check the integrity of the store; returns the problems found."""
-        return await self._run(lambda settings: check())
+        return await self._run(lambda settings: check_store())
 
     async def settings(self) -> Settings:
         """Return all settings in force."""
-        return await self._run(configuring.current)
+        return await self._run(maintenance.read_settings)
 
     async def in_session(self, session: str) -> Self:
         """Return the same open memory with another session for its recalls; closing one closes both."""
@@ -371,24 +389,24 @@ class AsyncMemory:
     async def close(self) -> None:
         """Close the store and the embedder."""
         self._closed = True
-        await self._opening.close(Opened.aclose)
+        await self._opening.close(MemorySession.aclose)
 
-    async def _open(self) -> Opened:
+    async def _open(self) -> MemorySession:
         if self._closed:
             raise StoreClosed("This memory was closed.", way_out="Open it again.")
         return await self._opening.opened()
 
-    async def _run(self, verb: Verb[T], listen: Listen = None) -> T:
+    async def _run(self, verb: VerbCall[T], listen: ProgressListener = None) -> T:
         opened = await self._open()
-        return await arun(opened.informed(verb), opened.world, listen)
+        return await run_steps_async(opened.informed(verb), opened.world, listen)
 
-    def _stream(self, verb: Verb[T]) -> Streaming[T, Any]:
+    def _stream(self, verb: VerbCall[T]) -> StreamingResult[T, Any]:
         async def parts() -> AsyncIterator[Any]:
             opened = await self._open()
-            async for part in astream(opened.informed(verb), opened.world):
+            async for part in stream_steps_async(opened.informed(verb), opened.world):
                 yield part
 
-        return Streaming(lambda: self._run(verb), parts)
+        return StreamingResult(lambda: self._run(verb), parts)
 
     async def __aenter__(self) -> Self:
         try:

@@ -1,4 +1,4 @@
-"""Everything that can go wrong, each with the way out. Foreign errors are translated into these at the boundary where they occur.
+"""The exception tree: every error with its way out.
 
 CofireError
 ├── InvalidInput            also a ValueError: what was given cannot be used
@@ -151,7 +151,7 @@ def map_exceptions(
         raise kind(problem.replace("{error}", str(error)), way_out=way_out) from error
 
 
-def decoded(raw: bytes, name: str, failure: type[InvalidInput]) -> str:
+def decode_utf8(raw: bytes, name: str, failure: type[InvalidInput]) -> str:
     """Bytes from outside as text, which they must be; `name` says what they are."""
     try:
         return raw.decode("utf-8-sig")

@@ -1,4 +1,4 @@
-"""Ids of facts: monotonic ULIDs, so that ids sort by the time they were made, even within one millisecond."""
+"""Ids of facts: monotonic ULIDs."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _RANDOM_BITS = 80
 _LENGTH = 26
 
 
-class Minter:
+class IdGenerator:
     """Makes ids that grow, whatever the clock does. `random_bits` gives the randomness and can be replaced in tests.
 
     >>> from datetime import UTC
-    >>> first, second = Minter(lambda bits: 0).mint(datetime(2026, 1, 1, tzinfo=UTC), 2)
+    >>> first, second = IdGenerator(lambda bits: 0).mint(datetime(2026, 1, 1, tzinfo=UTC), 2)
     >>> first, second
     ('01KDVDNA000000000000000000', '01KDVDNA000000000000000001')
     """
@@ -36,7 +36,7 @@ class Minter:
             self._last = milliseconds << _RANDOM_BITS | self._random_bits(_RANDOM_BITS - 1)
         else:
             self._last += 1
-        return _written(self._last)
+        return _encode_ulid(self._last)
 
 
 def is_id(text: str) -> bool:
@@ -48,5 +48,5 @@ def is_id(text: str) -> bool:
     return len(text) == _LENGTH and set(text) <= set(_ALPHABET)
 
 
-def _written(number: int) -> str:
+def _encode_ulid(number: int) -> str:
     return "".join([_PAIRS[number >> shift & 1023] for shift in range(120, -1, -10)])

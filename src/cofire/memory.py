@@ -1,4 +1,4 @@
-"""Memory: the verbs, called. One method a verb, no logic; `async_memory` has the same to await."""
+"""Memory: one method for each verb, synchronous, no logic."""
 
 from __future__ import annotations
 
@@ -8,57 +8,55 @@ from datetime import datetime
 from os import PathLike
 from typing import Any, Literal, Self, TypeVar, Unpack, overload
 
-from cofire.asks import Asking
-from cofire.driving import run
+from cofire.activation_paths import ExploreResult
 from cofire.embedders.base import Embedder
-from cofire.guide import guide
-from cofire.ingesting.gathering import Messages
-from cofire.keyword_arguments import check_keywords
-from cofire.learned import Use
-from cofire.model import Edge, Fact, Link, Past
-from cofire.opening import FROM_SETTINGS, Place
-from cofire.own_channels import OwnChannel, register, unregister
-from cofire.pictures import Picture
-from cofire.reasons import Why
-from cofire.recollection import Recollection
-from cofire.settings import Settings
-from cofire.shadows import Comparisons, ShadowReport
-from cofire.spreads import Exploration
+from cofire.guide import guide_text
+from cofire.ingest.sources import Messages
+from cofire.model import Edge, Fact, FactVersion, Link
+from cofire.recall.compare import ConfigurationInput as Configured
+from cofire.recall.compare import compare_configurations, shadow_clear, shadow_report
+from cofire.recall.custom_channels import OwnChannel, register_channel, unregister_channel
+from cofire.recall.explore import ExploreOptions, explore
+from cofire.recall.recall_log import recall_and_log
+from cofire.recall.request import FilterOptions, NamesInput, RecallOptions
+from cofire.recall.why import why
+from cofire.results import CompareResult, Picture, Recollection, ShadowReport, WhyResult
+from cofire.runtime.effects import Steps
+from cofire.runtime.runner import run_steps
+from cofire.runtime.session import FROM_SETTINGS, SessionOptions
+from cofire.settings.table import Settings
 from cofire.stores.base import Store
-from cofire.verbs import configuring
-from cofire.verbs.asking import Asked, Filters, Names
-from cofire.verbs.calibrate import Calibrated, calibrate
-from cofire.verbs.communities import Community, communities
-from cofire.verbs.comparing import Given as Configured
-from cofire.verbs.comparing import compare
-from cofire.verbs.connect import Drawn, MergeMode, Portrait, connect, edges, neighbours, portrait
-from cofire.verbs.curate import Curated, curate, why_archived
-from cofire.verbs.dream import Dreamed, dream
-from cofire.verbs.explore import Exploring, explore
-from cofire.verbs.exporting import Exported, export
-from cofire.verbs.feedback import Ids, Learned, feedback, use
-from cofire.verbs.forget import Forgotten, Manner, forget
-from cofire.verbs.graph import Frame, graph
-from cofire.verbs.ingest import Ingested, Keywords, ingest
-from cofire.verbs.listing import Page, Stats, facts, stats
-from cofire.verbs.loading import Loaded, load
-from cofire.verbs.pin import archive, pin
-from cofire.verbs.reembed import reembed
-from cofire.verbs.remember import Common, Given, OnError, Progress, RememberResult, remember
-from cofire.verbs.review import Proposal, accept, dismiss, review
-from cofire.verbs.shadowing import shadow_clear, shadow_report
-from cofire.verbs.showing import recall_shown
+from cofire.stores.learning_protocol import FeedbackCounts
+from cofire.verbs import maintenance
+from cofire.verbs.connect import (
+    ConnectRequest,
+    FactPortrait,
+    MergeMode,
+    connect,
+    list_edges,
+    list_neighbours,
+    read_portrait,
+)
+from cofire.verbs.curate import CurateResult, curate, why_archived
+from cofire.verbs.dream import DreamResult, dream
+from cofire.verbs.feedback import FeedbackResult, OptionalIds, feedback, read_use
+from cofire.verbs.forget import ForgetOptions, ForgetResult, UndoResult, forget, undo
+from cofire.verbs.forget import ReceiptInput as Undoable
+from cofire.verbs.graph import CommunitySummary, GraphRequest, draw_graph, list_communities
+from cofire.verbs.ingest import IngestOptions, IngestResult, ingest
+from cofire.verbs.keyword_arguments import check_keywords
+from cofire.verbs.listing import ListRequest, StoreStats, list_facts, read_stats
+from cofire.verbs.maintenance import CalibrateResult, back_up_store, calibrate, check_store, reembed
+from cofire.verbs.remember import FactInput, OnError, Progress, RememberOptions, RememberResult, remember
+from cofire.verbs.review import ReviewProposal, accept_proposal, dismiss_proposal, list_proposals
 from cofire.verbs.supersede import supersede, unsupersede
-from cofire.verbs.tending import backup, check
-from cofire.verbs.undo import Given as Undoable
-from cofire.verbs.undo import Restored, undo
-from cofire.verbs.update import Said, history, update
-from cofire.verbs.why import why
+from cofire.verbs.transfer import ExportResult, LoadResult, export, load
+from cofire.verbs.update import UpdateOptions, archive, pin, read_history, update
 
 T = TypeVar("T")
-Verb = Callable[[Settings], Asking[T]]
-Listen = Callable[[Progress], None] | None
-Path = str | PathLike[str]
+VerbCall = Callable[[Settings], Steps[T]]
+ProgressListener = Callable[[Progress], None] | None
+FilePath = str | PathLike[str]
 
 
 @check_keywords
@@ -67,7 +65,7 @@ class Memory:
 
     >>> memory = Memory(":memory:", embedder=None)
     >>> id = memory.remember("PgBouncer runs in transaction mode.", tags=["db"])
-    >>> memory.recall("How does PgBouncer run?")[0].text
+    >>> memory.recall("How does PgBouncer run_steps?")[0].text
     'PgBouncer runs in transaction mode.'
 
     `session` names what is going on, so that recalls of different sessions can be told apart; without it a pause ends one.
@@ -75,7 +73,7 @@ class Memory:
 
     def __init__(
         self,
-        store: Path | Store | None = None,
+        store: FilePath | Store | None = None,
         *,
         embedder: Embedder | str | None = FROM_SETTINGS,
         settings: Mapping[str, object] | None = None,
@@ -84,7 +82,7 @@ class Memory:
         session: str | None = None,
         auth: tuple[str, str] | None = None,
     ) -> None:
-        self._opened = Place(store, embedder, settings or {}, clock, reembedding, session, auth).open()
+        self._opened = SessionOptions(store, embedder, settings or {}, clock, reembedding, session, auth).open()
 
     @overload
     def remember(  # type: ignore[overload-overlap]
@@ -92,24 +90,34 @@ class Memory:
         text: str | Fact | Mapping[str, Any],
         *,
         errors: OnError = "raise",
-        progress: Listen = None,
-        **common: Unpack[Common],
+        progress: ProgressListener = None,
+        **common: Unpack[RememberOptions],
     ) -> str: ...
     @overload
     def remember(
         self,
-        text: Iterable[Given],
+        text: Iterable[FactInput],
         *,
         errors: Literal["raise"] = "raise",
-        progress: Listen = None,
-        **common: Unpack[Common],
+        progress: ProgressListener = None,
+        **common: Unpack[RememberOptions],
     ) -> list[str]: ...
     @overload
     def remember(
-        self, text: Iterable[Given], *, errors: Literal["skip"], progress: Listen = None, **common: Unpack[Common]
+        self,
+        text: Iterable[FactInput],
+        *,
+        errors: Literal["skip"],
+        progress: ProgressListener = None,
+        **common: Unpack[RememberOptions],
     ) -> RememberResult: ...
     def remember(
-        self, text: Any, *, errors: OnError = "raise", progress: Listen = None, **common: Unpack[Common]
+        self,
+        text: Any,
+        *,
+        errors: OnError = "raise",
+        progress: ProgressListener = None,
+        **common: Unpack[RememberOptions],
     ) -> str | list[str] | RememberResult:
         """Store one fact and return its id, or several and return their ids in order.
 
@@ -122,7 +130,9 @@ class Memory:
         """
         return self._run(lambda settings: remember(text, common, settings, errors), progress)
 
-    def ingest(self, given: Messages | Path, *, progress: Listen = None, **keywords: Unpack[Keywords]) -> Ingested:
+    def ingest(
+        self, given: Messages | FilePath, *, progress: ProgressListener = None, **keywords: Unpack[IngestOptions]
+    ) -> IngestResult:
         """Store conversations and documents: messages, a file or a folder. Pieces that are already stored stay unchanged.
 
         given: Messages (a list of mappings with role and content), or the path of a file or folder.
@@ -130,14 +140,16 @@ class Memory:
         """
         return self._run(lambda settings: ingest(given, keywords, settings), progress)
 
-    def recall(self, query: str, **asked: Unpack[Asked]) -> Recollection:
+    def recall(self, query: str, **asked: Unpack[RecallOptions]) -> Recollection:
         """Return the facts that answer a question, best first.
 
         query: The question, or any text.
         """
-        return self._run(lambda settings: recall_shown(query, asked, settings))
+        return self._run(lambda settings: recall_and_log(query, asked, settings))
 
-    def feedback(self, found: Recollection | str, *, helped: Ids = None, hurt: Ids = None) -> Learned:
+    def feedback(
+        self, found: Recollection | str, *, helped: OptionalIds = None, hurt: OptionalIds = None
+    ) -> FeedbackResult:
         """Report which facts of a recall helped and which hurt: the edges that led to them get stronger or weaker.
 
         found: The result of recall, or its id.
@@ -146,14 +158,14 @@ class Memory:
         """
         return self._run(lambda settings: feedback(found, helped, hurt, settings))
 
-    def use(self, id: str) -> Use:
+    def use(self, id: str) -> FeedbackCounts:
         """Return how often feedback reported that a fact helped or hurt.
 
         id: The id of the fact.
         """
-        return self._run(lambda settings: use(id))
+        return self._run(lambda settings: read_use(id))
 
-    def why(self, query: str, id: str, **asked: Unpack[Asked]) -> Why:
+    def why(self, query: str, id: str, **asked: Unpack[RecallOptions]) -> WhyResult:
         """Explain why a fact is returned for a question, or at which stage it is lost and which changes would return it.
 
         query: The question, as given to recall.
@@ -170,7 +182,7 @@ class Memory:
         pinned: bool = False,
         archived: bool = False,
         superseded: bool = False,
-        **filters: Unpack[Filters],
+        **filters: Unpack[FilterOptions],
     ) -> list[Fact]:
         """List facts by id, or those that pass the filters, newest first. All scopes by default.
 
@@ -181,7 +193,9 @@ class Memory:
         archived: Only archived facts.
         superseded: Only facts that newer ones have replaced; `superseded_by` names those.
         """
-        return self._run(lambda settings: facts(ids, filters, Page(limit, before, pinned, archived, superseded)))
+        return self._run(
+            lambda settings: list_facts(ids, filters, ListRequest(limit, before, pinned, archived, superseded))
+        )
 
     def forget(
         self,
@@ -189,17 +203,17 @@ class Memory:
         *,
         dry_run: bool = False,
         purge: bool = False,
-        **filters: Unpack[Filters],
-    ) -> Forgotten:
+        **filters: Unpack[FilterOptions],
+    ) -> ForgetResult:
         """Delete facts by id or by filter, with their edges. The result carries a receipt for undo.
 
         ids: One id or several; an unknown id is an error.
         dry_run: Delete nothing, only return what would be deleted.
         purge: Keep no receipt: the facts cannot be restored.
         """
-        return self._run(lambda settings: forget(ids, filters, Manner(dry_run, purge), settings))
+        return self._run(lambda settings: forget(ids, filters, ForgetOptions(dry_run, purge), settings))
 
-    def undo(self, receipt: Undoable, *, scope: Names = None) -> Restored:
+    def undo(self, receipt: Undoable, *, scope: NamesInput = None) -> UndoResult:
         """Restore what forget deleted.
 
         receipt: The result of forget, its receipt, or the id or path of the receipt.
@@ -207,19 +221,19 @@ class Memory:
         """
         return self._run(lambda settings: undo(receipt, scope))
 
-    def update(self, id: str, **said: Unpack[Said]) -> Fact:
+    def update(self, id: str, **said: Unpack[UpdateOptions]) -> Fact:
         """Change fields of a fact. It keeps its id; the previous version is kept in its history.
 
         id: The id of the fact.
         """
         return self._run(lambda settings: update(id, said, settings))
 
-    def history(self, id: str) -> list[Past]:
+    def history(self, id: str) -> list[FactVersion]:
         """Return the previous versions of a fact, oldest first.
 
         id: The id of the fact.
         """
-        return self._run(lambda settings: history(id))
+        return self._run(lambda settings: read_history(id))
 
     def pin(self, ids: str | Iterable[str]) -> list[Fact]:
         """Exempt facts from decay and archiving; returns those that were not pinned before.
@@ -257,7 +271,7 @@ class Memory:
         kind: str,
         weight: float | None = None,
         confidence: float | None = None,
-        tags: Names = None,
+        tags: NamesInput = None,
         mode: MergeMode = "reinforce",
     ) -> Edge:
         """Store an edge between two facts of one scope.
@@ -271,14 +285,14 @@ class Memory:
         mode: If the edge exists: reinforce (raise its confidence), update (take the new values), skip (keep it) or error.
         """
         return self._run(
-            lambda settings: connect(source, target, Drawn(kind, weight, confidence, tags, mode), settings)
+            lambda settings: connect(source, target, ConnectRequest(kind, weight, confidence, tags, mode), settings)
         )
 
     def edges(
         self,
         *,
-        scope: Names = None,
-        kind: Names = None,
+        scope: NamesInput = None,
+        kind: NamesInput = None,
         ids: str | Iterable[str] | None = None,
         origin: str | None = None,
         limit: int = 10_000,
@@ -291,7 +305,7 @@ class Memory:
         origin: Only edges of this origin, such as user, dream or use.
         limit: Maximum number of edges.
         """
-        return self._run(lambda settings: edges(scope, kind, ids, origin, limit))
+        return self._run(lambda settings: list_edges(scope, kind, ids, origin, limit))
 
     def neighbours(self, id: str, *, limit: int = 100) -> list[Link]:
         """List the facts linked with a fact: stored edges, shared names and the turns of its session.
@@ -299,23 +313,23 @@ class Memory:
         id: The id of the fact.
         limit: Maximum number of links.
         """
-        return self._run(lambda settings: neighbours(id, limit))
+        return self._run(lambda settings: list_neighbours(id, limit))
 
-    def portrait(self, id: str, *, limit: int = 100) -> Portrait:
+    def portrait(self, id: str, *, limit: int = 100) -> FactPortrait:
         """Return a fact with its links, descriptions and importance.
 
         id: The id of the fact.
         limit: Maximum number of links.
         """
-        return self._run(lambda settings: portrait(id, limit))
+        return self._run(lambda settings: read_portrait(id, limit))
 
     def graph(
         self,
         ids: str | Iterable[str] | None = None,
         *,
         depth: int = 1,
-        scope: Names = None,
-        kind: Names = None,
+        scope: NamesInput = None,
+        kind: NamesInput = None,
         community: int | None = None,
         where: Mapping[str, object] | None = None,
         limit: int = 10_000,
@@ -330,16 +344,16 @@ class Memory:
         where: Only facts whose metadata match, as in recall; the facts in the centre are always drawn.
         limit: Maximum number of facts drawn one by one.
         """
-        return self._run(lambda settings: graph(ids, Frame(scope, kind, limit, depth, community, where)))
+        return self._run(lambda settings: draw_graph(ids, GraphRequest(scope, kind, limit, depth, community, where)))
 
-    def explore(self, ids: str | Iterable[str] | None = None, **asked: Unpack[Exploring]) -> Exploration:
+    def explore(self, ids: str | Iterable[str] | None = None, **asked: Unpack[ExploreOptions]) -> ExploreResult:
         """Spread energy from facts along their links and return the paths. The async version can be iterated, one seed at a time.
 
         ids: The facts to start from: one id or several. A single text that is no id is taken as a query.
         """
         return self._run(lambda settings: explore(ids, asked, settings))
 
-    def dream(self, *, scope: Names = None, progress: Listen = None) -> Dreamed:
+    def dream(self, *, scope: NamesInput = None, progress: ProgressListener = None) -> DreamResult:
         """Consolidate the facts stored since the last dream: link them and find communities. Safe to interrupt and to repeat.
 
         scope: Only these scopes.
@@ -347,15 +361,15 @@ class Memory:
         """
         return self._run(lambda settings: dream(scope, settings), progress)
 
-    def communities(self, *, scope: Names = None, limit: int = 100) -> list[Community]:
+    def communities(self, *, scope: NamesInput = None, limit: int = 100) -> list[CommunitySummary]:
         """List the communities that the last dream found, largest first. recall(community=number) searches one alone.
 
         scope: Only communities of these scopes.
         limit: Maximum number of communities.
         """
-        return self._run(lambda settings: communities(scope, limit))
+        return self._run(lambda settings: list_communities(scope, limit))
 
-    def curate(self, *, dry_run: bool = False, progress: Listen = None) -> Curated:
+    def curate(self, *, dry_run: bool = False, progress: ProgressListener = None) -> CurateResult:
         """Decay unused edges, archive facts of low retention, recompute importance and communities, and check the store.
 
         dry_run: Change nothing, only report what would change.
@@ -386,12 +400,12 @@ class Memory:
         """
         return self._run(lambda settings: unsupersede(old, new, settings))
 
-    def review(self, *, everything: bool = False) -> list[Proposal]:
+    def review(self, *, everything: bool = False) -> list[ReviewProposal]:
         """List pairs of facts that seem to contradict each other and await a decision.
 
         everything: Also list the pairs already decided.
         """
-        return self._run(lambda settings: review(everything))
+        return self._run(lambda settings: list_proposals(everything))
 
     def accept(self, old: str, new: str) -> Edge:
         """Decide a proposed pair: the newer fact supersedes the older one.
@@ -399,7 +413,7 @@ class Memory:
         old: The id of the older fact.
         new: The id of the newer fact.
         """
-        return self._run(lambda settings: accept(old, new, settings))
+        return self._run(lambda settings: accept_proposal(old, new, settings))
 
     def dismiss(self, old: str, new: str) -> None:
         """Decide a proposed pair: both facts stay, and the pair is not proposed again.
@@ -407,16 +421,18 @@ class Memory:
         old: The id of the older fact.
         new: The id of the newer fact.
         """
-        return self._run(lambda settings: dismiss(old, new))
+        return self._run(lambda settings: dismiss_proposal(old, new))
 
     def guide(self, verb: str | None = None) -> str:
         """Return a short page on a verb for agents, or one line on each verb.
 
         verb: The name of a verb, such as recall or dream.
         """
-        return guide(verb)
+        return guide_text(verb)
 
-    def export(self, path: Path, *, progress: Listen = None, **filters: Unpack[Filters]) -> Exported:
+    def export(
+        self, path: FilePath, *, progress: ProgressListener = None, **filters: Unpack[FilterOptions]
+    ) -> ExportResult:
         """Write facts and edges to a JSONL file, or to GraphML if the file name ends in .graphml.
 
         path: The file to write.
@@ -424,7 +440,7 @@ class Memory:
         """
         return self._run(lambda settings: export(path, filters), progress)
 
-    def load(self, path: Path, *, progress: Listen = None) -> Loaded:
+    def load(self, path: FilePath, *, progress: ProgressListener = None) -> LoadResult:
         """Read a JSONL export. Facts that are already stored are recognised.
 
         path: The file to read.
@@ -432,11 +448,11 @@ class Memory:
         """
         return self._run(lambda settings: load(path, settings), progress)
 
-    def stats(self) -> Stats:
+    def stats(self) -> StoreStats:
         """Return counts of facts and edges, the embedding model and the search mode."""
-        return self._run(lambda settings: stats())
+        return self._run(lambda settings: read_stats())
 
-    def reembed(self, *, progress: Listen = None) -> int:
+    def reembed(self, *, progress: ProgressListener = None) -> int:
         """Compute every vector anew with the current embedder. Open with `reembedding=True` if the store has another model's vectors.
 
         progress: Called with a Progress after each batch.
@@ -447,11 +463,11 @@ class Memory:
         self,
         questions: Iterable[str],
         *,
-        scope: Names = None,
+        scope: NamesInput = None,
         false_silence: float = 0.01,
         dry_run: bool = False,
-        progress: Listen = None,
-    ) -> Calibrated:
+        progress: ProgressListener = None,
+    ) -> CalibrateResult:
         """From 200 or more answerable questions, compute the evidence below which recall abstains; kept in the store.
 
         questions: Questions that the stored facts answer.
@@ -469,9 +485,9 @@ class Memory:
         b: Configured,
         a: Configured = None,
         k: int | None = None,
-        progress: Listen = None,
-        **filters: Unpack[Filters],
-    ) -> Comparisons:
+        progress: ProgressListener = None,
+        **filters: Unpack[FilterOptions],
+    ) -> CompareResult:
         """Ask the same questions under two configurations and report the differences.
 
         questions: The questions to ask.
@@ -480,7 +496,7 @@ class Memory:
         k: Maximum number of facts per question.
         progress: Called with a Progress after each question.
         """
-        return self._run(lambda settings: compare(questions, filters, (a, b), k, settings), progress)
+        return self._run(lambda settings: compare_configurations(questions, filters, (a, b), k, settings), progress)
 
     def shadow_report(self, kind: str | None = None) -> ShadowReport:
         """Summarise the stored shadow recalls.
@@ -498,14 +514,14 @@ class Memory:
 
         channel: The channel: a name and a function that proposes facts.
         """
-        register(self._opened.world, channel)
+        register_channel(self._opened.world, channel)
 
     def unregister(self, name: str) -> bool:
         """Remove a channel of your own; returns whether it was registered.
 
         name: The name of the channel.
         """
-        return unregister(self._opened.world, name)
+        return unregister_channel(self._opened.world, name)
 
     def configure(self, name: str, value: object) -> object:
         """Store a setting in the memory itself; returns the value as read.
@@ -513,29 +529,29 @@ class Memory:
         name: The name of the setting, such as recall.k.
         value: Its value, or the text of its value.
         """
-        return self._run(lambda settings: configuring.configure(name, value))
+        return self._run(lambda settings: maintenance.store_setting(name, value))
 
     def reset(self, name: str) -> bool:
         """Remove a setting from the store; returns whether it was there.
 
         name: The name of the setting.
         """
-        return self._run(lambda settings: configuring.reset(name))
+        return self._run(lambda settings: maintenance.reset_setting(name))
 
-    def backup(self, path: Path) -> None:
+    def backup(self, path: FilePath) -> None:
         """Copy the open store to a new file.
 
         path: The file to write; it must not exist.
         """
-        return self._run(lambda settings: backup(path))
+        return self._run(lambda settings: back_up_store(path))
 
     def check(self) -> list[str]:
         """Check the integrity of the store; returns the problems found."""
-        return self._run(lambda settings: check())
+        return self._run(lambda settings: check_store())
 
     def settings(self) -> Settings:
         """Return all settings in force."""
-        return self._run(configuring.current)
+        return self._run(maintenance.read_settings)
 
     def in_session(self, session: str) -> Self:
         """Return the same open memory with another session for its recalls; closing one closes both.
@@ -550,8 +566,8 @@ class Memory:
         """Close the store and the embedder."""
         self._opened.close()
 
-    def _run(self, verb: Verb[T], listen: Listen = None) -> T:
-        return run(self._opened.informed(verb), self._opened.world, listen)
+    def _run(self, verb: VerbCall[T], listen: ProgressListener = None) -> T:
+        return run_steps(self._opened.informed(verb), self._opened.world, listen)
 
     def __enter__(self) -> Self:
         return self

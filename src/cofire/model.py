@@ -1,4 +1,4 @@
-"""What memory is made of: facts, edges, filters, and what is written. Frozen values; no I/O, no arithmetic on scores."""
+"""The values of a memory: facts, edges, filters, and what one transaction writes or removes."""
 
 from __future__ import annotations
 
@@ -9,15 +9,87 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Self
 
-from cofire.curating import NO_CURATION, Curation
-from cofire.learned import Lesson, Occasion, Use
-from cofire.metadata_filter import Condition
-from cofire.revising import PutBack, Taken
+from cofire.stores.curation_protocol import NO_CURATION, CurationChange
+from cofire.stores.learning_protocol import EdgeAdjustment, FeedbackCounts, JudgedRecall
+from cofire.stores.metadata_filter import Condition
+
+
+@dataclass(frozen=True, slots=True)
+class CascadeCounts:
+    """All that hangs on some facts and goes with them: rows of each kind, and the other facts whose descriptions cite them.
+
+    `words` are entries of the word index.
+    """
+
+    facts: int = 0
+    edges: int = 0
+    mentions: int = 0
+    subjects: int = 0
+    vectors: int = 0
+    words: int = 0
+    descriptions: int = 0
+    cited: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedCascade:
+    """Facts with all that hangs on them. The rows are in the store's own words: it alone can put them back."""
+
+    radius: CascadeCounts = CascadeCounts()
+    rows: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SkippedRestore:
+    """Something that could not be put back, and why."""
+
+    what: str
+    id: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreSummary:
+    """What came back of what was taken: facts by id, how many edges, and what did not."""
+
+    facts: tuple[str, ...] = ()
+    edges: int = 0
+    skipped: tuple[SkippedRestore, ...] = ()
+
+
+def make_model_skip(id: str) -> SkippedRestore:
+    """Of a fact whose vector is of a model that the store no longer has."""
+    return SkippedRestore(
+        "vector", id, "the store holds another model's vectors by now; give it one with: cofire reembed"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetReceipt:
+    """Where something forgotten is kept, until when it can be brought back, and when it last was. `path` is empty where that is this
+    process."""
+
+    id: str
+    path: str
+    made: datetime
+    expires: datetime
+    ids: tuple[str, ...]
+    scopes: frozenset[str] = frozenset()
+    undone: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptReceipt:
+    """A receipt with what it is for."""
+
+    receipt: ForgetReceipt
+    taken: RemovedCascade
+
 
 DEFAULT_SCOPE = "default"
 
 # What links are drawn from: a content hash, a category and tags.
-Drawn = tuple[bytes, str | None, frozenset[str]]
+LinkBasis = tuple[bytes, str | None, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +131,7 @@ class Fact:
         return self.at or self.stored_at
 
     @property
-    def drawn_from(self) -> Drawn:
+    def drawn_from(self) -> LinkBasis:
         """What a dream draws its links from: what the fact says, its category and its tags."""
         return self.hash, self.category, frozenset(self.tags)
 
@@ -73,7 +145,7 @@ class Fact:
         False
         """
         given = self.at.isoformat() if self.at else None
-        return _hash(self.scope, self.text, self.subject, self.speaker, self.session, given)
+        return _hash_parts(self.scope, self.text, self.subject, self.speaker, self.session, given)
 
     @property
     def reading(self) -> str:
@@ -85,7 +157,7 @@ class Fact:
     def observed_again(self, again: Fact, now: datetime) -> Self:
         """The same fact told once more: reinforced, back from the archive, with what the new telling adds. What was known stays, but
         for an end or a beginning that the new telling leaves no time for."""
-        begins, ends = again.valid_from or self.valid_from, again.valid_until or _unless_past(self.valid_until, now)
+        begins, ends = again.valid_from or self.valid_from, again.valid_until or _drop_past_end(self.valid_until, now)
         if begins and ends and begins >= ends:
             begins, ends = again.valid_from, again.valid_until
         return replace(
@@ -96,7 +168,7 @@ class Fact:
             metadata={**self.metadata, **again.metadata},
             valid_from=begins,
             valid_until=ends,
-            expires=again.expires or _unless_past(self.expires, now),
+            expires=again.expires or _drop_past_end(self.expires, now),
             reinforced=self.reinforced + 1,
             reinforced_at=now,
             archived=False,
@@ -104,19 +176,19 @@ class Fact:
 
 
 @lru_cache(maxsize=1_024)
-def _hash(*parts: str | None) -> bytes:
+def _hash_parts(*parts: str | None) -> bytes:
     """Kept for a while: a fact is asked for its hash again and again on its way into the store, by copies of itself."""
     said = "".join("-" if part is None else f"{len(part)}:{part}" for part in parts)
     return blake2b(said.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def _unless_past(end: datetime | None, now: datetime) -> datetime | None:
+def _drop_past_end(end: datetime | None, now: datetime) -> datetime | None:
     """An end that has come says nothing of what is told now."""
     return end if end is not None and end > now else None
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class FactVersion:
     """A fact as it was until some time, when it was changed."""
 
     until: datetime
@@ -150,7 +222,7 @@ class Link(Edge):
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class FactFilter:
     """Which facts may be seen. Every condition must hold; a condition of several values holds for any of them, tags for all.
 
     `scopes=None` sees every scope, `whenever` also what has run out or is not valid now, and a scan with `pinned` nothing but
@@ -216,7 +288,7 @@ class Where:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class StoreRecord:
     """A small named value kept in the store (its model, its settings), with a version that grows by one at each writing."""
 
     name: str
@@ -225,7 +297,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Mentioned:
+class NameMention:
     """A name that a fact mentions: in which sentences, and how surely it is meant (a part of a longer name less so)."""
 
     name: str
@@ -234,7 +306,7 @@ class Mentioned:
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class SubjectName:
     """A name that a fact is about, and how strongly."""
 
     name: str
@@ -242,7 +314,7 @@ class About:
 
 
 @dataclass(frozen=True, slots=True)
-class NewFact:
+class FactWrite:
     """A fact on its way into the store, with the words and names it will be found by and its vector, if there is an embedder.
 
     `perhaps` are names that it mentions only if some fact of its scope is about them, with their sentences. `places` tells for
@@ -253,15 +325,15 @@ class NewFact:
     fact: Fact
     counts: Mapping[str, int]
     vector: bytes | None = None
-    mentions: tuple[Mentioned, ...] = ()
-    subjects: tuple[About, ...] = ()
+    mentions: tuple[NameMention, ...] = ()
+    subjects: tuple[SubjectName, ...] = ()
     perhaps: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     places: Mapping[str, int] = field(default_factory=dict)
     again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class NewEdge:
+class EdgeWrite:
     """An edge on its way into the store, and what to do when it is there already.
 
     reinforce: confidence grows by a step; update: the new values hold; skip: nothing; error: refuse the change.
@@ -274,7 +346,7 @@ class NewEdge:
 
 
 @dataclass(frozen=True, slots=True)
-class Description:
+class FactDescription:
     """How a fact is described by what it came to be linked with; the text itself stays as it is.
 
     `counts` are the words of the description; those that the fact says itself lead to it anyway, and a store leaves them out.
@@ -288,7 +360,7 @@ class Description:
 
 
 @dataclass(frozen=True, slots=True)
-class Importance:
+class FactImportance:
     """How central a fact is in the graph, and the community it belongs to."""
 
     fact: str
@@ -313,34 +385,34 @@ class Change:
     """
 
     now: datetime
-    facts: tuple[NewFact, ...] = ()
+    facts: tuple[FactWrite, ...] = ()
     removals: tuple[str, ...] = ()
-    records: tuple[Record, ...] = ()
+    records: tuple[StoreRecord, ...] = ()
     recount: tuple[str, ...] = ()
     sample: int = 0
     vectors: Mapping[str, bytes] = field(default_factory=dict)
     adopt_vectors: bool = False
-    edges: Sequence[NewEdge] = ()
+    edges: Sequence[EdgeWrite] = ()
     ended: tuple[Edge, ...] = ()
     reach: int = 0
-    mentions: Mapping[str, tuple[Mentioned, ...]] = field(default_factory=dict)
-    descriptions: tuple[Description, ...] = ()
-    dreamed: Mapping[str, Drawn] = field(default_factory=dict)
-    importance: tuple[Importance, ...] | None = None
+    mentions: Mapping[str, tuple[NameMention, ...]] = field(default_factory=dict)
+    descriptions: tuple[FactDescription, ...] = ()
+    dreamed: Mapping[str, LinkBasis] = field(default_factory=dict)
+    importance: tuple[FactImportance, ...] | None = None
     idle_minutes: float | None = None
     archive: Mapping[str, bool] = field(default_factory=dict)
-    curation: Curation = NO_CURATION
+    curation: CurationChange = NO_CURATION
     pins: Mapping[str, bool] = field(default_factory=dict)
-    put_back: Taken | None = None
-    revisions: tuple[NewFact, ...] = ()
-    lessons: tuple[Lesson, ...] = ()
-    uses: Mapping[str, Use] = field(default_factory=dict)
-    occasions: tuple[Occasion, ...] = ()
+    put_back: RemovedCascade | None = None
+    revisions: tuple[FactWrite, ...] = ()
+    lessons: tuple[EdgeAdjustment, ...] = ()
+    uses: Mapping[str, FeedbackCounts] = field(default_factory=dict)
+    occasions: tuple[JudgedRecall, ...] = ()
     as_read: Mapping[str, Fact] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredFact:
     """What became of one fact of a change: its id, and whether it is new."""
 
     id: str
@@ -365,12 +437,12 @@ class EdgeCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WriteResult:
     """What a change did. `taken` is all that went with removals."""
 
-    facts: tuple[Stored, ...] = ()
+    facts: tuple[StoredFact, ...] = ()
     removed: int = 0
     edges: EdgeCounts = EdgeCounts()
     sizes: Mapping[str, ScopeSize] = field(default_factory=dict)
-    taken: Taken | None = field(default=None, compare=False)
-    put_back: PutBack = field(default_factory=PutBack)
+    taken: RemovedCascade | None = field(default=None, compare=False)
+    put_back: RestoreSummary = field(default_factory=RestoreSummary)

@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from cofire.benching.quality import Wanted, measure
+from cofire.evaluation.recall_quality import QualityOptions, measure_quality
 from tests.conftest import HashedWords
 
 
 def figures_of(folder: Path, **wanted: Any) -> dict[str, Any]:
     """The figures of a run over the sets in a folder."""
     embedder = wanted.pop("embedder", None) or HashedWords()
-    return measure(Wanted([folder], cache=folder / "cache", **wanted), lambda *_: None, embedder)
+    return measure_quality(QualityOptions([folder], cache=folder / "cache", **wanted), lambda *_: None, embedder)

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import abstention, strangers
 from benchmarks.abstention import ADVERSARIAL, DELETED, OWN, Judged
-from cofire.benching.evaluation_sets import load, never_said
+from cofire.evaluation.datasets import load_set, load_unanswerable
 from tests.benchmarks.making import NOTES, OF_TURNS, QUESTIONS, TURNS, write_set
 from tests.conftest import HashedWords
 
@@ -97,7 +97,7 @@ def test_what_was_forgotten_stays_in_the_kept_store(tmp_path: Path) -> None:
 
 
 def test_a_part_holds_the_gold_of_its_questions(tmp_path: Path) -> None:
-    chosen = load(write_set(tmp_path / "notes", NOTES, QUESTIONS), limit=None)
+    chosen = load_set(write_set(tmp_path / "notes", NOTES, QUESTIONS), limit=None)
     for part, size in abstention.parts(chosen):
         assert len(part.rows) == size
         assert {row for one in part.questions for row in one.gold} <= {*part.rows}
@@ -105,7 +105,7 @@ def test_a_part_holds_the_gold_of_its_questions(tmp_path: Path) -> None:
 
 
 def test_sets_together_keep_their_rows_apart(tmp_path: Path) -> None:
-    sets = [load(write_set(tmp_path / name, NOTES, QUESTIONS), limit=None) for name in ("one", "two")]
+    sets = [load_set(write_set(tmp_path / name, NOTES, QUESTIONS), limit=None) for name in ("one", "two")]
     joined = abstention.together(sets)
     assert len(set(joined.rows)) == 2 * len(NOTES)
     assert joined.questions[0].gold == ("one/r0",)
@@ -113,7 +113,7 @@ def test_sets_together_keep_their_rows_apart(tmp_path: Path) -> None:
 
 
 def test_questions_about_what_was_never_said_are_read_apart(tmp_path: Path) -> None:
-    [unsaid] = never_said(write_set(tmp_path / "notes", NOTES, QUESTIONS))
+    [unsaid] = load_unanswerable(write_set(tmp_path / "notes", NOTES, QUESTIONS))
     assert (unsaid.text, unsaid.category) == ("What did nobody say?", ADVERSARIAL)
 
 

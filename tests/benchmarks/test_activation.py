@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks import activation
-from cofire.recall_settings import DYNAMICS
-from cofire.settings import Settings
+from cofire.settings.table import ACTIVATION_DYNAMICS, Settings
 from cofire.stores.base import EdgeFilter
 from cofire.stores.sqlite.store import SqliteStore
 
@@ -26,7 +25,7 @@ def test_every_dynamics_is_measured_on_every_graph(tmp_path: Path) -> None:
 
 
 def test_all_dynamics_but_the_walk_over_names_are_there() -> None:
-    assert {"cofire", *activation.dynamics(Settings.layered())} == set(DYNAMICS.choices)
+    assert {"cofire", *activation.dynamics(Settings.layered())} == set(ACTIVATION_DYNAMICS.choices)
 
 
 def test_a_hub_is_linked_with_all_others(tmp_path: Path) -> None:

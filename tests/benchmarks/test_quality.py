@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from cofire.benching import arms, evaluation_sets, provenance, scoring, stocking
-from cofire.benching.quality import Wanted, is_well, measure
 from cofire.errors import InvalidInput
-from cofire.ranking import ranking, shipped, using
+from cofire.evaluation import baselines, datasets, metrics, provenance, store_setup
+from cofire.evaluation.recall_quality import QualityOptions, is_passing, measure_quality
+from cofire.settings.ranking import current_constants, default_constants, override_constants
 from tests.benchmarks.making import ISLES, NOTES, OF_ISLES, OF_TURNS, QUESTIONS, TURNS, write_set
 from tests.benchmarks.measuring import figures_of
 from tests.conftest import HashedWords
@@ -17,11 +17,11 @@ from tests.conftest import HashedWords
 def test_every_arm_is_measured_on_the_same_store(tmp_path: Path) -> None:
     write_set(tmp_path / "notes", NOTES, QUESTIONS)
     found = figures_of(tmp_path)["sets"]["notes"]["arms"]
-    assert list(found) == list(arms.arms())
+    assert list(found) == list(baselines.make_arms())
     # “Which car?” shares no word with the row that says automobile; only meaning finds it.
     assert found["bm25"]["categories"]["one"]["R@10"] == 50.0
     assert found["dense"]["categories"]["one"]["R@10"] == 100.0
-    assert all(0 <= one["all"][metric] <= 100 for one in found.values() for metric in scoring.METRICS)
+    assert all(0 <= one["all"][metric] <= 100 for one in found.values() for metric in metrics.METRICS)
     assert all(one["recall_ms_p95"] >= one["recall_ms"] > 0 for one in found.values())
 
 
@@ -88,7 +88,7 @@ def test_figures_say_where_they_come_from(tmp_path: Path) -> None:
     assert figures["settings"]["keyword.k1"] == 1.2
     assert figures["machine"]["cores"] >= 1
     assert (figures["embedder"], figures["run"]["limit"], figures["run"]["titles"]) == ("hashed-words", 1, True)
-    assert json.loads(provenance.lines_of(figures)) == figures
+    assert json.loads(provenance.format_json(figures)) == figures
 
 
 def test_only_the_sets_named_are_measured(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_only_the_sets_named_are_measured(tmp_path: Path) -> None:
 
 def test_a_folder_without_sets_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"No corpus\.jsonl"):
-        evaluation_sets.find_sets([tmp_path])
+        datasets.find_sets([tmp_path])
 
 
 @pytest.mark.parametrize(
@@ -113,11 +113,11 @@ def test_a_folder_without_sets_is_refused(tmp_path: Path) -> None:
 )
 def test_a_broken_set_is_refused(tmp_path: Path, rows: list[dict], questions: list[dict], said: str) -> None:  # type: ignore[type-arg]
     with pytest.raises(InvalidInput, match=said):
-        evaluation_sets.load(write_set(tmp_path / "broken", rows, questions), limit=None)
+        datasets.load_set(write_set(tmp_path / "broken", rows, questions), limit=None)
 
 
 def test_a_fact_is_made_of_everything_a_row_says(tmp_path: Path) -> None:
-    loaded = evaluation_sets.load(write_set(tmp_path / "locomo", TURNS, OF_TURNS), limit=None)
+    loaded = datasets.load_set(write_set(tmp_path / "locomo", TURNS, OF_TURNS), limit=None)
     assert loaded.facts[1] == {
         "text": "Ben: I sail too.",
         "scope": "conv-50",
@@ -128,9 +128,9 @@ def test_a_fact_is_made_of_everything_a_row_says(tmp_path: Path) -> None:
 
 
 def test_titles_are_subjects_unless_withheld(tmp_path: Path) -> None:
-    loaded = evaluation_sets.load(write_set(tmp_path / "notes", NOTES, QUESTIONS), limit=None)
+    loaded = datasets.load_set(write_set(tmp_path / "notes", NOTES, QUESTIONS), limit=None)
     assert loaded.facts[0]["subject"] == "PgBouncer"
-    assert "subject" not in evaluation_sets.untitled(loaded).facts[0]
+    assert "subject" not in datasets.withhold_titles(loaded).facts[0]
     assert figures_of(tmp_path, titles=False, arms=["bm25"])["sets"]["notes"]["arms"]["bm25"]["all"]["R@5"] < 100.0
 
 
@@ -141,11 +141,11 @@ def test_sessions_are_withheld_or_told_as_one_fact(tmp_path: Path) -> None:
         {"id": "n", "text": "A note."},
     ]
     asked = [{"id": "q", "text": "Who sails?", "gold": ["a1", "a2", "n"]}]
-    loaded = evaluation_sets.load(write_set(tmp_path / "chat", turns, asked), limit=None)
-    bare = evaluation_sets.sessionless(loaded)
+    loaded = datasets.load_set(write_set(tmp_path / "chat", turns, asked), limit=None)
+    bare = datasets.withhold_sessions(loaded)
     assert all(set(fact) == {"text", "scope", "metadata"} for fact in bare.facts)
     assert bare.rows == loaded.rows
-    whole = evaluation_sets.whole_sessions(loaded)
+    whole = datasets.merge_sessions(loaded)
     assert [(fact["text"], fact.get("at")) for fact in whole.facts] == [
         ("Ana: I sail.\nBen: I sail too.", "2023-05-08T13:56:00"),
         ("A note.", None),
@@ -162,7 +162,7 @@ def test_joined_sets_share_scopes_by_their_kind(tmp_path: Path) -> None:
         write_set(tmp_path / "locomo", TURNS, OF_TURNS),
         write_set(tmp_path / "year", year, [{"id": "z", "text": "Who has bread?", "gold": ["d1"]}]),
     ]
-    notes, turns, chat = evaluation_sets.joined([evaluation_sets.load(one, limit=None) for one in written])
+    notes, turns, chat = datasets.join_sets([datasets.load_set(one, limit=None) for one in written])
     assert {fact["scope"] for fact in notes.facts} == {"documents"}
     assert [fact["scope"] for fact in turns.facts] == ["conv-26", "conv-50"]
     assert (chat.facts[0]["scope"], chat.questions[0].scope) == ("chats", ("chats",))
@@ -196,10 +196,12 @@ def test_a_store_that_was_never_finished_is_made_anew(tmp_path: Path) -> None:
 
 def test_a_dream_comes_before_the_questions(tmp_path: Path) -> None:
     folder = write_set(tmp_path / "isles", ISLES, OF_ISLES)
-    chosen, seen = evaluation_sets.load(folder, limit=None), list[str]()
+    chosen, seen = datasets.load_set(folder, limit=None), list[str]()
     for dream in (False, True):
-        manner = stocking.Manner({}, dream=dream, keep=None)
-        with stocking.stocked("isles", [chosen], None, manner, lambda doing, *_: seen.append(doing)) as stock:
+        manner = store_setup.LoadOptions({}, dream=dream, keep=None)
+        with store_setup.open_loaded_memory(
+            "isles", [chosen], None, manner, lambda doing, *_: seen.append(doing)
+        ) as stock:
             assert (stock.memory.stats().size.waiting == 0) == dream
     assert {"remembering", "dreaming"} == set(seen)
 
@@ -210,11 +212,11 @@ def test_questions_are_asked_when_the_last_fact_was_told_on_whatever_day_they_ar
         {"id": "a2", "text": "I painted the new house.", "timestamp": "2023-04-02T13:56:00"},
         {"id": "a3", "text": "It rains.", "timestamp": "2023-05-08T13:56:00"},
     ]
-    chosen = evaluation_sets.load(
+    chosen = datasets.load_set(
         write_set(tmp_path / "paint", rows, [{"id": "q", "text": "x", "gold": ["a1"]}]), limit=None
     )
-    manner = stocking.Manner({"abstention.rule": "off"}, dream=False, keep=None)
-    with stocking.stocked("paint", [chosen], None, manner, lambda *_: None) as stock:
+    manner = store_setup.LoadOptions({"abstention.rule": "off"}, dream=False, keep=None)
+    with store_setup.open_loaded_memory("paint", [chosen], None, manner, lambda *_: None) as stock:
         assert stock.memory.recall("What was painted yesterday?", scope="paint").hits[0].text == rows[0]["text"]
         assert stock.memory.recall("What was painted last month?", scope="paint").hits[0].text == rows[1]["text"]
 
@@ -224,8 +226,8 @@ def test_a_default_below_its_better_channel_is_named() -> None:
         name: {"all": {"R@5": five, "R@10": ten}}
         for name, five, ten in [("bm25", 50.0, 70.0), ("dense", 60.0, 65.0), ("default", 59.0, 70.0)]
     }
-    assert scoring.shortfalls(found, arm="default", singles=("bm25", "dense")) == ["R@5 59.0 < 60.0 of dense"]
-    assert scoring.shortfalls({"default": found["default"]}, arm="default", singles=("bm25", "dense")) == []
+    assert metrics.find_shortfalls(found, arm="default", singles=("bm25", "dense")) == ["R@5 59.0 < 60.0 of dense"]
+    assert metrics.find_shortfalls({"default": found["default"]}, arm="default", singles=("bm25", "dense")) == []
 
 
 def test_a_graph_that_costs_more_than_half_a_point_does_harm() -> None:
@@ -233,17 +235,17 @@ def test_a_graph_that_costs_more_than_half_a_point_does_harm() -> None:
         name: {"all": {"R@5": five, "R@10": ten}}
         for name, five, ten in [("graph-off", 60.5, 70.6), ("default", 60.0, 70.0)]
     }
-    said = scoring.harm(found, arm="default", without="graph-off")
+    said = metrics.find_harm(found, arm="default", without="graph-off")
     assert said == ["R@10 is 0.60 lower than graph-off"]
-    assert is_well({"sets": {"notes": {"shortfalls": [], "harm": []}}})
-    assert not is_well({"sets": {"notes": {"shortfalls": [], "harm": said}}})
+    assert is_passing({"sets": {"notes": {"shortfalls": [], "harm": []}}})
+    assert not is_passing({"sets": {"notes": {"shortfalls": [], "harm": said}}})
 
 
 def test_other_constants_hold_only_for_a_while() -> None:
-    with using(arms.without_feature(ranking(), "adds")):
-        assert ranking().features["adds"] == 0.0
-    assert ranking() is shipped()
-    assert ranking().features["adds"] != 0.0
+    with override_constants(baselines.remove_feature(current_constants(), "adds")):
+        assert current_constants().features["adds"] == 0.0
+    assert current_constants() is default_constants()
+    assert current_constants().features["adds"] != 0.0
 
 
 def test_an_ablation_tells_what_it_loses(tmp_path: Path) -> None:
@@ -251,8 +253,8 @@ def test_an_ablation_tells_what_it_loses(tmp_path: Path) -> None:
     figures = figures_of(tmp_path, ablate=True)
     notes = figures["sets"]["notes"]
     assert list(notes["arms"]) == ["default"]
-    assert set(notes["ablations"]) == set(arms.ablations())
-    assert {f"feature {name}" for name in ranking().features} < set(notes["ablations"])
+    assert set(notes["ablations"]) == set(baselines.make_ablations())
+    assert {f"feature {name}" for name in current_constants().features} < set(notes["ablations"])
     for name, one in notes["ablations"].items():
         assert one["loss"]["R@5"]["points"] == pytest.approx(
             notes["arms"]["default"]["all"]["R@5"] - one["all"]["R@5"], abs=0.01
@@ -277,7 +279,7 @@ def test_a_half_without_questions_is_no_accident(tmp_path: Path) -> None:
 def test_sets_of_one_name_are_refused(tmp_path: Path) -> None:
     folders = [write_set(tmp_path / name / "notes", NOTES, QUESTIONS) for name in ("one", "two")]
     with pytest.raises(InvalidInput, match="Two sets are called notes"):
-        measure(Wanted(folders), lambda *_: None, None)
+        measure_quality(QualityOptions(folders), lambda *_: None, None)
 
 
 def test_a_kept_store_serves_other_settings_of_recall(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from benchmarks import report
-from cofire.benching import provenance
-from cofire.kernels import library
+from cofire.evaluation import provenance
+from cofire.index import native
 from tests.benchmarks.making import NOTES, QUESTIONS, write_set
 from tests.benchmarks.measuring import figures_of
 
@@ -63,6 +63,6 @@ def test_figures_say_which_code_they_are_of() -> None:
 
 
 def test_figures_tell_whether_kernels_were_compiled() -> None:
-    known = {"cofire": "1", "commit": None, "modified": False, "machine": provenance.machine()}
-    said = {True: "numpy kernels", False: "compiled kernels"}[library.LIBRARY is None]
-    assert provenance.in_words(known).endswith(said)
+    known = {"cofire": "1", "commit": None, "modified": False, "machine": provenance.describe_machine()}
+    said = {True: "numpy kernels", False: "compiled kernels"}[native.LIBRARY is None]
+    assert provenance.format_provenance(known).endswith(said)

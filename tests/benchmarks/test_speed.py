@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import speed
 from benchmarks.synthetic import COMMON, SeededVectors, synthetic
-from cofire.embedders.bundled import Bundled
+from cofire.embedders.bundled import BundledEmbedder
 from tests.conftest import HashedWords
 
 PROMISED = {
@@ -61,7 +61,7 @@ def test_words_are_as_frequent_as_zipf_says() -> None:
 
 
 def test_seeded_vectors_pass_for_the_bundled_model() -> None:
-    real, seeded = Bundled(), SeededVectors(Bundled())
+    real, seeded = BundledEmbedder(), SeededVectors(BundledEmbedder())
     assert (seeded.model, seeded.resting) == (real.model, real.resting)
     vectors = seeded.embed(["The tide took Ana away.", "What did Ana take?", "Tea is served."], "fact")
     assert np.linalg.norm(vectors, axis=1) == pytest.approx([1.0] * 3, abs=1e-5)

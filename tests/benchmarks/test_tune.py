@@ -9,9 +9,9 @@ import pytest
 
 from benchmarks import listwise, tune
 from benchmarks.listwise import Example, Problem, fit
-from cofire.benching import evaluation_sets
-from cofire.benching.evaluation_sets import EvaluationSet
-from cofire.ranking import ranking
+from cofire.evaluation import datasets
+from cofire.evaluation.datasets import EvaluationSet
+from cofire.settings.ranking import current_constants
 from tests.benchmarks.making import ISLES, OF_ISLES, OF_TURNS, TURNS, write_set
 from tests.conftest import HashedWords
 
@@ -80,7 +80,7 @@ def test_sets_with_titles_are_tuned_on_in_one_scope_as_well(tuned: list[str], tm
     write_set(tmp_path / "sets" / "more", ISLES, OF_ISLES)
     joined = {name: of for name, of in remembered(tuned) if ", joined" in name}
     assert set(joined) == {"isles, joined", "more, joined", "isles, joined, no titles", "more, joined, no titles"}
-    assert {fact["scope"] for of in joined.values() for fact in of.facts} == {evaluation_sets.DOCUMENTS}
+    assert {fact["scope"] for of in joined.values() for fact in of.facts} == {datasets.DOCUMENTS_SCOPE}
     assert [
         any("subject" in fact for fact in joined[name].facts) for name in ("more, joined", "more, joined, no titles")
     ] == [
@@ -105,6 +105,6 @@ def test_weights_are_written_when_told_and_nothing_else_changes(tuned: list[str]
     before = file.read_text(encoding="utf-8")
     tune.write({"entity.weight": 0.5, "about": 1.25}, file)
     after = file.read_text(encoding="utf-8")
-    assert tomllib.loads(after)["features"] == {**ranking().features, "about": 1.25}
+    assert tomllib.loads(after)["features"] == {**current_constants().features, "about": 1.25}
     assert len(before.splitlines()) == len(after.splitlines())
     assert sum(one != other for one, other in zip(before.splitlines(), after.splitlines(), strict=True)) == 1

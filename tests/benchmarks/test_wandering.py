@@ -4,15 +4,15 @@ import networkx
 import numpy as np
 import pytest
 
-from cofire.benching.wandering import personalised_pagerank, side_by_side, wander
-from cofire.stores.base import Network
+from cofire.evaluation.baselines import join_networks, personalised_pagerank, rank_by_pagerank
+from cofire.stores.base import ScopeGraph
 
 
-def network(ids: str, *pairs: str) -> Network:
+def network(ids: str, *pairs: str) -> ScopeGraph:
     """Facts with one letter each, linked both ways."""
     both = [(one, other) for pair in pairs for one, other in (pair, pair[::-1])]
     source, target = (np.array([ids.index(pair[side]) for pair in both], np.int64) for side in (0, 1))
-    return Network(tuple(ids), source, target, np.ones(len(both), np.float32))
+    return ScopeGraph(tuple(ids), source, target, np.ones(len(both), np.float32))
 
 
 def test_it_agrees_with_networkx() -> None:
@@ -30,14 +30,14 @@ def test_it_agrees_with_networkx() -> None:
 
 
 def test_what_seeds_lead_to_comes_before_what_nothing_leads_to() -> None:
-    assert wander(network("abcd", "ab", "bc"), {"a": 1.0}, 10) == ["a", "b", "c"]
+    assert rank_by_pagerank(network("abcd", "ab", "bc"), {"a": 1.0}, 10) == ["a", "b", "c"]
 
 
 def test_seeds_that_nothing_connects_come_back_themselves() -> None:
-    assert wander(network("ab"), {"z": 1.0, "y": 0.5}, 1) == ["z"]
+    assert rank_by_pagerank(network("ab"), {"z": 1.0, "y": 0.5}, 1) == ["z"]
 
 
 def test_networks_stand_side_by_side_without_an_edge_between() -> None:
-    both = side_by_side([network("ab", "ab"), network("cd", "cd")])
+    both = join_networks([network("ab", "ab"), network("cd", "cd")])
     assert both.ids == ("a", "b", "c", "d")
     assert (both.source.tolist(), both.target.tolist()) == ([0, 1, 2, 3], [1, 0, 3, 2])

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 import typer
 
-from cofire.doors.cli.app import program
-from cofire.presets import PRESETS
-from cofire.settings import knob
+from cofire.cli.app import build_app
+from cofire.settings.presets import PRESETS
+from cofire.settings.table import find_knob
 from tests.docs.pages import GUIDES, commands
 
-PROGRAM: Any = typer.main.get_command(program([]))
+PROGRAM: Any = typer.main.get_command(build_app([]))
 SHOWN = sorted({f"{page.name}: {shlex.join(arguments)}" for page in GUIDES for arguments in commands(page)})
 HELP = ("--help", "-h")
 
@@ -23,7 +23,7 @@ HELP = ("--help", "-h")
 def test_command_line_is_understood(shown: str) -> None:
     name, given = understood(shlex.split(shown.partition(": ")[2]))
     for setting, value in settings(name, given):
-        knob(setting) if value is None else knob(setting).read(value)
+        find_knob(setting) if value is None else find_knob(setting).read(value)
     if name == "preset" and given["name"] is not None:
         assert given["name"] in PRESETS
 

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 import cofire
-from cofire.settings import knob
+from cofire.settings.table import find_knob
 from scripts.house import ROOT
 from tests.docs.pages import PAGES, README, TUTORIAL, Block, blocks, is_call, shell_words, written
-from tests.doors.calling import call
+from tests.interfaces.calling import call
 
 PYTHON = sorted(
     (page.relative_to(ROOT).as_posix(), place, block.text)
@@ -117,7 +117,7 @@ def _unknown_keywords(node: ast.Call, callee: Any) -> Iterator[str]:
     for one in node.keywords:
         if one.arg == "settings" and isinstance(one.value, ast.Dict):
             for name, value in ast.literal_eval(one.value).items():
-                knob(name).read(value)
+                find_knob(name).read(value)
 
 
 @pytest.mark.parametrize("name", PUBLIC)

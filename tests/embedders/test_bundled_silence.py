@@ -8,8 +8,8 @@ import pytest
 
 from benchmarks.strangers import OTHER_LANGUAGES, salads
 from cofire import Memory
-from cofire.embedders.bundled import Bundled
-from cofire.recollection import Judgement
+from cofire.embedders.bundled import BundledEmbedder
+from cofire.results import AbstentionVerdict
 
 MARGIN = 0.03
 
@@ -40,12 +40,12 @@ NONSENSE = ("xyzzy quantum banana telescope", *salads(40))
 
 @pytest.fixture(scope="module")
 def memory() -> Iterator[Memory]:
-    with Memory(":memory:", embedder=Bundled()) as opened:
+    with Memory(":memory:", embedder=BundledEmbedder()) as opened:
         opened.remember(list(ANSWERED))
         yield opened
 
 
-def judgement(memory: Memory, question: str) -> Judgement:
+def judgement(memory: Memory, question: str) -> AbstentionVerdict:
     found = memory.recall(question).judgement
     assert found is not None
     return found
@@ -73,4 +73,4 @@ def test_other_languages_are_nearly_always_refused(memory: Memory) -> None:
 
 
 def test_the_threshold_is_that_of_the_model(memory: Memory) -> None:
-    assert judgement(memory, "When is lunch?").threshold == Bundled().silent_below
+    assert judgement(memory, "When is lunch?").threshold == BundledEmbedder().silent_below

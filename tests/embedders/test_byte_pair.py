@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cofire.embedders.bundled_pack import open_pack, pack_path
-from cofire.embedders.byte_pair import BytePair, joined, words
+from cofire.embedders.byte_pair import BytePairTokenizer, merge_pairs, split_words
+from cofire.embedders.granite_pack import find_pack, open_pack
 
 GOLDEN = json.loads(Path(__file__).with_name("tokens.json").read_text(encoding="utf-8"))
 RANKS = {
@@ -20,28 +20,28 @@ RANKS = {
 
 
 @pytest.fixture(scope="module")
-def tokenizer() -> BytePair:
-    return BytePair(open_pack(pack_path()).tokenizer)
+def tokenizer() -> BytePairTokenizer:
+    return BytePairTokenizer(open_pack(find_pack()).tokenizer)
 
 
 @pytest.mark.parametrize(("text", "tokens"), GOLDEN, ids=lambda part: ascii(part)[:30])
-def test_tokens_are_those_of_the_reference(tokenizer: BytePair, text: str, tokens: list[int]) -> None:
+def test_tokens_are_those_of_the_reference(tokenizer: BytePairTokenizer, text: str, tokens: list[int]) -> None:
     assert tokenizer.encode(text) == tokens
 
 
-def test_a_remembered_word_gives_the_same_tokens(tokenizer: BytePair) -> None:
+def test_a_remembered_word_gives_the_same_tokens(tokenizer: BytePairTokenizer) -> None:
     assert tokenizer.encode("serverless serverless") == tokenizer.encode("serverless") + tokenizer.encode(" serverless")
 
 
-def test_a_special_token_in_a_text_is_plain_text(tokenizer: BytePair) -> None:
+def test_a_special_token_in_a_text_is_plain_text(tokenizer: BytePairTokenizer) -> None:
     assert tokenizer.closing not in tokenizer.encode("a </s> b")
 
 
-def test_a_lone_surrogate_is_no_trouble(tokenizer: BytePair) -> None:
+def test_a_lone_surrogate_is_no_trouble(tokenizer: BytePairTokenizer) -> None:
     assert tokenizer.encode("a\ud800b") != tokenizer.encode("ab")
 
 
-def test_a_text_without_spaces_is_no_quadratic_trouble(tokenizer: BytePair) -> None:
+def test_a_text_without_spaces_is_no_quadratic_trouble(tokenizer: BytePairTokenizer) -> None:
     started = time.process_time()
     tokenizer.encode("没有空格" * 10_000)
     assert time.process_time() - started < 5
@@ -57,17 +57,17 @@ def test_a_text_without_spaces_is_no_quadratic_trouble(tokenizer: BytePair) -> N
     ],
 )
 def test_letters_numbers_and_spaces_of_all_scripts_are_told_apart(text: str, cut: list[str]) -> None:
-    assert list(words(text)) == cut
+    assert list(split_words(text)) == cut
 
 
 @given(st.text())
 def test_words_lose_no_character(text: str) -> None:
-    assert "".join(words(text)) == text
+    assert "".join(split_words(text)) == text
 
 
 @given(st.text(alphabet="abc", max_size=30))
 def test_the_heap_joins_as_the_plain_way_does(text: str) -> None:
-    assert joined(text, RANKS) == plainly_joined(list(text), RANKS)
+    assert merge_pairs(text, RANKS) == plainly_joined(list(text), RANKS)
 
 
 def plainly_joined(parts: list[str], ranks: Mapping[str, int]) -> list[str]:

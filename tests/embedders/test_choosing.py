@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from cofire.embedders.bundled import Bundled
-from cofire.embedders.choosing import embedder_for
+from cofire.embedders.bundled import BundledEmbedder
+from cofire.embedders.factory import create_embedder
 from cofire.embedders.fastembed import FastEmbed
 from cofire.embedders.ollama import Ollama
 from cofire.embedders.openai_compatible import OpenAICompatible
@@ -18,8 +18,8 @@ from tests.embedders.embedding_server import EmbeddingServer
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("bundled", Bundled),
-        (" bundled ", Bundled),
+        ("bundled", BundledEmbedder),
+        (" bundled ", BundledEmbedder),
         ("openai:text-embedding-3-small", OpenAICompatible),
         ("ollama:nomic-embed-text:v1.5", Ollama),
         ("sentence-transformers:BAAI/bge-small-en-v1.5", SentenceTransformers),
@@ -27,7 +27,7 @@ from tests.embedders.embedding_server import EmbeddingServer
     ],
 )
 def test_a_name_gives_its_embedder(name: str, kind: type) -> None:
-    assert type(embedder_for(name)) is kind
+    assert type(create_embedder(name)) is kind
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_name_gives_its_embedder(name: str, kind: type) -> None:
 def test_an_address_after_the_model_is_where_it_is_asked(
     server: EmbeddingServer, name: str, path: str, model: str
 ) -> None:
-    embedder = embedder_for(name.format(url=server.url))
+    embedder = create_embedder(name.format(url=server.url))
     embedder.embed(["text"], "fact")
     embedder.close()
     [asked] = server.asked
@@ -63,14 +63,14 @@ def test_an_address_after_the_model_is_where_it_is_asked(
 )
 def test_a_near_miss_is_suggested(name: str, meant: str) -> None:
     with pytest.raises(InvalidSetting) as caught:
-        embedder_for(name)
+        create_embedder(name)
     assert f"Did you mean {meant}" in caught.value.way_out
 
 
 @pytest.mark.parametrize("name", ["", "word2vec", "@http://host", "42:x"])
 def test_an_unknown_name_gets_the_list(name: str) -> None:
     with pytest.raises(InvalidSetting) as caught:
-        embedder_for(name)
+        create_embedder(name)
     assert "Did you mean" not in caught.value.way_out
     for kind in ("bundled", "openai:MODEL", "ollama:MODEL", "sentence-transformers:MODEL", "fastembed:MODEL"):
         assert kind in caught.value.way_out
@@ -81,13 +81,13 @@ def test_an_unknown_name_gets_the_list(name: str) -> None:
 )
 def test_an_incomplete_name_gets_its_form(name: str) -> None:
     with pytest.raises(InvalidSetting, match="Write it as"):
-        embedder_for(name)
+        create_embedder(name)
 
 
 def test_choosing_loads_no_runtime_and_no_http() -> None:
     program = """
 import sys
-from cofire.embedders.choosing import embedder_for
+from cofire.embedders.factory import embedder_for
 for name in ("bundled", "openai:m", "ollama:m", "sentence-transformers:m", "fastembed:m"):
     embedder_for(name)
 print(sorted({"onnxruntime", "httpx", "sentence_transformers", "fastembed", "torch"} & set(sys.modules)))

@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
+from cofire.algorithms.vector_similarity import normalise_vectors
 from cofire.embedders.base import Vectors
-from cofire.embedders.bundled import Bundled
-from cofire.embedders.bundled_pack import Pack, open_pack, pack_path
-from cofire.embedders.byte_pair import BytePair
-from cofire.embedders.centring import unit
+from cofire.embedders.bundled import BundledEmbedder
+from cofire.embedders.byte_pair import BytePairTokenizer
+from cofire.embedders.granite_pack import GranitePack, find_pack, open_pack
 
 TEXTS = ["", "One.", "PgBouncer sessions should be set to transaction mode for serverless.", "word " * 20]
 
@@ -17,19 +17,19 @@ erf = np.vectorize(math.erf, otypes=[np.float32])
 
 
 @pytest.fixture(scope="module")
-def pack() -> Pack:
-    return open_pack(pack_path())
+def pack() -> GranitePack:
+    return open_pack(find_pack())
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_the_graph_agrees_with_the_definition(bundled: Bundled, pack: Pack, text: str) -> None:
+def test_the_graph_agrees_with_the_definition(bundled: BundledEmbedder, pack: GranitePack, text: str) -> None:
     [vector] = bundled.embed([text], "fact")
     np.testing.assert_allclose(vector, plain_granite(pack, text), atol=2e-5)
 
 
-def plain_granite(pack: Pack, text: str) -> Vectors:
+def plain_granite(pack: GranitePack, text: str) -> Vectors:
     """A RoBERTa encoder (Liu et al., 2019), post-norm, exact gelu, read at its first token."""
-    tokenizer = BytePair(pack.tokenizer)
+    tokenizer = BytePairTokenizer(pack.tokenizer)
     tokens = np.array([tokenizer.opening, *tokenizer.encode(text), tokenizer.closing])
     places = np.arange(len(tokens)) + pack.architecture.position_offset
     embedded = pack.quantised["word_emb"].floats(tokens) + pack.floats["pos_emb"][places] + pack.floats["type_emb"][0]
@@ -40,10 +40,10 @@ def plain_granite(pack: Pack, text: str) -> Vectors:
         wide = dense(pack, f"l{layer}.f1", states)
         wide = wide * (1 + erf(wide / np.sqrt(2))) / 2
         states = normal(pack, f"l{layer}.fln", states + dense(pack, f"l{layer}.f2", wide))
-    return unit(states[0])
+    return normalise_vectors(states[0])
 
 
-def attention(pack: Pack, layer: int, states: Vectors) -> Vectors:
+def attention(pack: GranitePack, layer: int, states: Vectors) -> Vectors:
     heads = pack.architecture.heads
     query, key, value = (
         part.reshape(len(states), heads, -1).swapaxes(0, 1)
@@ -54,11 +54,11 @@ def attention(pack: Pack, layer: int, states: Vectors) -> Vectors:
     return seen.swapaxes(0, 1).reshape(states.shape)
 
 
-def dense(pack: Pack, name: str, rows: Vectors) -> Vectors:
+def dense(pack: GranitePack, name: str, rows: Vectors) -> Vectors:
     return rows @ pack.quantised[f"{name}.w"].floats().T + pack.floats[f"{name}.b"]
 
 
-def normal(pack: Pack, name: str, rows: Vectors) -> Vectors:
+def normal(pack: GranitePack, name: str, rows: Vectors) -> Vectors:
     centre = rows - rows.mean(axis=-1, keepdims=True)
     deviation = np.sqrt(np.square(centre).mean(axis=-1, keepdims=True) + pack.architecture.epsilon)
     return centre / deviation * pack.floats[f"{name}.w"] + pack.floats[f"{name}.b"]

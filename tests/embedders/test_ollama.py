@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cofire.algorithms.vector_similarity import normalise_vectors
 from cofire.embedders.base import Model
-from cofire.embedders.centring import unit
-from cofire.embedders.ollama import Ollama, address
+from cofire.embedders.ollama import Ollama, normalise_address
 from cofire.errors import EmbedderFailed, EmbedderUnavailable
 from tests.embedders.embedding_server import EmbeddingServer, Reply, unused_url, vector_of
 
@@ -23,7 +23,7 @@ def embedder(server: EmbeddingServer) -> Iterator[Ollama]:
 def test_texts_become_unit_vectors_in_their_order(embedder: Ollama) -> None:
     texts = ["first", "second", "third"]
     raw = np.array([vector_of(text, 8) for text in texts], np.float32)
-    np.testing.assert_allclose(embedder.embed(texts, "fact"), unit(raw), atol=1e-6)
+    np.testing.assert_allclose(embedder.embed(texts, "fact"), normalise_vectors(raw), atol=1e-6)
 
 
 def test_model_and_texts_are_posted_in_batches(embedder: Ollama, server: EmbeddingServer) -> None:
@@ -59,7 +59,7 @@ def test_the_environment_says_where_it_is(server: EmbeddingServer, monkeypatch: 
     ],
 )
 def test_an_address_may_be_short(host: str, url: str) -> None:
-    assert address(host) == url
+    assert normalise_address(host) == url
 
 
 def test_a_server_that_does_not_run_is_to_be_started(sleeps: list[float]) -> None:

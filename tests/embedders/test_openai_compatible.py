@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cofire.algorithms.vector_similarity import normalise_vectors
 from cofire.embedders.base import Model
-from cofire.embedders.centring import unit
 from cofire.embedders.openai_compatible import OpenAICompatible
 from cofire.errors import EmbedderFailed, EmbedderUnavailable
 from tests.embedders.embedding_server import EmbeddingServer, Reply, vector_of
@@ -24,7 +24,7 @@ def embedder(server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 
 def expected(*texts: str, dimension: int = 8) -> Any:
-    return unit(np.array([vector_of(text, dimension) for text in texts], np.float32))
+    return normalise_vectors(np.array([vector_of(text, dimension) for text in texts], np.float32))
 
 
 def test_texts_become_unit_vectors_in_their_order(embedder: OpenAICompatible) -> None:

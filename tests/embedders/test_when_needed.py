@@ -5,25 +5,25 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from cofire.embedders.when_needed import WhenNeeded
+from cofire.embedders.base import LazyResource
 
 
 def test_nothing_is_made_before_it_is_needed() -> None:
     made: list[int] = []
-    needed = WhenNeeded(lambda: made.append(1) or object())
+    needed = LazyResource(lambda: made.append(1) or object())
     assert made == []
     assert needed.get() is needed.get()
     assert made == [1]
 
 
 def test_threads_get_the_same_thing() -> None:
-    needed = WhenNeeded(lambda: time.sleep(0.02) or object())
+    needed = LazyResource(lambda: time.sleep(0.02) or object())
     with ThreadPoolExecutor(8) as threads:
         assert len(set(threads.map(lambda _: needed.get(), range(8)))) == 1
 
 
 def test_what_was_let_go_of_is_made_anew() -> None:
-    needed = WhenNeeded(object)
+    needed = LazyResource(object)
     first = needed.get()
     assert needed.let_go() is first
     assert needed.let_go() is None
@@ -39,7 +39,7 @@ def test_a_failure_is_not_kept() -> None:
             raise error
         return "made"
 
-    needed = WhenNeeded(make)
+    needed = LazyResource(make)
     with pytest.raises(ZeroDivisionError):
         needed.get()
     assert needed.get() == "made"

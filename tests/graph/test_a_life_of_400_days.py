@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from cofire import Memory
-from cofire.model import Change, Edge, NewEdge
+from cofire.model import Change, Edge, EdgeWrite
 from cofire.stores.base import Store
 from tests.conftest import Clock, HashedWords, Opening
 
@@ -26,13 +26,13 @@ def lived(memory: Memory, store: Store, clock: Clock, *, days: int) -> dict[str,
     ids["chosen"] = memory.remember("We chose the blue door.", category="decision")
     ids["pinned"] = memory.remember("The key is under the mat.", category="knowledge")
     used, unused = (Edge(ids[a], ids[b], "hebbian", 0.8, 1.0, (), "use") for a, b in (texts[:2], texts[2:4]))
-    store.write(Change(now=clock(), edges=(NewEdge(used), NewEdge(unused)), pins={ids["pinned"]: True}), {})
+    store.write(Change(now=clock(), edges=(EdgeWrite(used), EdgeWrite(unused)), pins={ids["pinned"]: True}), {})
     start = clock.now
     for day in range(1, days + 1):
         clock.now = start + timedelta(days=day)
         if day % USED == 0:
             memory.remember(["The kettle story.", "The teapot story."])
-            store.write(Change(now=clock(), edges=(NewEdge(used, "reinforce"),)), {})
+            store.write(Change(now=clock(), edges=(EdgeWrite(used, "reinforce"),)), {})
         if day % 20 == 0:
             memory.curate()
     return ids

@@ -13,18 +13,18 @@ from typing import Any
 import pytest
 
 from cofire import Memory
-from cofire.carrying import COLUMNS, Carried, Portable
-from cofire.curating import Curation, Review
 from cofire.embedders.base import StoredModel
 from cofire.errors import Conflict, OtherModel
-from cofire.model import Change, Record
+from cofire.model import Change, StoreRecord
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, Store
-from cofire.stores.neo4j import carrying
+from cofire.stores.curation_protocol import ContradictionReview, CurationChange
+from cofire.stores.neo4j import transfer_format
 from cofire.stores.neo4j.store import Neo4jStore
 from cofire.stores.sqlite.store import SqliteStore
-from cofire.verbs import copying
-from cofire.verbs.copying import Copied
+from cofire.stores.transfer_format import TRANSFER_COLUMNS, TransferableStore, TransferBatch
+from cofire.verbs import transfer
 from cofire.verbs.remember import Progress
+from cofire.verbs.transfer import CopyResult
 from scripts.house import ROOT
 from tests.conftest import START, Clock, HashedWords, Lent, sqlite_store
 from tests.neo4j_server import empty, empty_store, in_turn
@@ -69,7 +69,7 @@ def server(neo4j_url: str) -> Iterator[Neo4jStore]:
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copying, "BATCH", 4)
+    monkeypatch.setattr(transfer, "COPY_BATCH", 4)
 
 
 def live(store: Store) -> None:
@@ -95,8 +95,11 @@ def live(store: Store) -> None:
             found = other.recall("green tea in Porto on day 5")
             other.feedback(found, helped=found.ids[0], hurt=found.ids[-1])
         clock.now += timedelta(days=1)
-    reviews = (Review(ids[5], ids[6], "they disagree"), Review(ids[6], ids[7], "so do these", "dismissed"))
-    store.write(Change(now=clock(), curation=Curation(reviews=reviews)), {})
+    reviews = (
+        ContradictionReview(ids[5], ids[6], "they disagree"),
+        ContradictionReview(ids[6], ids[7], "so do these", "dismissed"),
+    )
+    store.write(Change(now=clock(), curation=CurationChange(reviews=reviews)), {})
     move_in_halfway(store, ids)
     memory.remember("Told after words were counted, and not dreamed of.", session="talk")
     [edge] = [edge for edge in memory.edges() if edge.kind == "reminds of"]
@@ -109,12 +112,12 @@ def move_in_halfway(store: Store, ids: list[str]) -> None:
     assert record is not None
     stored = StoredModel.decode(record.value)
     incoming = StoredModel(HashedWords("newer").model, stored.mean, stored.resting, stored.silent_below)
-    store.write(Change(now=NOW, records=(Record(INCOMING_RECORD, incoming.encode()),)), {})
+    store.write(Change(now=NOW, records=(StoreRecord(INCOMING_RECORD, incoming.encode()),)), {})
     store.write(Change(now=NOW, vectors={ids[0]: bytes(range(64)), ids[1]: bytes(64)}), {})
 
 
-def run(source: Portable, target: Portable) -> Copied:
-    return copying.copy(source, target, now=NOW, advance=lambda step: None)
+def run(source: TransferableStore, target: TransferableStore) -> CopyResult:
+    return transfer.copy(source, target, now=NOW, advance=lambda step: None)
 
 
 def answers(store: Any) -> list[list[tuple[str, float]]]:
@@ -134,7 +137,7 @@ class Stopping(Lent):
         super().__init__(store)
         self.batches = batches
 
-    def take_in(self, carried: Carried, now: datetime) -> None:
+    def take_in(self, carried: TransferBatch, now: datetime) -> None:
         if self.batches == 0:
             raise ConnectionResetError
         self.batches -= 1
@@ -152,7 +155,7 @@ def test_a_copy_in_a_file_is_the_same_and_answers_the_same(source: SqliteStore, 
     assert target.check() == []
     assert answers(target) == answers(source)
     assert sum(map(bool, answers(source))) >= 6
-    assert all(target.history(id) == source.history(id) for id in copying.hashes(source))
+    assert all(target.history(id) == source.history(id) for id in transfer.read_hashes(source))
 
 
 @in_turn
@@ -177,7 +180,7 @@ def test_a_copy_on_a_server_is_found_by_the_same_words_as_if_it_was_told_there(
 
 def looked_up_by(server: Neo4jStore) -> dict[str, tuple[set[str], ...]]:
     """What the full-text index reads of each fact: its words, those of its descriptions, its marks."""
-    nodes = server.taken(list(copying.hashes(server))).rows["facts"]
+    nodes = server.taken(list(transfer.read_hashes(server))).rows["facts"]
     return {
         node["text"]: tuple({*node.get(name, "").split()} for name in ("tokens", "hinted", "marks")) for node in nodes
     }
@@ -186,15 +189,15 @@ def looked_up_by(server: Neo4jStore) -> dict[str, tuple[set[str], ...]]:
 @in_turn
 def test_every_part_of_a_node_is_carried_or_follows_from_the_rest(server: Neo4jStore) -> None:
     live(server)
-    rows = server.taken(list(copying.hashes(server))).rows
-    carried = {*COLUMNS["facts"], "tags", "hours", "descriptions", "descriptions_made", "history"}
-    carried |= {name for parts in carrying.PROPERTIES.values() for name in parts.values()}
+    rows = server.taken(list(transfer.read_hashes(server))).rows
+    carried = {*TRANSFER_COLUMNS["facts"], "tags", "hours", "descriptions", "descriptions_made", "history"}
+    carried |= {name for parts in transfer_format.PROPERTY_TABLES.values() for name in parts.values()}
     follows, behind = (
         {"content", "number", "told", "tokens", "hinted", "marks", "metadata_values"},
         {"SHOWED", "JUDGED"},
     )
     assert {name for node in rows["facts"] for name in node} <= carried | follows
-    assert set(rows) - {"facts", "cited", "models"} == {*carrying.RELATIONSHIPS} | behind
+    assert set(rows) - {"facts", "cited", "models"} == {*transfer_format.RELATIONSHIP_TABLES} | behind
 
 
 @in_turn
@@ -232,13 +235,13 @@ def test_a_killed_copy_goes_on_where_it_was(source: SqliteStore, target: SqliteS
 KILLED = f"""
 import os, sys
 from cofire import copying
-from cofire.verbs import copying as verb
+from cofire.verbs import transfer as verb
 
 def advance(step):
     if step.done == 8:
         os.kill(os.getpid(), {signal.SIGKILL:d})
 
-verb.BATCH = 4
+verb.COPY_BATCH = 4
 copying.copy(sys.argv[1], sys.argv[2], advance=advance)
 """
 
@@ -261,7 +264,7 @@ def test_what_the_source_learned_since_is_brought_after(source: SqliteStore, tar
 
 def test_progress_is_told_up_to_the_end(source: SqliteStore, target: SqliteStore) -> None:
     told: list[Progress] = []
-    copying.copy(source, target, now=NOW, advance=told.append)
+    transfer.copy(source, target, now=NOW, advance=told.append)
     assert [step.done for step in told if step.doing == "copying"] == [4, 8, 12, 13]
     assert [(step.done, step.total) for step in told][-1] == (26, 26)
 
@@ -270,12 +273,12 @@ def test_a_target_with_facts_of_its_own_is_refused_untouched(source: SqliteStore
     own = Memory(Lent(target), embedder=None).remember("Something else.")
     with pytest.raises(Conflict, match=f"not in the source: 1, the first of them {own}"):
         run(source, target)
-    assert list(copying.hashes(target)) == [own]
+    assert list(transfer.read_hashes(target)) == [own]
 
 
 def test_a_target_where_a_fact_says_something_else_is_refused(source: SqliteStore, target: SqliteStore) -> None:
     run(source, target)
-    changed = next(iter(copying.hashes(target)))
+    changed = next(iter(transfer.read_hashes(target)))
     Memory(Lent(target), embedder=HashedWords()).update(changed, text="Ana never drank anything.")
     with pytest.raises(Conflict, match=f"say something else in the target: 1, the first of them {changed}"):
         run(source, target)
@@ -286,7 +289,7 @@ def test_a_target_of_another_model_is_refused(source: SqliteStore, target: Sqlit
     other.forget(other.remember("Gone soon."))
     with pytest.raises(OtherModel, match=r"for vectors of other \(16 numbers\), the source has those of hashed-words"):
         run(source, target)
-    assert copying.hashes(target) == {}
+    assert transfer.read_hashes(target) == {}
 
 
 def test_a_difference_is_named(source: SqliteStore, target: SqliteStore) -> None:
@@ -294,20 +297,20 @@ def test_a_difference_is_named(source: SqliteStore, target: SqliteStore) -> None
     [edge] = [edge for edge in Memory(Lent(target), embedder=None).edges() if edge.kind == "causes"]
     target.write(Change(now=NOW, ended=(edge,), pins={edge.source: True}), {})
     with pytest.raises(Conflict, match=rf"differ in facts \(1, the first of {edge.source}\), edges \(1, the first of"):
-        copying.compare(source, target, advance=lambda step: None)
+        transfer.compare(source, target, advance=lambda step: None)
 
 
 def test_a_changed_vector_is_noticed(source: SqliteStore, target: SqliteStore) -> None:
     run(source, target)
-    id = next(iter(copying.hashes(source)))
-    record = Record(INCOMING_RECORD, b"" if (found := source.record(INCOMING_RECORD)) is None else found.value)
+    id = next(iter(transfer.read_hashes(source)))
+    record = StoreRecord(INCOMING_RECORD, b"" if (found := source.record(INCOMING_RECORD)) is None else found.value)
     target.write(Change(now=NOW, records=(record,), vectors={id: bytes(range(1, 65))}), {})
     with pytest.raises(Conflict, match=rf"differ in incoming \(1, the first of {id}\)\."):
-        copying.compare(source, target, advance=lambda step: None)
+        transfer.compare(source, target, advance=lambda step: None)
 
 
 def test_every_table_of_facts_is_carried_or_known_to_stay_behind(source: SqliteStore) -> None:
-    tables = set(source.taken(list(copying.hashes(source))).rows)
+    tables = set(source.taken(list(transfer.read_hashes(source))).rows)
     carried = {"facts", "tags", "vectors", "vectors_incoming", "mentions", "subjects", "graph_edges"}
     carried |= {"association_edges", "fact_importance", "fact_use", "descriptions", "citations", "fact_history"}
     carried |= {"archived_because", "superseded", "reviews", "exposures"}

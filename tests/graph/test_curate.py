@@ -13,12 +13,12 @@ from hypothesis import strategies as some
 
 from cofire import Memory
 from cofire.async_memory import AsyncMemory
-from cofire.dreaming import BackgroundCurator
 from cofire.errors import NotFound
-from cofire.model import Change, Edge, NewEdge
+from cofire.model import Change, Edge, EdgeWrite
+from cofire.runtime.background import BackgroundCurator
 from cofire.stores.base import Store
-from cofire.stores.reference import ReferenceStore
 from tests.conftest import START, Clock, HashedWords, Opening
+from tests.reference_store.store import ReferenceStore
 
 KINDS = ("hebbian", "auto_link", "co_occurs", "bridge")
 
@@ -36,7 +36,7 @@ def drawn(memory: Memory, store: Store, clock: Clock, kind: str = "hebbian", wei
     """Two facts, and an edge between them as memory itself would make it."""
     a, b = memory.remember([f"{kind} one", f"{kind} two"])
     edge = Edge(a, b, kind, weight, **{"confidence": 1.0, "origin": "dream", **said})
-    store.write(Change(now=clock(), edges=(NewEdge(edge),)), {})
+    store.write(Change(now=clock(), edges=(EdgeWrite(edge),)), {})
     return edge
 
 
@@ -88,7 +88,7 @@ def test_a_faded_edge_that_is_strengthened_begins_anew(opened: Any, store: Store
     clock.now += timedelta(days=50)
     memory.curate()
     left = only(memory, "hebbian").weight
-    store.write(Change(now=clock(), edges=(NewEdge(edge, "reinforce"),)), {})
+    store.write(Change(now=clock(), edges=(EdgeWrite(edge, "reinforce"),)), {})
     clock.now += timedelta(days=20)
     assert memory.curate().faded == 0
     assert only(memory, "hebbian").weight == left

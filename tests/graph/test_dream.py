@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from cofire import Memory
-from cofire.driving import run
 from cofire.errors import StoreFull
-from cofire.stores.base import Kin
-from cofire.verbs.dream import Dreamed, dream
-from cofire.verbs.late_linking import late_pairs
+from cofire.runtime.runner import run_steps
+from cofire.stores.base import NeighbourCandidates
+from cofire.verbs.dream import DreamResult, dream
+from cofire.verbs.edge_selection import select_deferred_links
 from tests.conftest import HashedWords, Opening
 
 TEAM = [
@@ -170,7 +170,7 @@ def test_a_dream_that_breaks_in_the_middle_leaves_nothing_half_written(memory: M
 
     broken = type(world)(Full(), world.embedder, world.clock, world.mint, world.reader)
     with pytest.raises(StoreFull):
-        run(dream(None, memory.settings()), broken)
+        run_steps(dream(None, memory.settings()), broken)
     assert memory.edges() == before
     assert memory.stats().size.waiting == 6
     assert memory.dream().facts == 6
@@ -222,7 +222,7 @@ def test_stats_say_when_to_dream(memory: Memory) -> None:
     assert memory.stats().advice == ""
 
 
-def meanwhile(memory: Memory, act: Callable[[], object]) -> Dreamed:
+def meanwhile(memory: Memory, act: Callable[[], object]) -> DreamResult:
     """A dream, with something done between what it computes and what it writes."""
     world, done = memory._opened.world, list[object]()
 
@@ -236,7 +236,7 @@ def meanwhile(memory: Memory, act: Callable[[], object]) -> Dreamed:
             return world.store.write(change, expects)
 
     changing = type(world)(Changing(), world.embedder, world.clock, world.mint, world.reader)
-    dreamed = run(dream(None, memory.settings()), changing)
+    dreamed = run_steps(dream(None, memory.settings()), changing)
     assert done
     return dreamed
 
@@ -260,6 +260,8 @@ def test_a_fact_that_is_tagged_during_a_dream_is_dreamed_of_with_its_tags(memory
 
 def test_who_is_kin_twice_takes_one_place_among_the_linked() -> None:
     near, again = 0.9, 0.9000001
-    kin = Kin(("a", "b", "c", "d"), np.array([3, 3, 3]), np.array([0, 0, 1]), np.array([near, again, 0.8]))
-    pairs = late_pairs(kin, 0.7, 2)
+    kin = NeighbourCandidates(
+        ("a", "b", "c", "d"), np.array([3, 3, 3]), np.array([0, 0, 1]), np.array([near, again, 0.8])
+    )
+    pairs = select_deferred_links(kin, 0.7, 2)
     assert [pairs.ids[row] for row in pairs.old.tolist()] == ["a", "b"]

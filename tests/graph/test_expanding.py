@@ -7,21 +7,20 @@ from dataclasses import replace
 import pytest
 
 from cofire import Memory
-from cofire.dynamics import diffusion, energy, synapse
-from cofire.graph_asks import Expand
-from cofire.model import Where
-from cofire.stores.base import Conducting, Store
-from cofire.verbs.energising import energise
-from cofire.verbs.spreading import diffuse
-from cofire.verbs.spreading import synapse as spread_synapse
+from cofire.algorithms import diffusion, energy, synapse
+from cofire.model import FactFilter
+from cofire.recall.energy_paths import spread_energy
+from cofire.recall.spreading import spread_diffusion, spread_synapse
+from cofire.runtime.store_effects import ExpandLinks
+from cofire.stores.base import ExpansionOptions, Store
 from tests.conftest import START
 from tests.verbs.answering import answers_from
 from tests.verbs.wandering import shared
 
-EVERYWHERE = Conducting(Where(now=START), kinds=None, floor=0.0, most=100)
+EVERYWHERE = ExpansionOptions(FactFilter(now=START), kinds=None, floor=0.0, most=100)
 
 
-def leads(store: Store, id: str, conducting: Conducting = EVERYWHERE) -> set[str]:
+def leads(store: Store, id: str, conducting: ExpansionOptions = EVERYWHERE) -> set[str]:
     found = store.expand([id], conducting)
     return {found.ids[row] for row in found.target.tolist()}
 
@@ -49,7 +48,7 @@ def test_a_link_below_the_floor_is_not_followed(wordy: Memory, store: Store) -> 
     a, b, c = wordy.remember(["one", "two", "three"])
     wordy.connect(a, b, kind="supports", confidence=0.19)
     wordy.connect(a, c, kind="supports")
-    floor = Conducting(EVERYWHERE.where, kinds=None, floor=0.2, most=100)
+    floor = ExpansionOptions(EVERYWHERE.where, kinds=None, floor=0.2, most=100)
     assert leads(store, a, floor) == {c}
 
 
@@ -64,14 +63,14 @@ def test_activation_spreads_alike_whether_a_store_goes_on_by_itself_or_is_asked_
     for (source, target), weight in weights.items():
         graph.setdefault(source, {})[target] = weight
     trusted = {source: {target: weight / 2 for target, weight in led.items()} for source, led in graph.items()}
-    answers = answers_from({Expand: lambda ask: store.expand(ask.ids, ask.conducting, ask.least)})
+    answers = answers_from({ExpandLinks: lambda ask: store.expand(ask.ids, ask.conducting, ask.least)})
     stored = replace(EVERYWHERE, names=False)
-    page = synapse.Rule(0.5, 0.8, 0.5, 1.0, 7, None)
-    flow, paths = diffusion.Rule(0.7, 2, 40, 0.85, 8), energy.Rule(5, 0.005, 3)
+    page = synapse.SynapseRule(0.5, 0.8, 0.5, 1.0, 7, None)
+    flow, paths = diffusion.DiffusionRule(0.7, 2, 40, 0.85, 8), energy.EnergyRule(5, 0.005, 3)
     active = answers.run(spread_synapse({a: 1.0}, stored, page, 3, tau=0.12)).activation
-    assert active == pytest.approx(synapse.spread_plainly(graph, {a: 1.0}, page, rounds=3))
-    active = answers.run(diffuse({a: 1.0}, stored, flow)).activation
-    assert active == pytest.approx(diffusion.diffuse_plainly(trusted, {a: 1.0}, flow))
-    active = answers.run(energise({a: 1.0}, stored, paths, tags=frozenset(), tag_floor=0.15)).activation
-    plain = energy.explore_plainly(shared(graph, 0.5), a, 1.0, paths)
+    assert active == pytest.approx(synapse.run_synapse_rounds_reference(graph, {a: 1.0}, page, rounds=3))
+    active = answers.run(spread_diffusion({a: 1.0}, stored, flow)).activation
+    assert active == pytest.approx(diffusion.diffuse_activation_reference(trusted, {a: 1.0}, flow))
+    active = answers.run(spread_energy({a: 1.0}, stored, paths, tags=frozenset(), tag_floor=0.15)).activation
+    plain = energy.explore_energy_paths_reference(shared(graph, 0.5), a, 1.0, paths)
     assert active == pytest.approx({id: e for path in plain for id, e in zip(path.ids, path.energies, strict=True)})

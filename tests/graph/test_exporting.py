@@ -12,9 +12,9 @@ from xml.etree import ElementTree
 import pytest
 
 from cofire import Memory
-from cofire.driving import run
 from cofire.errors import InvalidFact, InvalidInput, StoreFull, StoreNotOpened
-from cofire.verbs.loading import load
+from cofire.runtime.runner import run_steps
+from cofire.verbs.transfer import load
 from tests.conftest import Clock, Opening
 
 AT = datetime(2025, 5, 8, 13, 56, tzinfo=UTC)
@@ -308,6 +308,6 @@ def test_a_load_that_stops_before_its_edges_leaves_no_fact_unmarked(open_memory:
             return world.store.write(change, expects)
 
     with pytest.raises(StoreFull):
-        run(load(tmp_path / "all.jsonl", other.settings()), replace(world, store=Full()))
+        run_steps(load(tmp_path / "all.jsonl", other.settings()), replace(world, store=Full()))
     assert [(fact.text, fact.pinned) for fact in other.facts()] == [("Tea is green.", True)]
     assert other.stats().size.archived == 1

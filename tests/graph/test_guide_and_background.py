@@ -11,15 +11,16 @@ from typing import Any
 
 import pytest
 
-from cofire import Memory, dreaming
-from cofire.dreaming import BackgroundCurator, BackgroundDreamer
+from cofire import Memory
 from cofire.errors import InvalidInput, StoreBusy
-from cofire.guide import PAGES
+from cofire.guide import VERB_GUIDES
+from cofire.runtime import background
+from cofire.runtime.background import BackgroundCurator, BackgroundDreamer
 from tests.conftest import Clock, HashedWords
 
 
 def test_every_page_names_an_existing_verb_and_says_what_when_cost_and_next(memory: Memory) -> None:
-    for verb in PAGES:
+    for verb in VERB_GUIDES:
         assert callable(getattr(memory, verb))
         text = memory.guide(verb)
         assert all(f"{part}: " in text for part in ("what", "when", "cost", "next"))
@@ -31,7 +32,7 @@ def test_the_page_on_dreams_says_that_shared_tags_raise_connectivity(memory: Mem
 
 
 def test_without_a_verb_the_guide_has_a_line_on_each(memory: Memory) -> None:
-    assert [line.split(":")[0] for line in memory.guide().splitlines()] == list(PAGES)
+    assert [line.split(":")[0] for line in memory.guide().splitlines()] == list(VERB_GUIDES)
 
 
 def test_an_unknown_verb_gets_a_suggestion(memory: Memory) -> None:
@@ -86,7 +87,7 @@ def test_facts_that_wait_long_enough_start_a_dream() -> None:
 
 
 def test_an_open_memory_dreams_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dreaming, "LOOK_EVERY_SECONDS", 0.01)
+    monkeypatch.setattr(background, "POLL_SECONDS", 0.01)
     with Memory(tmp_path / "m.db", embedder=HashedWords(), settings={"dream.after_facts": 2}) as memory:
         memory.remember(["one two three", "one two four"])
         deadline = time.monotonic() + 20
@@ -127,7 +128,7 @@ def working_curator(work: Callable[[], None]) -> BackgroundCurator:
 def test_work_in_the_background_that_fails_is_logged_and_tried_again(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, watching: Any, error: Exception
 ) -> None:
-    monkeypatch.setattr(dreaming, "LOOK_EVERY_SECONDS", 0.001)
+    monkeypatch.setattr(background, "POLL_SECONDS", 0.001)
     tries: list[int] = []
     with caplog.at_level(logging.WARNING, logger="cofire"):
         until_tried_twice(watching(failing(error, tries)), tries)

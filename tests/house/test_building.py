@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import hatch_build
-from cofire.kernels import library
+from cofire.index import native
 from scripts.house import ROOT
 
 ZIG = ["python", "-m", "ziglang", "cc"]
@@ -50,7 +50,7 @@ def wheel(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_library_is_made_where_it_is_looked_for() -> None:
-    assert Path(library.__file__).with_name(library.FILE).samefile(hatch_build.LIBRARY)
+    assert native.library_path().samefile(hatch_build.LIBRARY)
 
 
 def test_the_compiler_that_is_named_comes_first(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,7 +128,7 @@ def test_without_a_compiler_the_wheel_is_for_everybody_and_says_so(tmp_path: Pat
     assert ran.returncode == 0, ran.stderr
     [made] = tmp_path.glob("*.whl")
     assert made.name.endswith("-py3-none-any.whl")
-    assert [name for name in zipfile.ZipFile(made).namelist() if name.endswith(library.FILE)] == []
+    assert [name for name in zipfile.ZipFile(made).namelist() if name.endswith(native.FILE)] == []
     assert "there is no C compiler" in " ".join((ran.stdout + ran.stderr).split())
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import hatch_build
-from cofire.kernels import library
+from cofire.index import native
 from scripts.house import PACKAGE, ROOT
 
 # Both packages are built once, on one worker.
@@ -38,7 +38,7 @@ def sources() -> set[str]:
 def test_wheel_holds_the_whole_package_and_nothing_else(built: Path) -> None:
     [wheel] = built.glob("*.whl")
     inside = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    compiled = {f"cofire/kernels/{library.FILE}"} if hatch_build.compiler() else set()
+    compiled = {f"cofire/index/kernels/{native.FILE}"} if hatch_build.compiler() else set()
     assert "cofire/py.typed" in inside
     assert inside == sources() | compiled
 
@@ -55,7 +55,7 @@ def test_wheel_carries_licence_and_command(built: Path) -> None:
     [licence] = [name for name in archive.namelist() if name.endswith("licenses/LICENSE")]
     [commands] = [name for name in archive.namelist() if name.endswith("entry_points.txt")]
     assert archive.read(licence) == (ROOT / "LICENSE").read_bytes()
-    assert b"cofire = cofire.doors.cli.main:main" in archive.read(commands)
+    assert b"cofire = cofire.cli.main:main" in archive.read(commands)
 
 
 def test_sdist_holds_sources_and_no_litter(built: Path) -> None:
@@ -69,5 +69,5 @@ def test_sdist_holds_sources_and_no_litter(built: Path) -> None:
         *("src", "tests", "scripts", "requirements", "docs", "benchmarks", "web", "plugins", "PKG-INFO", ".gitignore"),
         *("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md"),
     }
-    litter = (".pyc", ".db", ".db-wal", library.SUFFIX)
+    litter = (".pyc", ".db", ".db-wal", native.SUFFIX)
     assert [name for name in inside if name.endswith(litter) or "node_modules" in name] == []

@@ -15,7 +15,7 @@ import hatch_build
 from scripts.check_dist import check, main
 from scripts.house import ROOT
 
-PAGE = "cofire/doors/http/page/index.html"
+PAGE = "cofire/http/page/index.html"
 needs_npm = pytest.mark.skipif(shutil.which("npm") is None, reason="There is no npm.")
 
 
@@ -102,7 +102,7 @@ def write_wheel(folder: Path, tag: str, files: dict[str, bytes]) -> Path:
 
 WHOLE_PAGE = {PAGE: b'<script src="./assets/main.js"></script>', PAGE.replace("index.html", "assets/main.js"): b""}
 ELF = b"\x7fELF" + bytes(14)
-LIBRARY = "cofire/kernels/cofire_kernels.so"
+LIBRARY = "cofire/index/kernels/cofire_kernels.so"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ SHOW_MODULES = "import sys; print(*sorted(sys.modules), file=sys.stderr)"
 SHOW_HELP = """
 import atexit, sys
 atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr))
-from cofire.doors.cli.main import main
+from cofire.cli.main import main
 sys.argv = ["cofire", "--help"]
 main()
 """

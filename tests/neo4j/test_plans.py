@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import neo4j
 import pytest
 
-from cofire.dynamics.context import Context
+from cofire.algorithms.session_context import SessionContext
 from cofire.memory import Memory
-from cofire.metadata_filter import conditions
-from cofire.model import Edge, NewEdge
-from cofire.stores.base import Conducting, EdgeFilter, WordCue
-from cofire.stores.neo4j import searching
-from cofire.stores.neo4j.connecting import Neo4jOptions
-from cofire.stores.neo4j.querying import Query, Rows
+from cofire.model import Edge, EdgeWrite
+from cofire.stores.base import EdgeFilter, ExpansionOptions, KeywordQuery
+from cofire.stores.metadata_filter import parse_conditions
+from cofire.stores.neo4j import search
+from cofire.stores.neo4j.connection import Neo4jOptions
+from cofire.stores.neo4j.cypher import CypherQuery, Rows
 from cofire.stores.neo4j.store import Neo4jStore
 from tests.conftest import Clock, HashedWords
 from tests.neo4j_server import OPTIONS, empty, missing, server
@@ -24,10 +24,10 @@ from tests.stores.making import DAY, MODEL, NOW, Pen, asked, everywhere, holding
 
 pytestmark = pytest.mark.xdist_group("plans")
 
-LENDING = Context(before=0.5, after=0.2, decay=0.5, reach=2, short=25)
-CUE = WordCue(("tea", "pot"), (1.0, 1.0), 4.0, 0.8, 0.6, 0.5, LENDING, (True, True))
+LENDING = SessionContext(before=0.5, after=0.2, decay=0.5, reach=2, short=25)
+CUE = KeywordQuery(("tea", "pot"), (1.0, 1.0), 4.0, 0.8, 0.6, 0.5, LENDING, (True, True))
 WHERE = everywhere(scopes=("default",), tags=frozenset({"hot"}), speakers=frozenset({"Ana"}))
-BY_METADATA = everywhere(metadata=conditions({"project": "p1", "number": {"gte": 3}}))
+BY_METADATA = everywhere(metadata=parse_conditions({"project": "p1", "number": {"gte": 3}}))
 FACTS = 60
 
 
@@ -49,7 +49,7 @@ class Noting(Neo4jStore):
 
     def __init__(self, *parts: Any) -> None:
         super().__init__(*parts)
-        self.noted: list[Query] = []
+        self.noted: list[CypherQuery] = []
 
     @classmethod
     def at(cls, url: str, options: Neo4jOptions = OPTIONS) -> Noting:
@@ -57,7 +57,7 @@ class Noting(Neo4jStore):
         assert isinstance(opened, cls)
         return opened
 
-    def _rows(self, query: Query) -> Rows:
+    def _rows(self, query: CypherQuery) -> Rows:
         self.noted.append(query)
         return super()._rows(query)
 
@@ -65,7 +65,7 @@ class Noting(Neo4jStore):
         """The steps of the plans for all that was asked."""
         return [step for query in self.noted for step in _steps(self._plan(query))]
 
-    def _plan(self, query: Query) -> Any:
+    def _plan(self, query: CypherQuery) -> Any:
         text = neo4j.Query(f"EXPLAIN {query.text}")
         found = self._driver.execute_query(text, dict(query.parameters), database_=self._address.database)
         return found.summary.plan
@@ -74,7 +74,7 @@ class Noting(Neo4jStore):
         """How often the server looked at something stored, for all that was asked."""
         return sum(_hits(self._profile(query)) for query in self.noted)
 
-    def _profile(self, query: Query) -> Any:
+    def _profile(self, query: CypherQuery) -> Any:
         text = neo4j.Query(f"PROFILE {query.text}")
         return self._driver.execute_query(
             text, dict(query.parameters), database_=self._address.database
@@ -136,7 +136,7 @@ def ids(opened: Noting) -> list[str]:
         for n in range(FACTS)
     ]
     told = [one.id for one in pen.write(*news, reach=2).facts]
-    pen.write(edges=tuple(NewEdge(Edge(a, b, "supports", 0.5, 0.9)) for a, b in zip(told, told[7:], strict=False)))
+    pen.write(edges=tuple(EdgeWrite(Edge(a, b, "supports", 0.5, 0.9)) for a, b in zip(told, told[7:], strict=False)))
     pen.recount("default", sample=5)
     return told
 
@@ -164,7 +164,7 @@ QUESTIONS: dict[str, Callable[[Noting, list[str]], object]] = {
     "known": lambda store, ids: store.known(["name 1", "name 2"], WHERE, 3),
     "speaking": lambda store, ids: store.speaking("default", {"name 1": ["tea"], "no name": ["tea"]}, 100, True),
     "paths": lambda store, ids: store.paths(ids[:3], WHERE, 100, 30),
-    "expand": lambda store, ids: store.expand(ids[:3], Conducting(WHERE, None, 0.1, 10)),
+    "expand": lambda store, ids: store.expand(ids[:3], ExpansionOptions(WHERE, None, 0.1, 10)),
     "statistics": lambda store, ids: store.statistics(["default"], ["tea"]),
     "importance": lambda store, ids: store.importance(ids),
     "uses": lambda store, ids: store.uses(ids),
@@ -188,7 +188,9 @@ def test_metadata_are_looked_up_in_the_full_text_index(store: Noting, ids: list[
     [query] = store.noted
     assert any("db.index.fulltext.queryNodes" in step.details for step in store.steps())
     found = store._rows(
-        Query("CALL db.index.fulltext.queryNodes($index, $marked) YIELD node RETURN [node.id] AS row", query.parameters)
+        CypherQuery(
+            "CALL db.index.fulltext.queryNodes($index, $marked) YIELD node RETURN [node.id] AS row", query.parameters
+        )
     )
     assert len(found) == FACTS // 3
 
@@ -196,9 +198,9 @@ def test_metadata_are_looked_up_in_the_full_text_index(store: Noting, ids: list[
 def test_nearest_facts_with_some_metadata_are_compared_one_by_one(
     store: Noting, ids: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searching, "FEW", FACTS // 3)
-    monkeypatch.setattr(searching, "WIDEST", 1)
-    by_project = everywhere(metadata=conditions({"project": "p1"}))
+    monkeypatch.setattr(search, "EXACT_SEARCH_LIMIT", FACTS // 3)
+    monkeypatch.setattr(search, "MAX_VECTOR_CANDIDATES", 1)
+    by_project = everywhere(metadata=parse_conditions({"project": "p1"}))
     assert set(store.nearest(asked(1, 1, 0, 0), FACTS, by_project, 1)) == {ids[n] for n in range(FACTS) if n % 3 == 1}
     assert len(store.noted) == 1
     assert scans(store.steps()) == []
@@ -211,7 +213,7 @@ def test_facts_to_link_are_found_by_an_index_in_two_round_trips(store: Noting, i
 
 
 def test_a_scan_would_be_noticed(store: Noting, ids: list[str]) -> None:
-    store._rows(Query("MATCH (f:Fact) WHERE f.text = 'tea' RETURN [f.id] AS row"))
+    store._rows(CypherQuery("MATCH (f:Fact) WHERE f.text = 'tea' RETURN [f.id] AS row"))
     assert scans(store.steps()) == [Step("NodeByLabelScan", "f:Fact")]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cofire import AsyncMemory, Memory
-from cofire.settings import K
+from cofire.settings.table import RECALL_K
 from tests.conftest import Clock, HashedWords
 from tests.neo4j_server import IN_TURN, empty, queries_sent
 
@@ -74,7 +74,7 @@ def test_who_awaits_asks_no_oftener(memory: Memory, neo4j_url: str) -> None:
 
 ANSWERS: dict[str, Callable[[Memory], Any]] = {
     "a recall": lambda memory: [(hit.id, round(hit.score, 6), hit.path) for hit in memory.recall(QUESTION)],
-    "settings": lambda memory: memory.settings()[K],
+    "settings": lambda memory: memory.settings()[RECALL_K],
     "a fact": lambda memory: memory.facts(memory.recall(QUESTION).ids[:1])[0].pinned,
 }
 

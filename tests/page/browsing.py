@@ -15,7 +15,7 @@ from scripts.house import ROOT
 from scripts.screenshots import BROWSER, chromium, heard, running
 
 WEB = ROOT / "web"
-PAGE = ROOT / "src" / "cofire" / "doors" / "http" / "page" / "index.html"
+PAGE = ROOT / "src" / "cofire" / "http" / "page" / "index.html"
 _SENTENCE = re.compile(r'^  "(?P<sentence>[^"]+)": (?:async )?\(', re.MULTILINE)
 
 

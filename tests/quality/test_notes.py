@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from cofire import Memory
-from cofire.benching.arms import WITHOUT_GRAPH
-from cofire.benching.evaluation_sets import EvaluationSet, load
+from cofire.evaluation.baselines import WITHOUT_GRAPH
+from cofire.evaluation.datasets import EvaluationSet, load_set
 
 pytestmark = pytest.mark.xdist_group("notes")
 
@@ -23,7 +23,7 @@ Found = Mapping[str, float]
 
 @pytest.fixture(scope="module")
 def notes() -> EvaluationSet:
-    return load(NOTES, limit=None)
+    return load_set(NOTES, limit=None)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cofire import Memory
-from cofire.benching.arms import WITHOUT_GRAPH
+from cofire.evaluation.baselines import WITHOUT_GRAPH
 from tests.quality.world import Question, World, world
 
 NONSENSE = ("xyzzy quantum banana telescope", "How do I renew a passport in Peru?", "Welche Farbe hat der Mond heute?")

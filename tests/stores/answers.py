@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from cofire.embedders.base import Vectors
-from cofire.model import Where
-from cofire.stores.base import Conducting, Evidence, NamePaths, Store
+from cofire.model import FactFilter
+from cofire.stores.base import ExpansionOptions, FactFeatures, NameLinkTable, Store
 
 DECIMALS = 6
 
@@ -26,7 +26,7 @@ class Step(NamedTuple):
     leads: list[tuple[str, float, int]]
 
 
-def steps(found: NamePaths) -> dict[tuple[str, str], Step]:
+def steps(found: NameLinkTable) -> dict[tuple[str, str], Step]:
     """Paths by holder and name, in the order in which they lead."""
     leads: dict[int, list[tuple[str, float, int]]] = {}
     for step, target, strength, there in zip(found.step, found.target, found.strength, found.there, strict=True):
@@ -38,18 +38,18 @@ def steps(found: NamePaths) -> dict[tuple[str, str], Step]:
     }
 
 
-def paths(store: Store, ids: Sequence[str], where: Where, common: int, most: int) -> Any:
+def paths(store: Store, ids: Sequence[str], where: FactFilter, common: int, most: int) -> Any:
     found = store.paths(ids, where, common, most)
     loose = dict(zip(found.ids, found.loose.tolist(), strict=True))
     return found.ids[: len(ids)], loose, {key: rounded_numbers(step) for key, step in steps(found).items()}
 
 
-def known(store: Store, names: Sequence[str], where: Where, most: int) -> Any:
+def known(store: Store, names: Sequence[str], where: FactFilter, most: int) -> Any:
     found = store.known(names, where, most)
     return sorted((one.name, one.mentioned, rounded_numbers(list(one.about.items()))) for one in found)
 
 
-def expansion(store: Store, ids: Sequence[str], conducting: Conducting) -> Any:
+def expansion(store: Store, ids: Sequence[str], conducting: ExpansionOptions) -> Any:
     found = store.expand(ids, conducting)
     ends = [[found.ids[row] for row in rows] for rows in (found.source, found.target)]
     links = zip(*ends, found.kind, found.weight.tolist(), found.confidence.tolist(), found.tags, found.via, strict=True)
@@ -71,12 +71,12 @@ def evidence(store: Store, ids: Sequence[str], words: Sequence[str], reach: int,
     return found.ids, shapes, rows, around, told
 
 
-def _row(found: Evidence, row: int, *, close: bool) -> Any:
+def _row(found: FactFeatures, row: int, *, close: bool) -> Any:
     words = (found.counts[row].tolist(), float(found.lengths[row]))
     return (*words, bool(found.embedded[row]), found.vectors[row].tolist()) if close else words
 
 
-def alike(store: Store, vector: Vectors, k: int, where: Where) -> Any:
+def alike(store: Store, vector: Vectors, k: int, where: FactFilter) -> Any:
     """Vectors are the stored bytes here too."""
     found = store.alike(vector, k, where, 400, 0.2)
     return [(near.id, set(near.tags), near.vector.tolist()) for near in found]

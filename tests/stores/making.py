@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from cofire.embedders.base import Model, StoredModel, Vectors
-from cofire.model import About, Change, Fact, Mentioned, NewFact, Record, Where, Written
-from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, Store, WordCue
-from cofire.verbs.reading_facts import word_counts
+from cofire.model import Change, Fact, FactFilter, FactWrite, NameMention, StoreRecord, SubjectName, WriteResult
+from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, KeywordQuery, Store
+from cofire.verbs.fact_analysis import count_fact_words
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -36,21 +36,23 @@ def asked(*numbers: float) -> Vectors:
     return row / np.linalg.norm(row)
 
 
-def everywhere(**conditions: Any) -> Where:
-    return Where(**{"now": NOW, "scopes": None, **conditions})
+def everywhere(**conditions: Any) -> FactFilter:
+    return FactFilter(**{"now": NOW, "scopes": None, **conditions})
 
 
-def cue(*words: str, weights: Sequence[float] | None = None, mean_length: float = 4.0, **constants: float) -> WordCue:
+def cue(
+    *words: str, weights: Sequence[float] | None = None, mean_length: float = 4.0, **constants: float
+) -> KeywordQuery:
     given = tuple(weights) if weights else tuple(1.0 for _ in words)
-    return WordCue(words, given, mean_length, constants.get("k1", 0.8), constants.get("b", 0.6))
+    return KeywordQuery(words, given, mean_length, constants.get("k1", 0.8), constants.get("b", 0.6))
 
 
 def holding(
-    new: NewFact, mentions: Mapping[str, Sequence[int]], about: Mapping[str, float], sure: float = 1.0
-) -> NewFact:
+    new: FactWrite, mentions: Mapping[str, Sequence[int]], about: Mapping[str, float], sure: float = 1.0
+) -> FactWrite:
     """A fact on its way that mentions names, in these sentences, and is about names, this strongly."""
-    mentioned = tuple(Mentioned(name, tuple(at), sure) for name, at in mentions.items())
-    return replace(new, mentions=mentioned, subjects=tuple(About(name, by) for name, by in about.items()))
+    mentioned = tuple(NameMention(name, tuple(at), sure) for name, at in mentions.items())
+    return replace(new, mentions=mentioned, subjects=tuple(SubjectName(name, by) for name, by in about.items()))
 
 
 class Pen:
@@ -60,35 +62,35 @@ class Pen:
         self.store = store
         self._numbers = count(1)
 
-    def new(self, text: str, vector: bytes | None = None, **parts: Any) -> NewFact:
+    def new(self, text: str, vector: bytes | None = None, **parts: Any) -> FactWrite:
         """A fact on its way, not yet written."""
         fact = replace(Fact(text, id=f"{next(self._numbers):026}", stored_at=NOW), **parts)
-        return NewFact(fact, word_counts(fact), vector)
+        return FactWrite(fact, count_fact_words(fact), vector)
 
     def tell(self, text: str, vector: bytes | None = None, **parts: Any) -> str:
         """Write one fact; its id."""
         return self.write(self.new(text, vector, **parts)).facts[0].id
 
-    def write(self, *facts: NewFact, expects: dict[str, int] | None = None, **parts: Any) -> Written:
+    def write(self, *facts: FactWrite, expects: dict[str, int] | None = None, **parts: Any) -> WriteResult:
         return self.store.write(Change(**{"now": NOW, "facts": facts, **parts}), expects or {})
 
-    def forget(self, *ids: str) -> Written:
+    def forget(self, *ids: str) -> WriteResult:
         return self.write(removals=ids)
 
-    def recount(self, *scopes: str, sample: int = 0) -> Written:
+    def recount(self, *scopes: str, sample: int = 0) -> WriteResult:
         return self.write(recount=scopes, sample=sample)
 
-    def settle(self, model: StoredModel = MODEL) -> Written:
+    def settle(self, model: StoredModel = MODEL) -> WriteResult:
         """Say which model the store's vectors are of."""
-        return self.write(records=(Record(MODEL_RECORD, model.encode()),))
+        return self.write(records=(StoreRecord(MODEL_RECORD, model.encode()),))
 
-    def move_in(self, model: StoredModel, vectors: dict[str, bytes]) -> Written:
+    def move_in(self, model: StoredModel, vectors: dict[str, bytes]) -> WriteResult:
         """Bring vectors of a model that is moving in."""
-        return self.write(vectors=vectors, records=(Record(INCOMING_RECORD, model.encode()),))
+        return self.write(vectors=vectors, records=(StoreRecord(INCOMING_RECORD, model.encode()),))
 
-    def adopt(self, model: StoredModel, **parts: Any) -> Written:
+    def adopt(self, model: StoredModel, **parts: Any) -> WriteResult:
         """Make the vectors that moved in the store's own."""
-        return self.write(records=(Record(MODEL_RECORD, model.encode()),), adopt_vectors=True, **parts)
+        return self.write(records=(StoreRecord(MODEL_RECORD, model.encode()),), adopt_vectors=True, **parts)
 
     def all(self, **conditions: Any) -> list[Fact]:
         return self.store.scan(everywhere(**conditions), 10_000, None)

@@ -7,7 +7,7 @@ from typing import Any
 import neo4j
 import numpy as np
 
-from cofire.stores.neo4j.connecting import address
+from cofire.stores.neo4j.connection import parse_address
 
 _NODES = "MATCH (n) WHERE NOT n:Store RETURN labels(n) AS labels, properties(n) AS parts"
 _RELATIONSHIPS = """
@@ -18,7 +18,7 @@ RETURN type(e) AS labels, properties(e) AS parts, [coalesce(a.id, a.name), coale
 
 def content(url: str, **conditions: Any) -> list[str]:
     """Every node and every relationship, in an order of its own."""
-    where = address(url, None)
+    where = parse_address(url, None)
     with neo4j.GraphDatabase.driver(where.url, auth=where.auth) as driver:
         found = [driver.execute_query(text).records for text in (_NODES, _RELATIONSHIPS)]
     return sorted(_said(record) for records in found for record in records if _fits(record, conditions))
@@ -26,7 +26,7 @@ def content(url: str, **conditions: Any) -> list[str]:
 
 def across(url: str) -> int:
     """How many relationships there are between what is of different scopes."""
-    where = address(url, None)
+    where = parse_address(url, None)
     with neo4j.GraphDatabase.driver(where.url, auth=where.auth) as driver:
         found = driver.execute_query("MATCH (a)-[e]->(b) WHERE a.scope <> b.scope RETURN count(e) AS across")
     return int(found.records[0]["across"])

@@ -19,14 +19,14 @@ from hypothesis import strategies as some
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from cofire.errors import CofireError
-from cofire.model import Change, Edge, NewEdge
-from cofire.stores import reference_graph
-from cofire.stores.base import Conducting, Expansion, Store
-from cofire.stores.index import adjacency, halves, name_links
-from cofire.stores.reference import ReferenceStore
+from cofire.index import adjacency, expansion
+from cofire.model import Change, Edge, EdgeWrite
+from cofire.stores.base import ExpansionOptions, LinkExpansion, Store
 from cofire.stores.sqlite import live_index
 from cofire.stores.sqlite.store import SqliteStore
 from tests.conftest import sqlite_store
+from tests.reference_store import graph
+from tests.reference_store.store import ReferenceStore
 from tests.stores.making import NOW, Pen, everywhere, holding
 
 KINDS = ("similar", "causes", "supports", "contradicts", "auto_link", "my own", "about")
@@ -38,11 +38,11 @@ SMALL = (
     (live_index, "SMALLEST_SNAPSHOT", 4),
     (adjacency, "MOST_CHANGED", 6),
     (adjacency, "MANY", 4),
-    (halves, "TOGETHER", 3),
+    (adjacency, "TOGETHER", 3),
     (adjacency, "CROWDED", 3),
-    *((module, "MOST_NAMED", 5) for module in (name_links, reference_graph)),
-    *((module, "MOST_LINKED", 2) for module in (name_links, reference_graph)),
-    (name_links, "FOREMOST", 3),
+    *((module, "MOST_NAMED", 5) for module in (expansion, graph)),
+    *((module, "MOST_LINKED", 2) for module in (expansion, graph)),
+    (expansion, "FOREMOST", 3),
 )
 
 shares = some.sampled_from(SHARES)
@@ -59,14 +59,14 @@ wanted = some.fixed_dictionaries(
 filters = some.sampled_from([{}, {"archived": True}, {"scopes": ("a",)}, {"tags": frozenset({"kept"})}])
 
 
-def led(found: Expansion) -> Any:
+def led(found: LinkExpansion) -> Any:
     """Each link by the ids at its ends."""
     weight, confidence = (np.nan_to_num(column, nan=-1.0).tolist() for column in (found.weight, found.confidence))
     columns = (found.source.tolist(), found.target.tolist(), found.kind, weight, confidence, found.tags, found.via)
     return [(found.ids[a], found.ids[b], *rest) for a, b, *rest in zip(*columns, strict=True)]
 
 
-def assert_same(one: Expansion, other: Expansion) -> None:
+def assert_same(one: LinkExpansion, other: LinkExpansion) -> None:
     assert (one.ids, one.degree.tolist()) == (other.ids, other.degree.tolist())
     for here, there in zip(led(one), led(other), strict=True):
         assert here[:3] == there[:3]
@@ -87,7 +87,7 @@ class TwoGraphs(RuleBasedStateMachine):
         self.sqlite, self.onlooker = sqlite_store(self.folder), sqlite_store(self.folder)
         self.pen = Pen(self.reference)
         self.ids: list[str] = []
-        self.conducting = Conducting(everywhere(), None, 0.0, 10)
+        self.conducting = ExpansionOptions(everywhere(), None, 0.0, 10)
 
     def write(self, **parts: Any) -> None:
         """What is refused is refused by both."""
@@ -125,7 +125,7 @@ class TwoGraphs(RuleBasedStateMachine):
         if mode == "end":
             self.write(ended=drawn)
         else:
-            self.write(edges=tuple(NewEdge(edge, mode) for edge in drawn))
+            self.write(edges=tuple(EdgeWrite(edge, mode) for edge in drawn))
 
     @precondition(lambda self: self.reference.size().facts)
     @rule(chosen=some.lists(choices, min_size=1, max_size=3))
@@ -144,7 +144,7 @@ class TwoGraphs(RuleBasedStateMachine):
 
     @rule(how=wanted, where=filters)
     def look_elsewhere(self, how: dict[str, Any], where: dict[str, Any]) -> None:
-        self.conducting = Conducting(everywhere(**where), **how)
+        self.conducting = ExpansionOptions(everywhere(**where), **how)
 
     @invariant()
     def both_expand_alike(self) -> None:
@@ -170,7 +170,7 @@ TestTwoGraphs = TwoGraphs.TestCase
 TestTwoGraphs.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
 
 
-PLAIN = Conducting(everywhere(), None, 0.0, 10)
+PLAIN = ExpansionOptions(everywhere(), None, 0.0, 10)
 
 
 @pytest.fixture
@@ -183,7 +183,7 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 def connected(pen: Pen, count: int) -> list[str]:
     """So many facts, each connected with the first."""
     ids = [one.id for one in pen.write(*(pen.new(f"fact {number}") for number in range(count))).facts]
-    pen.write(edges=tuple(NewEdge(Edge(ids[0], other, "supports", 0.5, 1.0)) for other in ids[1:]))
+    pen.write(edges=tuple(EdgeWrite(Edge(ids[0], other, "supports", 0.5, 1.0)) for other in ids[1:]))
     return ids
 
 
@@ -201,7 +201,7 @@ def test_one_edge_more_is_taken_in_and_nothing_is_built_anew(store: SqliteStore,
     ids = connected(pen, 400)
     store.expand(ids[:1], PLAIN)
     before, taken = edges_of(store), edges_of(store).taken
-    pen.write(edges=(NewEdge(Edge(ids[0], pen.tell("one more"), "supports", 0.9, 1.0)),))
+    pen.write(edges=(EdgeWrite(Edge(ids[0], pen.tell("one more"), "supports", 0.9, 1.0)),))
     assert store.expand(ids[:1], PLAIN).degree.tolist() == [400]
     assert edges_of(store) is before
     assert (before.taken - taken, before.compactions) == (1, 0)
@@ -210,11 +210,11 @@ def test_one_edge_more_is_taken_in_and_nothing_is_built_anew(store: SqliteStore,
 def test_changes_are_put_in_order_when_there_are_many(
     store: SqliteStore, pen: Pen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(adjacency, "MOST_CHANGED", 8)
+    monkeypatch.setattr(adjacency, "MAX_OVERLAY_LINKS", 8)
     ids = connected(pen, 20)
     store.expand(ids[:1], PLAIN)
     for number in range(1, 15):
-        pen.write(edges=(NewEdge(Edge(ids[0], ids[number], "supports", 0.6, 1.0), "update"),))
+        pen.write(edges=(EdgeWrite(Edge(ids[0], ids[number], "supports", 0.6, 1.0), "update"),))
         assert store.expand(ids[:1], PLAIN).degree.tolist() == [19]
     assert 1 <= edges_of(store).compactions <= 3
 
@@ -229,7 +229,7 @@ def test_a_hub_gives_its_strongest_and_its_whole_degree(store: SqliteStore, pen:
     ids = [one.id for one in pen.write(*(pen.new(f"fact {number}") for number in range(3_001))).facts]
     pen.write(
         edges=tuple(
-            NewEdge(Edge(ids[0], other, "supports", number / 3_001, 1.0)) for number, other in enumerate(ids[1:])
+            EdgeWrite(Edge(ids[0], other, "supports", number / 3_001, 1.0)) for number, other in enumerate(ids[1:])
         )
     )
     found = store.expand(ids[:1], PLAIN)
@@ -239,11 +239,11 @@ def test_a_hub_gives_its_strongest_and_its_whole_degree(store: SqliteStore, pen:
 
 
 def test_a_snapshot_keeps_the_edges_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live_index, "SMALLEST_SNAPSHOT", 5)
+    monkeypatch.setattr(live_index, "MIN_SNAPSHOT_FACTS", 5)
     first = sqlite_store(tmp_path)
     ids = connected(Pen(first), 20)
     first.write(Change(now=NOW, recount=("default",)), {})
-    later = NewEdge(Edge(ids[1], ids[2], "supports", 1.0, 1.0, ("db",)))
+    later = EdgeWrite(Edge(ids[1], ids[2], "supports", 1.0, 1.0, ("db",)))
     first.write(Change(now=NOW, edges=(later,)), {})
     expected = first.expand(ids[:3], PLAIN)
     first.close()
@@ -255,12 +255,12 @@ def test_a_snapshot_keeps_the_edges_too(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_many_new_edges_bring_a_new_snapshot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A dream writes edges to facts that are there already, and counts the words at its end."""
-    monkeypatch.setattr(live_index, "SMALLEST_SNAPSHOT", 5)
+    monkeypatch.setattr(live_index, "MIN_SNAPSHOT_FACTS", 5)
     store = sqlite_store(tmp_path)
     pen = Pen(store)
     ids = [pen.tell(f"fact {number}") for number in range(20)]
     pen.recount("default")
-    pen.write(edges=tuple(NewEdge(Edge(ids[0], other, "similar", 0.5)) for other in ids[1:]), importance=())
+    pen.write(edges=tuple(EdgeWrite(Edge(ids[0], other, "similar", 0.5)) for other in ids[1:]), importance=())
     pen.recount("default")
     store.close()
     again = sqlite_store(tmp_path)

@@ -9,9 +9,9 @@ from typing import Any
 import apsw
 import pytest
 
-from cofire.model import Edge, Mentioned, NewEdge
+from cofire.model import Edge, EdgeWrite, NameMention
 from cofire.stores.base import EdgeFilter
-from cofire.stores.sqlite import writing
+from cofire.stores.sqlite import fact_writes
 from cofire.stores.sqlite.store import SqliteStore
 from tests.conftest import sqlite_store
 from tests.stores.making import DAY, NOW, Pen
@@ -46,7 +46,7 @@ def microseconds(days: int) -> int:
 def pair(pen: Pen) -> tuple[str, str]:
     """Two facts with an edge between them."""
     one, other = pen.tell("one"), pen.tell("other")
-    pen.write(edges=(NewEdge(Edge(one, other, "similar", 0.5)),))
+    pen.write(edges=(EdgeWrite(Edge(one, other, "similar", 0.5)),))
     return one, other
 
 
@@ -74,20 +74,20 @@ def test_an_edge_ends_once(pen: Pen, pair: tuple[str, str]) -> None:
 def test_an_edge_written_again_is_revived(store: SqliteStore, pen: Pen, pair: tuple[str, str], mode: str) -> None:
     created = asked(store, ROW)[1]
     pen.write(ended=(Edge(*pair, "similar"),))
-    written = pen.write(edges=(NewEdge(Edge(*pair, "similar", 0.8), mode),), now=NOW + DAY)
+    written = pen.write(edges=(EdgeWrite(Edge(*pair, "similar", 0.8), mode),), now=NOW + DAY)
     assert written.edges.new == 1
     assert asked(store, ROW) == (0.8, created, None, version(store))
 
 
 def test_names_found_later_show_in_the_versions(store: SqliteStore, pen: Pen) -> None:
     first, second = pen.tell("Ana is here."), pen.tell("So is Bo.")
-    pen.write(mentions={first: (Mentioned("ana", (0,), 1.0),)})
+    pen.write(mentions={first: (NameMention("ana", (0,), 1.0),)})
     assert asked(store, f"SELECT version FROM facts WHERE id = '{first}'") == version(store)
     assert asked(store, f"SELECT version FROM facts WHERE id = '{second}'") < version(store)
 
 
 def test_removals_are_told_for_a_while(store: SqliteStore, pen: Pen, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "KEPT_REMOVALS", 6)
+    monkeypatch.setattr(fact_writes, "MAX_REMOVAL_VERSIONS", 6)
     for number in range(10):
         pen.forget(pen.tell(f"number {number}"))
     assert asked(store, "SELECT count(*) FROM removed") == 3
@@ -97,7 +97,7 @@ def test_removals_are_told_for_a_while(store: SqliteStore, pen: Pen, monkeypatch
 def test_removals_that_a_snapshot_does_not_know_of_are_told(
     store: SqliteStore, pen: Pen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writing, "KEPT_REMOVALS", 0)
+    monkeypatch.setattr(fact_writes, "MAX_REMOVAL_VERSIONS", 0)
     kept = pen.tell("kept")
     connection = apsw.Connection(store.path)
     connection.execute("INSERT INTO snapshots(only, epoch, version, facts, parts) VALUES (1, '', 1, 1, 0)")

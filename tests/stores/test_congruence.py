@@ -20,35 +20,35 @@ from hypothesis import settings
 from hypothesis import strategies as some
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from cofire.dynamics.context import Context
-from cofire.dynamics.likeness import unit
+from cofire.algorithms.session_context import SessionContext
+from cofire.algorithms.vector_similarity import normalise_vectors
 from cofire.embedders.base import Model, StoredModel
 from cofire.errors import CofireError, Conflict
-from cofire.learned import Keeping, Lesson, Shown, Use, Way
+from cofire.index import fact_index, postings, sessions
 from cofire.model import (
-    About,
     Change,
-    Description,
     Edge,
+    EdgeWrite,
     Fact,
-    Importance,
-    Mentioned,
-    NewEdge,
-    NewFact,
-    Record,
-    Where,
-    Written,
+    FactDescription,
+    FactFilter,
+    FactImportance,
+    FactWrite,
+    NameMention,
+    RemovedCascade,
+    StoreRecord,
+    SubjectName,
+    WriteResult,
 )
-from cofire.reading.descriptions import extended
-from cofire.reading.words import words
-from cofire.revising import Taken
-from cofire.stores import linking
-from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, Conducting, EdgeFilter, Store
-from cofire.stores.index import index, postings, turns
-from cofire.stores.reference import ReferenceStore
+from cofire.stores import link_rules
+from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, EdgeFilter, ExpansionOptions, Store
+from cofire.stores.learning_protocol import EdgeAdjustment, FeedbackCounts, LoggedRecall, PathEdge, RecallLogOptions
 from cofire.stores.sqlite import live_index
-from cofire.verbs.reading_facts import word_counts
+from cofire.text.descriptions import extend_description
+from cofire.text.words import extract_words
+from cofire.verbs.fact_analysis import count_fact_words
 from tests.conftest import sqlite_store
+from tests.reference_store.store import ReferenceStore
 from tests.stores import answers
 from tests.stores.making import DAY, NOW, Pen, cue, everywhere, holding
 
@@ -56,15 +56,15 @@ VOCABULARY = ("tea", "pot", "green", "max_connections", "東京", "Zürich", "ru
 SCOPES = ("a", "b", "c")
 DIMENSION = 16
 RANDOM = np.random.default_rng(11)
-DIRECTIONS = unit(RANDOM.standard_normal((12, DIMENSION))).astype(np.float16)
+DIRECTIONS = normalise_vectors(RANDOM.standard_normal((12, DIMENSION))).astype(np.float16)
 MODELS = [
     StoredModel(Model(name, DIMENSION), RANDOM.normal(0, 0.1, DIMENSION).astype(np.float32), (0.0, 0.25))
     for name in ("first", "second")
 ]
 
-STEMS = (*dict.fromkeys(words(" ".join(VOCABULARY))), "never")
+STEMS = (*dict.fromkeys(extract_words(" ".join(VOCABULARY))), "never")
 NAMES = ("ana lopez", "porto", "kettle", "tea")
-CONTEXT = Context(before=0.5, after=0.3, decay=0.5, reach=2, short=3)
+CONTEXT = SessionContext(before=0.5, after=0.3, decay=0.5, reach=2, short=3)
 
 said = some.lists(some.sampled_from(VOCABULARY), min_size=1, max_size=6).map(" ".join)
 texts = some.builds(str.__add__, said, some.sampled_from(["", "?"]))
@@ -96,8 +96,8 @@ sentences = some.lists(some.integers(0, 40), max_size=3).map(tuple)
 namings = some.fixed_dictionaries(
     {},
     optional={
-        "mentions": some.lists(some.builds(Mentioned, names, sentences, shares), max_size=3).map(tuple),
-        "subjects": some.lists(some.builds(About, names, shares), max_size=2).map(tuple),
+        "mentions": some.lists(some.builds(NameMention, names, sentences, shares), max_size=3).map(tuple),
+        "subjects": some.lists(some.builds(SubjectName, names, shares), max_size=2).map(tuple),
         "perhaps": some.dictionaries(names, sentences, max_size=3),
         "places": some.dictionaries(some.sampled_from(STEMS), some.integers(1, 2**32 - 1), max_size=4),
     },
@@ -118,7 +118,7 @@ filters = some.fixed_dictionaries(
         "archived": some.booleans(),
         "community": some.integers(0, 2),
     },
-).map(lambda conditions: Where(**{"scopes": None, **conditions}))
+).map(lambda conditions: FactFilter(**{"scopes": None, **conditions}))
 
 
 def assert_same_facts(one: Store, other: Store, ids: list[str]) -> None:
@@ -132,7 +132,7 @@ def assert_same_facts(one: Store, other: Store, ids: list[str]) -> None:
     assert other.places([*ids, "unknown"], STEMS).tolist() == one.places([*ids, "unknown"], STEMS).tolist()
 
 
-def assert_same_search(one: Store, other: Store, where: Where, k: int) -> None:
+def assert_same_search(one: Store, other: Store, where: FactFilter, k: int) -> None:
     before = f"{k:026}"
     assert other.scan(where, k, None) == one.scan(where, k, None)
     assert other.scan(where, 1_000, before) == one.scan(where, 1_000, before)
@@ -147,7 +147,7 @@ def assert_same_search(one: Store, other: Store, where: Where, k: int) -> None:
     assert answers.alike(other, vector, k, where) == answers.alike(one, vector, k, where)
 
 
-def assert_same_recall(one: Store, other: Store, where: Where, k: int, ids: list[str]) -> None:
+def assert_same_recall(one: Store, other: Store, where: FactFilter, k: int, ids: list[str]) -> None:
     """What a recall asks besides: times, voices, names and paths."""
     spans = [(NOW - DAY, NOW), (NOW + k * DAY, NOW + k * DAY)]
     assert other.timely(spans, k, where) == one.timely(spans, k, where)
@@ -195,9 +195,9 @@ def assert_same_learning(one: Store, other: Store, ids: list[str], recalls: list
         assert other.groups(scopes, 3, 2) == one.groups(scopes, 3, 2)
 
 
-def assert_same_expansion(one: Store, other: Store, where: Where, k: int, ids: list[str]) -> None:
+def assert_same_expansion(one: Store, other: Store, where: FactFilter, k: int, ids: list[str]) -> None:
     asked = [*ids[-3:], "unknown"]
-    every = Conducting(where, None, 0.0, 100)
+    every = ExpansionOptions(where, None, 0.0, 100)
     for how in (every, replace(every, kinds=frozenset({"similar", "causes", "entity"}), floor=0.4, most=k)):
         assert answers.expansion(other, asked, how) == answers.expansion(one, asked, how)
 
@@ -209,18 +209,18 @@ class TwoStores(RuleBasedStateMachine):
         super().__init__()
         self.exit = ExitStack()
         self.folder = Path(self.exit.enter_context(TemporaryDirectory()))
-        self.exit.enter_context(patch.object(live_index, "SMALLEST_SNAPSHOT", 4))
-        self.exit.enter_context(patch.object(postings, "TAIL", 16))
-        self.exit.enter_context(patch.object(index, "MOST_DEAD", 6))
-        self.exit.enter_context(patch.object(turns, "FEW_SESSIONS", 1))
-        self.exit.enter_context(patch.object(linking, "MOST_LEADING", 5))
+        self.exit.enter_context(patch.object(live_index, "MIN_SNAPSHOT_FACTS", 4))
+        self.exit.enter_context(patch.object(postings, "TAIL_SIZE", 16))
+        self.exit.enter_context(patch.object(fact_index, "MAX_DEAD_FACTS", 6))
+        self.exit.enter_context(patch.object(sessions, "MAX_TOUCHED_SESSIONS", 1))
+        self.exit.enter_context(patch.object(link_rules, "MAX_WALK_HOLDERS", 5))
         self.reference: Store = ReferenceStore()
         self.sqlite: Store = sqlite_store(self.folder)
         self.onlooker: Store = sqlite_store(self.folder, "exact")
         self.pen = Pen(self.reference)
         self.ids: list[str] = []
         self.recalls: list[str] = []
-        self.taken: list[list[Taken]] = []
+        self.taken: list[list[RemovedCascade]] = []
         self.model = MODELS[0]
         self.where, self.k = everywhere(), 5
 
@@ -233,7 +233,7 @@ class TwoStores(RuleBasedStateMachine):
     def stores(self) -> list[Store]:
         return [self.reference, *self.others]
 
-    def write(self, *facts: NewFact, expects: dict[str, int] | None = None, **parts: Any) -> Written:
+    def write(self, *facts: FactWrite, expects: dict[str, int] | None = None, **parts: Any) -> WriteResult:
         change = Change(now=parts.pop("now", NOW), facts=facts, **parts)
         written, *same = [store.write(change, expects or {}) for store in self.stores]
         assert same == [written] * len(same)
@@ -246,7 +246,7 @@ class TwoStores(RuleBasedStateMachine):
 
     @initialize()
     def settle_model(self) -> None:
-        self.write(records=(Record(MODEL_RECORD, self.model.encode()),))
+        self.write(records=(StoreRecord(MODEL_RECORD, self.model.encode()),))
 
     @rule(
         told=some.lists(some.tuples(tellings, namings), min_size=1, max_size=8),
@@ -293,7 +293,7 @@ class TwoStores(RuleBasedStateMachine):
         said = {label: told[label] for label in ("text", "subject", "at") if label in told and not same}
         marks = {label: told[label] for label in ("tags", "category", "expires", "valid_until") if label in told}
         changed = replace(fact, **said, **marks)
-        new = NewFact(changed, word_counts(changed), told.get("vector"), **named)
+        new = FactWrite(changed, count_fact_words(changed), told.get("vector"), **named)
         change = Change(now=NOW, revisions=(new,))
         self.assert_same_outcome(change)
         told_before = [store.history(fact.id) for store in self.stores]
@@ -326,7 +326,7 @@ class TwoStores(RuleBasedStateMachine):
             Edge(self.known(a).id, self.known(b).id, kind, weight, confidence, ("t",), "test") for a, b, kind in choices
         ]
         change = Change(
-            now=NOW, edges=tuple(NewEdge(edge, mode) for edge in drawn), ended=tuple(drawn) if ended else ()
+            now=NOW, edges=tuple(EdgeWrite(edge, mode) for edge in drawn), ended=tuple(drawn) if ended else ()
         )
         self.assert_same_outcome(change)
 
@@ -338,16 +338,21 @@ class TwoStores(RuleBasedStateMachine):
         self.describe(id, self.known(choice // 7).id, text)
         self.write(
             mentions={id: named.get("mentions", ()), "unknown": named.get("mentions", ())},
-            descriptions=(Description(id, text, word_counts(Fact(text))), Description("unknown", text, {})),
-            importance=(Importance(id, 0.5, choice % 3), Importance("unknown", 0.1, 1)),
+            descriptions=(
+                FactDescription(id, text, count_fact_words(Fact(text))),
+                FactDescription("unknown", text, {}),
+            ),
+            importance=(FactImportance(id, 0.5, choice % 3), FactImportance("unknown", 0.1, 1)),
             dreamed={id: self.known(choice).drawn_from, "unknown": self.known(choice).drawn_from},
         )
 
     def describe(self, id: str, other: str, gist: str) -> None:
         """As dreams do: by the gist of another fact, added to what was said."""
         told = self.reference.descriptions(id)
-        text = extended(told[-1] if told else "", [gist])
-        self.write(descriptions=(Description(id, text, word_counts(Fact(text)), {other: gist, "unknown": gist}),))
+        text = extend_description(told[-1] if told else "", [gist])
+        self.write(
+            descriptions=(FactDescription(id, text, count_fact_words(Fact(text)), {other: gist, "unknown": gist}),)
+        )
 
     @precondition(lambda self: self.reference.size().facts)
     @rule(
@@ -360,8 +365,10 @@ class TwoStores(RuleBasedStateMachine):
     def learn(self, taught: list[tuple[int, int, str, float]], helped: int) -> None:
         """Feedback: edges grow and shrink, and facts are counted."""
         ends = [(self.known(a).id, self.known(b).id, kind, step) for a, b, kind, step in taught]
-        lessons = tuple(Lesson(a, b, kind, step) for a, b, kind, step in ends if a != b)
-        self.write(lessons=lessons, uses={id: Use(helped, 1) for id in (*(one[0] for one in ends), "unknown")})
+        lessons = tuple(EdgeAdjustment(a, b, kind, step) for a, b, kind, step in ends if a != b)
+        self.write(
+            lessons=lessons, uses={id: FeedbackCounts(helped, 1) for id in (*(one[0] for one in ends), "unknown")}
+        )
 
     @precondition(lambda self: self.reference.size().facts)
     @rule(
@@ -372,12 +379,12 @@ class TwoStores(RuleBasedStateMachine):
     def show(self, choices: list[int], session: str | None, rule: str) -> None:
         """A recall is logged; the next writing takes the log along."""
         ids = tuple(dict.fromkeys(self.known(choice).id for choice in choices))
-        ways = {ids[-1]: (Way(ids[0], ids[-1], "hebbian"),)} if len(ids) > 1 else {}
-        shown = Shown(
+        ways = {ids[-1]: (PathEdge(ids[0], ids[-1], "hebbian"),)} if len(ids) > 1 else {}
+        shown = LoggedRecall(
             f"recall {len(self.recalls)}", NOW + len(self.recalls) * timedelta(minutes=20), session, ids, ways
         )
         for store in self.stores:
-            store.log(shown, Keeping(most=5, rule=rule, idle_minutes=30.0))
+            store.log(shown, RecallLogOptions(most=5, rule=rule, idle_minutes=30.0))
         self.recalls.append(shown.id)
         self.write()
 
@@ -391,12 +398,12 @@ class TwoStores(RuleBasedStateMachine):
         expects = {"note": (record.version if record else 0) + surprise}
         news = [self.pen.new("the tea of this record", scope="a")]
         if not surprise:
-            self.write(*news, records=(Record("note", value),), expects=expects)
+            self.write(*news, records=(StoreRecord("note", value),), expects=expects)
             self.ids += [new.fact.id for new in news]
             return
         for store in self.stores:
             with pytest.raises(Conflict):
-                store.write(Change(now=NOW, facts=tuple(news), records=(Record("note", value),)), expects)
+                store.write(Change(now=NOW, facts=tuple(news), records=(StoreRecord("note", value),)), expects)
 
     @rule(limit=some.integers(1, 6), same=some.booleans(), finish=some.booleans(), recount=some.booleans())
     def reembed(self, limit: int, same: bool, finish: bool, recount: bool) -> None:
@@ -404,10 +411,10 @@ class TwoStores(RuleBasedStateMachine):
         target = self.model if same else next(model for model in MODELS if model.model != self.model.model)
         while batch := self.unembedded(target, limit):
             moved = {fact.id: DIRECTIONS[int(fact.id) * 7 % len(DIRECTIONS)].tobytes() for fact in batch}
-            self.write(vectors=moved, records=(Record(INCOMING_RECORD, target.encode()),))
+            self.write(vectors=moved, records=(StoreRecord(INCOMING_RECORD, target.encode()),))
             if not finish:
                 return
-        adopted = (Record(MODEL_RECORD, target.encode()),)
+        adopted = (StoreRecord(MODEL_RECORD, target.encode()),)
         self.write(records=adopted, adopt_vectors=True, recount=SCOPES if recount else (), sample=4)
         self.model = target
 
@@ -422,7 +429,7 @@ class TwoStores(RuleBasedStateMachine):
         self.sqlite = sqlite_store(self.folder)
 
     @rule(where=filters, k=some.integers(1, 12))
-    def look_elsewhere(self, where: Where, k: int) -> None:
+    def look_elsewhere(self, where: FactFilter, k: int) -> None:
         self.where, self.k = where, k
 
     @invariant()
@@ -458,7 +465,7 @@ TwoStores.TestCase.settings = settings(max_examples=20, stateful_step_count=25)
 test_any_history_leaves_stores_that_answer_alike = pytest.mark.slow(TwoStores.TestCase)
 
 
-def crowd(pen: Pen, facts: int) -> Iterator[NewFact]:
+def crowd(pen: Pen, facts: int) -> Iterator[FactWrite]:
     for number in range(facts):
         chosen = [VOCABULARY[place] for place in RANDOM.integers(0, len(VOCABULARY), 4)]
         row = DIRECTIONS[number % len(DIRECTIONS)].tobytes()
@@ -474,7 +481,7 @@ def test_a_large_store_answers_like_the_reference_after_most_of_it_is_gone(tmp_p
     pen = Pen(reference)
     news = list(crowd(pen, 3_000))
     first = Change(
-        now=NOW, facts=tuple(news), records=(Record(MODEL_RECORD, MODELS[0].encode()),), recount=SCOPES, sample=9
+        now=NOW, facts=tuple(news), records=(StoreRecord(MODEL_RECORD, MODELS[0].encode()),), recount=SCOPES, sample=9
     )
     gone = Change(now=NOW, removals=tuple(new.fact.id for new in news if int(new.fact.id) % 5 < 4))
     for change in (first, gone):

@@ -7,7 +7,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from cofire.stores.sqlite.connecting import SqliteOptions, connect
+from cofire.stores.sqlite.connections import SqliteOptions, open_connections
 
 OPTIONS = SqliteOptions(busy_seconds=1.0, synchronous="full", index="signs")
 
@@ -23,7 +23,7 @@ OPTIONS = SqliteOptions(busy_seconds=1.0, synchronous="full", index="signs")
     ],
 )
 def test_every_pragma_holds_on_both_connections(tmp_path: Path, line: str, pragma: str, value: int) -> None:
-    lines = connect(str(tmp_path / "store.db"), OPTIONS)
+    lines = open_connections(str(tmp_path / "store.db"), OPTIONS)
     try:
         assert getattr(lines, line).connection.pragma(pragma) == value
     finally:
@@ -32,7 +32,7 @@ def test_every_pragma_holds_on_both_connections(tmp_path: Path, line: str, pragm
 
 @pytest.mark.parametrize("line", ["reader", "writer"])
 def test_no_statement_is_planned_anew_for_what_is_bound_to_it(tmp_path: Path, line: str) -> None:
-    lines = connect(str(tmp_path / "store.db"), OPTIONS)
+    lines = open_connections(str(tmp_path / "store.db"), OPTIONS)
     try:
         assert getattr(lines, line).connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, -1) == 1
     finally:

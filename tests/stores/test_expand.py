@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from cofire.model import Edge, NewEdge
-from cofire.stores.base import Conducting, Expansion, Store
+from cofire.model import Edge, EdgeWrite
+from cofire.stores.base import ExpansionOptions, LinkExpansion, Store
 from tests.stores.making import Pen, everywhere, holding
 
 
@@ -26,16 +26,16 @@ class Led(NamedTuple):
 def connect(
     pen: Pen, ends: tuple[str, str], kind: str, weight: Any = 1.0, confidence: Any = 1.0, *, tags: tuple[str, ...] = ()
 ) -> None:
-    pen.write(edges=(NewEdge(Edge(*ends, kind, weight, confidence, tags)),))
+    pen.write(edges=(EdgeWrite(Edge(*ends, kind, weight, confidence, tags)),))
 
 
 def conducting(
     kinds: frozenset[str] | None = None, floor: float = 0.0, most: int = 10, **conditions: Any
-) -> Conducting:
-    return Conducting(everywhere(**conditions), kinds, floor, most)
+) -> ExpansionOptions:
+    return ExpansionOptions(everywhere(**conditions), kinds, floor, most)
 
 
-def led(found: Expansion) -> list[Led]:
+def led(found: LinkExpansion) -> list[Led]:
     columns = (found.source, found.target, found.kind, found.weight, found.confidence)
     return [
         Led(found.ids[source], found.ids[target], kind, float(weight), float(confidence))

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from cofire.metadata_filter import conditions as metadata_conditions
-from cofire.model import Fact, Where
+from cofire.model import Fact, FactFilter
 from cofire.stores.base import Store
+from cofire.stores.metadata_filter import parse_conditions as metadata_conditions
 from tests.stores.making import DAY, NOW, Pen, asked, cue, everywhere, vector
 
 MICROSECOND = timedelta(microseconds=1)
@@ -130,7 +130,7 @@ def facts(pen: Pen) -> list[Fact]:
     return [fact for fact in stored if fact]
 
 
-def admitted(where: Where, facts: list[Fact]) -> list[str]:
+def admitted(where: FactFilter, facts: list[Fact]) -> list[str]:
     return sorted((fact.id for fact in facts if where.admits(fact)), reverse=True)
 
 
@@ -161,7 +161,7 @@ def found_by_vectors(store: Store) -> dict[str, list[str]]:
 def test_filters_cover_every_field_of_where() -> None:
     used = {field for conditions in FILTERS.values() for field in conditions}
     # Only a scan is asked for pinned facts alone: test_reading does.
-    assert used == set(Where.__dataclass_fields__) - {"pinned"}
+    assert used == set(FactFilter.__dataclass_fields__) - {"pinned"}
 
 
 def test_every_filter_but_the_impossible_admits_some_and_refuses_some(pen: Pen, facts: list[Fact]) -> None:

@@ -8,22 +8,22 @@ import numpy as np
 import pytest
 
 from cofire.errors import InvalidInput, NotFound
-from cofire.model import About, Description, Edge, Importance, Mentioned, NewEdge, NewFact
-from cofire.sheaves import Sheaf, Sheaves, connected
+from cofire.model import Edge, EdgeWrite, FactDescription, FactImportance, FactWrite, NameMention, SubjectName
 from cofire.stores.base import EdgeFilter, Store
+from cofire.stores.edge_batch import EdgeBatch, EdgeColumns, find_connected_facts
 from tests.stores.making import NOW, Pen, cue, everywhere, vector
 
 EVERY = EdgeFilter()
 
 
-def named(pen: Pen, text: str, *, mentions: tuple[str, ...] = (), about: tuple[str, ...] = (), **parts) -> NewFact:
+def named(pen: Pen, text: str, *, mentions: tuple[str, ...] = (), about: tuple[str, ...] = (), **parts) -> FactWrite:
     plain = pen.new(text, **parts)
-    return NewFact(
+    return FactWrite(
         plain.fact,
         plain.counts,
         None,
-        tuple(Mentioned(name, (0,), 1.0) for name in mentions),
-        tuple(About(name, 1.0) for name in about),
+        tuple(NameMention(name, (0,), 1.0) for name in mentions),
+        tuple(SubjectName(name, 1.0) for name in about),
     )
 
 
@@ -116,7 +116,7 @@ def test_perhaps_a_name_is_mentioned_if_somebody_is_about_it(store: Store, pen: 
     about = pen.write(named(pen, "pooling guide", about=("connection pooling",))).facts[0].id
     plain = pen.new("we rely on connection pooling here")
     told = {"connection pooling": (0,), "nobody knows this": (0,)}
-    perhaps = NewFact(plain.fact, plain.counts, perhaps=told)
+    perhaps = FactWrite(plain.fact, plain.counts, perhaps=told)
     teller = pen.write(perhaps).facts[0].id
     assert [(link.target, link.via) for link in store.links(teller, 10)] == [(about, "connection pooling")]
     assert store.size().mentions == 1
@@ -124,13 +124,13 @@ def test_perhaps_a_name_is_mentioned_if_somebody_is_about_it(store: Store, pen: 
 
 def test_where_no_fact_is_about_anything_nothing_is_mentioned_perhaps(store: Store, pen: Pen) -> None:
     plain = pen.new("we rely on connection pooling here")
-    pen.write(NewFact(plain.fact, plain.counts, perhaps={"connection pooling": (0,)}))
+    pen.write(FactWrite(plain.fact, plain.counts, perhaps={"connection pooling": (0,)}))
     assert store.size().mentions == 0
 
 
 def test_perhaps_a_name_is_mentioned_if_one_told_beside_it_is_about_it(store: Store, pen: Pen) -> None:
     plain = pen.new("we rely on connection pooling here")
-    perhaps = NewFact(plain.fact, plain.counts, perhaps={"connection pooling": (0,)})
+    perhaps = FactWrite(plain.fact, plain.counts, perhaps={"connection pooling": (0,)})
     teller, about = (one.id for one in pen.write(perhaps, named(pen, "guide", about=("connection pooling",))).facts)
     assert [(link.target, link.via) for link in store.links(teller, 10)] == [(about, "connection pooling")]
 
@@ -138,14 +138,14 @@ def test_perhaps_a_name_is_mentioned_if_one_told_beside_it_is_about_it(store: St
 def test_mentions_found_later_are_added_to_facts_that_are_there(store: Store, pen: Pen) -> None:
     teller = pen.tell("speaks of x")
     about = pen.write(named(pen, "two", about=("x",))).facts[0].id
-    pen.write(mentions={teller: (Mentioned("x", (), 1.0),), "unknown": (Mentioned("x", (), 1.0),)})
+    pen.write(mentions={teller: (NameMention("x", (), 1.0),), "unknown": (NameMention("x", (), 1.0),)})
     assert [link.target for link in store.links(teller, 10)] == [about]
 
 
 def test_forgetting_a_fact_takes_its_names_and_edges_away(store: Store, pen: Pen) -> None:
     kept = pen.write(named(pen, "one", mentions=("x",))).facts[0].id
     gone = pen.write(named(pen, "two", about=("x",))).facts[0].id
-    pen.write(edges=(NewEdge(Edge(kept, gone, "supports")),))
+    pen.write(edges=(EdgeWrite(Edge(kept, gone, "supports")),))
     pen.forget(gone)
     assert store.links(kept, 10) == []
     assert (store.size().edges, store.size().mentions) == (0, 1)
@@ -159,8 +159,8 @@ def test_an_edge_that_is_there_already_meets_its_mode(
     store: Store, pen: Pen, mode: str, met: tuple[float, ...]
 ) -> None:
     a, b = pen.tell("one"), pen.tell("two")
-    pen.write(edges=(NewEdge(Edge(a, b, "supports", 0.5, 0.6)),))
-    written = pen.write(edges=(NewEdge(Edge(a, b, "supports", 0.9, 0.9), mode),))
+    pen.write(edges=(EdgeWrite(Edge(a, b, "supports", 0.5, 0.6)),))
+    written = pen.write(edges=(EdgeWrite(Edge(a, b, "supports", 0.9, 0.9), mode),))
     (edge,) = store.edges(EVERY, 10)
     assert (edge.weight, edge.confidence, written.edges.new, written.edges.changed) == pytest.approx(met)
 
@@ -169,16 +169,16 @@ def test_in_a_crowd_of_new_edges_each_one_meets_what_is_there(store: Store, pen:
     ids = [written.id for written in pen.write(*(pen.new(f"fact {number}") for number in range(36))).facts]
     (a, b, c, d, *_), crowd = ids, [(one, other) for one in ids for other in ids if one != other]
     there = [Edge(a, b, "supports", 0.5, 0.6), Edge(a, c, "supports", 0.5, 0.6), Edge(a, d, "similar", 0.5, 0.6)]
-    pen.write(edges=tuple(map(NewEdge, there)))
+    pen.write(edges=tuple(map(EdgeWrite, there)))
     pen.write(ended=(Edge(a, d, "similar"),))
     written = pen.write(
         edges=(
-            *(NewEdge(Edge(one, other, "causes", 0.3, 0.4)) for one, other in crowd),
-            NewEdge(Edge(a, b, "supports", 0.9, 0.9), "update"),
-            NewEdge(Edge(a, c, "supports", 0.9, 0.9), "skip"),
-            NewEdge(Edge(a, d, "similar", 0.7, 0.8)),
-            NewEdge(Edge(b, c, "causes", 0.9, 0.9)),
-            NewEdge(Edge(a, "nobody", "similar"), own=True),
+            *(EdgeWrite(Edge(one, other, "causes", 0.3, 0.4)) for one, other in crowd),
+            EdgeWrite(Edge(a, b, "supports", 0.9, 0.9), "update"),
+            EdgeWrite(Edge(a, c, "supports", 0.9, 0.9), "skip"),
+            EdgeWrite(Edge(a, d, "similar", 0.7, 0.8)),
+            EdgeWrite(Edge(b, c, "causes", 0.9, 0.9)),
+            EdgeWrite(Edge(a, "nobody", "similar"), own=True),
         )
     )
     assert (written.edges.new, written.edges.changed) == (len(crowd) + 1, 2)
@@ -190,11 +190,11 @@ def test_in_a_crowd_of_new_edges_each_one_meets_what_is_there(store: Store, pen:
     assert held[b, c, "causes"] == pytest.approx((0.3, 0.45))
 
 
-def sheaf_of(ids: list[str], kind: str, mode: str = "update", *, weight: float = 0.3) -> Sheaf:
+def sheaf_of(ids: list[str], kind: str, mode: str = "update", *, weight: float = 0.3) -> EdgeColumns:
     """Each with each later one."""
     source, target = np.triu_indices(len(ids), 1)
     weights = np.full(len(source), weight)
-    return Sheaf(ids, source, target, kind, weights, weights + 0.1, {0: ("pump", "tea")}, "similarity", mode)
+    return EdgeColumns(ids, source, target, kind, weights, weights + 0.1, {0: ("pump", "tea")}, "similarity", mode)
 
 
 def test_a_sheaf_is_written_as_its_edges_would_be(store: Store, pen: Pen) -> None:
@@ -205,11 +205,11 @@ def test_a_sheaf_is_written_as_its_edges_would_be(store: Store, pen: Pen) -> Non
         Edge(a, c, "similar", 0.3, 0.4, (), "similarity"),
         Edge(c, d, "auto_link"),
     ]
-    pen.write(edges=tuple(map(NewEdge, [*there, Edge(a, d, "similar", 0.5, 0.6)])))
+    pen.write(edges=tuple(map(EdgeWrite, [*there, Edge(a, d, "similar", 0.5, 0.6)])))
     pen.write(ended=(Edge(a, d, "similar"),))
-    bound = Sheaves(
+    bound = EdgeBatch(
         [sheaf_of([*ids, "nobody"], "similar"), sheaf_of(ids[:4], "auto_link", "skip")],
-        [NewEdge(Edge(b, a, "causes", 0.9))],
+        [EdgeWrite(Edge(b, a, "causes", 0.9))],
     )
     written = pen.write(edges=bound)
     many = len(ids) * (len(ids) - 1) // 2
@@ -224,38 +224,40 @@ def test_a_sheaf_is_written_as_its_edges_would_be(store: Store, pen: Pen) -> Non
 def test_a_sheaf_may_be_empty_or_of_facts_that_are_gone(store: Store, pen: Pen) -> None:
     ids = [written.id for written in pen.write(*(pen.new(f"fact {number}") for number in range(48))).facts]
     nobody = [f"{number:026}" for number in range(48)]
-    assert pen.write(edges=Sheaves([sheaf_of(ids, "similar"), sheaf_of([], "auto_link")], [])).edges.new == 48 * 47 // 2
     assert (
-        pen.write(edges=Sheaves([sheaf_of(nobody, "similar"), sheaf_of(ids, "auto_link")], [])).edges.new
+        pen.write(edges=EdgeBatch([sheaf_of(ids, "similar"), sheaf_of([], "auto_link")], [])).edges.new == 48 * 47 // 2
+    )
+    assert (
+        pen.write(edges=EdgeBatch([sheaf_of(nobody, "similar"), sheaf_of(ids, "auto_link")], [])).edges.new
         == 48 * 47 // 2
     )
-    assert pen.write(edges=Sheaves([sheaf_of(nobody, "auto_link")], [])).edges.new == 0
+    assert pen.write(edges=EdgeBatch([sheaf_of(nobody, "auto_link")], [])).edges.new == 0
 
 
 def test_few_edges_of_a_sheaf_are_written_too(store: Store, pen: Pen) -> None:
     ids = [written.id for written in pen.write(*(pen.new(f"fact {number}") for number in range(3))).facts]
-    assert pen.write(edges=Sheaves([sheaf_of(ids, "similar")], [])).edges.new == 3
+    assert pen.write(edges=EdgeBatch([sheaf_of(ids, "similar")], [])).edges.new == 3
     assert between(store, "similar") == [(ids[0], ids[1]), (ids[0], ids[2]), (ids[1], ids[2])]
 
 
 def test_a_sheaf_does_not_cross_scopes(store: Store, pen: Pen) -> None:
     ids = [written.id for written in pen.write(*(pen.new(f"fact {number}") for number in range(46))).facts]
     with pytest.raises(InvalidInput):
-        pen.write(edges=Sheaves([sheaf_of([*ids, pen.tell("two", scope="elsewhere")], "similar")], []))
+        pen.write(edges=EdgeBatch([sheaf_of([*ids, pen.tell("two", scope="elsewhere")], "similar")], []))
     assert store.edges(EVERY, 10) == []
 
 
 def test_sheaves_read_as_a_sequence_of_edges() -> None:
-    sheaf, single = sheaf_of(["a", "b", "c"], "similar"), NewEdge(Edge("c", "a", "causes"))
-    edges = Sheaves([sheaf], [single])
-    first = NewEdge(Edge("a", "b", "similar", 0.3, 0.4, ("pump", "tea"), "similarity"), "update", own=True)
+    sheaf, single = sheaf_of(["a", "b", "c"], "similar"), EdgeWrite(Edge("c", "a", "causes"))
+    edges = EdgeBatch([sheaf], [single])
+    first = EdgeWrite(Edge("a", "b", "similar", 0.3, 0.4, ("pump", "tea"), "similarity"), "update", own=True)
     assert (len(edges), edges[0], edges[-1], list(edges[1:])) == (4, first, single, list(edges)[1:])
-    assert connected(edges) == {"a", "b", "c"}
+    assert find_connected_facts(edges) == {"a", "b", "c"}
 
 
 def test_a_crowd_of_which_one_is_refused_is_refused(store: Store, pen: Pen) -> None:
     ids = [written.id for written in pen.write(*(pen.new(f"fact {number}") for number in range(36))).facts]
-    crowd = tuple(NewEdge(Edge(one, other, "causes"), "error") for one in ids for other in ids if one != other)
+    crowd = tuple(EdgeWrite(Edge(one, other, "causes"), "error") for one in ids for other in ids if one != other)
     with pytest.raises(InvalidInput, match="connected by causes already"):
         pen.write(edges=(*crowd, crowd[7]))
     assert store.edges(EVERY, 10) == []
@@ -264,29 +266,29 @@ def test_a_crowd_of_which_one_is_refused_is_refused(store: Store, pen: Pen) -> N
 def test_confidence_grows_to_one_and_no_further(store: Store, pen: Pen) -> None:
     a, b = pen.tell("one"), pen.tell("two")
     for _ in range(3):
-        pen.write(edges=(NewEdge(Edge(a, b, "supports", 0.5, 0.95)),))
+        pen.write(edges=(EdgeWrite(Edge(a, b, "supports", 0.5, 0.95)),))
     assert store.edges(EVERY, 10)[0].confidence == 1.0
 
 
 def test_mode_error_refuses_the_whole_change(store: Store, pen: Pen) -> None:
     a, b, c = pen.tell("one"), pen.tell("two"), pen.tell("three")
-    pen.write(edges=(NewEdge(Edge(a, b, "supports")),))
+    pen.write(edges=(EdgeWrite(Edge(a, b, "supports")),))
     with pytest.raises(InvalidInput):
-        pen.write(edges=(NewEdge(Edge(a, c, "supports")), NewEdge(Edge(a, b, "supports"), "error")))
+        pen.write(edges=(EdgeWrite(Edge(a, c, "supports")), EdgeWrite(Edge(a, b, "supports"), "error")))
     assert between(store, "supports") == [(a, b)]
 
 
 def test_an_edge_to_an_unknown_fact_is_refused_unless_it_is_memorys_own(store: Store, pen: Pen) -> None:
     a = pen.tell("one")
     with pytest.raises(NotFound):
-        pen.write(edges=(NewEdge(Edge(a, "nobody", "supports")),))
-    assert pen.write(edges=(NewEdge(Edge(a, "nobody", "similar"), own=True),)).edges.new == 0
+        pen.write(edges=(EdgeWrite(Edge(a, "nobody", "supports")),))
+    assert pen.write(edges=(EdgeWrite(Edge(a, "nobody", "similar"), own=True),)).edges.new == 0
 
 
 def test_edges_do_not_cross_scopes(store: Store, pen: Pen) -> None:
     a, b = pen.tell("one"), pen.tell("two", scope="elsewhere")
     with pytest.raises(InvalidInput):
-        pen.write(edges=(NewEdge(Edge(a, b, "supports")),))
+        pen.write(edges=(EdgeWrite(Edge(a, b, "supports")),))
 
 
 def test_edges_are_listed_by_scope_kind_fact_and_origin_strongest_first(store: Store, pen: Pen) -> None:
@@ -294,7 +296,7 @@ def test_edges_are_listed_by_scope_kind_fact_and_origin_strongest_first(store: S
     x, y = pen.tell("four", scope="x"), pen.tell("five", scope="x")
     weak, strong = Edge(a, b, "supports", 0.2, origin="me"), Edge(b, c, "similar", 0.8)
     other = Edge(x, y, "supports", 0.5)
-    pen.write(edges=tuple(NewEdge(edge) for edge in (weak, strong, other)))
+    pen.write(edges=tuple(EdgeWrite(edge) for edge in (weak, strong, other)))
     assert [edge.weight for edge in store.edges(EVERY, 10)] == [0.8, 0.5, 0.2]
     assert store.edges(EVERY, 1) == [strong]
     assert store.edges(EdgeFilter(scopes=("x",)), 10) == [other]
@@ -306,7 +308,7 @@ def test_edges_are_listed_by_scope_kind_fact_and_origin_strongest_first(store: S
 
 def test_ended_edges_are_gone_and_counted(store: Store, pen: Pen) -> None:
     a, b = pen.tell("one"), pen.tell("two")
-    pen.write(edges=(NewEdge(Edge(a, b, "similar", 0.5)),))
+    pen.write(edges=(EdgeWrite(Edge(a, b, "similar", 0.5)),))
     written = pen.write(ended=(Edge(a, b, "similar"), Edge(b, a, "similar")))
     assert written.edges.ended == 1
     assert store.edges(EVERY, 10) == []
@@ -374,9 +376,9 @@ def test_the_network_holds_what_conducts_in_its_directions(store: Store, pen: Pe
     a, b, c, d = (pen.tell(text) for text in ("one", "two", "three", "four"))
     pen.write(
         edges=(
-            NewEdge(Edge(a, b, "supports", 0.5, 0.5)),
-            NewEdge(Edge(b, c, "causes", 1.0, 0.5)),
-            NewEdge(Edge(c, d, "contradicts", 1.0, 1.0)),
+            EdgeWrite(Edge(a, b, "supports", 0.5, 0.5)),
+            EdgeWrite(Edge(b, c, "causes", 1.0, 0.5)),
+            EdgeWrite(Edge(c, d, "contradicts", 1.0, 1.0)),
         )
     )
     network = store.network("default")
@@ -400,16 +402,18 @@ def test_the_network_knows_who_mentions_whom(store: Store, pen: Pen) -> None:
 
 def test_importance_is_replaced_scope_by_scope(store: Store, pen: Pen) -> None:
     a, b, x = pen.tell("one"), pen.tell("two"), pen.tell("three", scope="x")
-    pen.write(importance=(Importance(a, 0.6, 0), Importance(b, 0.4, 1)))
-    pen.write(importance=(Importance(x, 1.0, 0),))
-    pen.write(importance=(Importance(a, 1.0, 5),))
-    assert store.importance([a, b, x]) == {a: Importance(a, 1.0, 5), x: Importance(x, 1.0, 0)}
+    pen.write(importance=(FactImportance(a, 0.6, 0), FactImportance(b, 0.4, 1)))
+    pen.write(importance=(FactImportance(x, 1.0, 0),))
+    pen.write(importance=(FactImportance(a, 1.0, 5),))
+    assert store.importance([a, b, x]) == {a: FactImportance(a, 1.0, 5), x: FactImportance(x, 1.0, 0)}
 
 
 def test_descriptions_are_kept_as_history_and_lead_to_the_fact_by_words(store: Store, pen: Pen) -> None:
     id = pen.tell("the pool")
-    pen.write(descriptions=(Description(id, "Goes with: serverless", {"serverless": 1}),))
-    pen.write(descriptions=(Description(id, "Goes with: lambda", {"lambda": 1}), Description("nobody", "x", {"x": 1})))
+    pen.write(descriptions=(FactDescription(id, "Goes with: serverless", {"serverless": 1}),))
+    pen.write(
+        descriptions=(FactDescription(id, "Goes with: lambda", {"lambda": 1}), FactDescription("nobody", "x", {"x": 1}))
+    )
     assert store.descriptions(id) == ["Goes with: serverless", "Goes with: lambda"]
     asked = cue("lambda")
     hinted = type(asked)(asked.words, asked.weights, asked.mean_length, asked.k1, asked.b, 0.3)
@@ -421,5 +425,5 @@ def test_descriptions_are_kept_as_history_and_lead_to_the_fact_by_words(store: S
 
 def test_words_of_a_description_that_the_fact_says_itself_do_not_lead_to_it_twice(store: Store, pen: Pen) -> None:
     id = pen.tell("the pool", tags=("water",))
-    pen.write(descriptions=(Description(id, "Goes with: pool; water lily", {"pool": 1, "water": 1, "lili": 1}),))
+    pen.write(descriptions=(FactDescription(id, "Goes with: pool; water lily", {"pool": 1, "water": 1, "lili": 1}),))
     assert store.weigh([id], ["pool", "water", "lili"], 0, 0).hints.tolist() == [[0.0, 0.0, 1.0]]

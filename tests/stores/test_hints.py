@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 
 from cofire.errors import StoreReadOnly
-from cofire.model import Description
-from cofire.revising import Taken
-from cofire.stores.index import postings
-from cofire.stores.index.postings import Hints
+from cofire.index import postings
+from cofire.index.postings import DescriptionPostings
+from cofire.model import FactDescription, RemovedCascade
 from cofire.stores.sqlite import schema
 from cofire.stores.sqlite.store import SqliteStore
-from cofire.verbs import copying
+from cofire.verbs import transfer
 from tests.conftest import sqlite_store
 from tests.stores.making import NOW, Pen
 
@@ -51,7 +50,7 @@ def described(pen: Pen) -> tuple[str, str]:
         ("Goes with: pot, pot; cup", {"pot": 2, "cup": 1}),
         ("Goes with: pot; saucer", {"pot": 1, "saucer": 1}),
     ):
-        pen.write(descriptions=(Description(old, text, counts),))
+        pen.write(descriptions=(FactDescription(old, text, counts),))
     return old, other
 
 
@@ -75,7 +74,7 @@ def test_to_describe_a_fact_changes_neither_the_fact_nor_its_place(store: Sqlite
     old = pen.tell("tea is served")
     before = stored(store.path, "SELECT * FROM facts")
     hints(store, old)
-    pen.write(descriptions=(Description(old, "Goes with: pot", {"pot": 1}),))
+    pen.write(descriptions=(FactDescription(old, "Goes with: pot", {"pot": 1}),))
     assert hints(store, old) == [[1, 0, 0]]
     assert stored(store.path, "SELECT * FROM facts") == before
     with store._reading() as connection, store._live.at(connection) as index:
@@ -86,7 +85,7 @@ def test_another_who_has_the_file_open_sees_the_words_too(store: SqliteStore, pe
     other = sqlite_store(tmp_path)
     old = pen.tell("tea is served")
     assert hints(other, old) == [[0, 0, 0]]
-    pen.write(descriptions=(Description(old, "Goes with: pot", {"pot": 1}),))
+    pen.write(descriptions=(FactDescription(old, "Goes with: pot", {"pot": 1}),))
     assert hints(other, old) == [[1, 0, 0]]
     other.close()
 
@@ -108,7 +107,7 @@ def test_a_file_of_before_is_brought_up_to_date(tmp_path: Path) -> None:
     connection.close()
     assert stored(store.path, WORDS) != terms
     store = sqlite_store(tmp_path)
-    assert schema.version_of(apsw.Connection(store.path)) == len(schema.MIGRATIONS) > BEFORE_HINTS
+    assert schema.read_schema_version(apsw.Connection(store.path)) == len(schema.MIGRATIONS) > BEFORE_HINTS
     assert hints(store, old, other) == [[2, 1, 1], [0, 0, 0]]
     assert stored(store.path, WORDS) == terms
     assert store.descriptions(old)[-1] == "Goes with: pot; saucer"
@@ -127,16 +126,16 @@ def test_rows_of_before_are_put_back_with_the_words_where_they_belong(store: Sql
     bare = [
         {name: said for name, said in one.items() if name not in (*late, "version")} for one in taken["descriptions"]
     ]
-    pen.write(put_back=Taken(rows=taken | {"facts": facts, "descriptions": bare}))
+    pen.write(put_back=RemovedCascade(rows=taken | {"facts": facts, "descriptions": bare}))
     assert hints(store, old, other) == [[2, 1, 1], [0, 0, 0]]
     assert stored(store.path, WORDS) == before
 
 
 @pytest.mark.parametrize("tail", [2, 7, 4_096])
 def test_words_that_come_in_any_order_are_found_once_each(monkeypatch: pytest.MonkeyPatch, tail: int) -> None:
-    monkeypatch.setattr(postings, "TAIL", tail)
+    monkeypatch.setattr(postings, "TAIL_SIZE", tail)
     chance = np.random.default_rng(tail)
-    found, told = Hints(), dict[tuple[int, int], int]()
+    found, told = DescriptionPostings(), dict[tuple[int, int], int]()
     for _ in range(60):
         terms, positions, counts = chance.integers(1, 9, (3, int(chance.integers(1, 12))))
         found.add(terms, positions.astype(np.int32), counts.astype(np.uint16))
@@ -154,12 +153,12 @@ def test_a_copy_has_the_same_words_whatever_the_order_they_came_in(
     store: SqliteStore, pen: Pen, tmp_path: Path
 ) -> None:
     old, pot, cup = pen.tell("tea is served"), pen.tell("a pot"), pen.tell("a cup")
-    pen.write(descriptions=(Description(old, "Goes with: pot", {"goe": 1, "pot": 1}, {pot: "pot"}),))
-    pen.write(descriptions=(Description(old, "Goes with: pot; cup", {"goe": 1, "pot": 1, "cup": 1}, {cup: "cup"}),))
+    pen.write(descriptions=(FactDescription(old, "Goes with: pot", {"goe": 1, "pot": 1}, {pot: "pot"}),))
+    pen.write(descriptions=(FactDescription(old, "Goes with: pot; cup", {"goe": 1, "pot": 1, "cup": 1}, {cup: "cup"}),))
     pen.write(put_back=pen.forget(pot).taken)
     (tmp_path / "copy").mkdir()
     copy = sqlite_store(tmp_path / "copy")
-    assert copying.copy(store, copy, now=NOW, advance=lambda _: None).copied == 3
+    assert transfer.copy(store, copy, now=NOW, advance=lambda _: None).copied == 3
     assert hints(copy, old) == hints(store, old) == [[1, 1, 0]]
     copy.close()
 
@@ -175,12 +174,12 @@ def test_descriptions_come_back_in_their_order_where_others_have_their_keys(tmp_
     pen = Pen(store)
     assert [pen.tell("tea is served"), pen.tell("coffee is not")] == [old, other]
     pen.forget(old)
-    pen.write(descriptions=(Description(other, "Goes with: jug", {"jug": 1}),))
+    pen.write(descriptions=(FactDescription(other, "Goes with: jug", {"jug": 1}),))
     pen.write(put_back=gone)
     for _ in range(2):
         assert hints(store, old) == [[2, 1, 1]]
         pen.write(pins={old: True})
-    pen.write(descriptions=(Description(old, "Goes with: spoon", {"spoon": 1}),))
+    pen.write(descriptions=(FactDescription(old, "Goes with: spoon", {"spoon": 1}),))
     assert hints(store, old) == [[2, 1, 1]]
     assert store.descriptions(old)[-2:] == ["Goes with: pot; saucer", "Goes with: spoon"]
     store.close()
@@ -195,4 +194,4 @@ def test_a_file_of_before_that_may_not_be_written_is_refused_with_a_way_out(tmp_
     connection.close()
     connection = apsw.Connection(store.path, flags=apsw.SQLITE_OPEN_READONLY)
     with pytest.raises(StoreReadOnly, match=r"written by an older cofire.*Give write permission"):
-        schema.check_age(connection, store.path)
+        schema.check_current_version(connection, store.path)

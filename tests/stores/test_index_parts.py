@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cofire.stores.index import warm_vectors
-from cofire.stores.index.index import Index, Row
-from cofire.stores.index.names import Held as HeldNames
-from cofire.stores.index.postings import FEW_LOOKS, Postings
-from cofire.stores.index.signs import MANY_MORE, SAMPLED, Signs
-from cofire.stores.index.terms import mark, packed, term
-from cofire.stores.index.turns import chained
+from cofire.index import quantised
+from cofire.index.fact_index import FactIndex, IndexRow
+from cofire.index.names import NameEntries as HeldNames
+from cofire.index.postings import MAX_UNSORTED_LOOKUPS, Postings
+from cofire.index.quantised import SAMPLING_STEP, TWO_PASS_RATIO, SignBitIndex
+from cofire.index.sessions import build_session_turns
+from cofire.index.terms import hash_mark, hash_term, pack_terms
 
 DIMENSION, WANTED = 128, 20
 
@@ -32,9 +32,9 @@ def test_the_nearest_by_sign_are_found_wherever_they_stand(first: int, allowed: 
     chance = np.random.default_rng(5)
     vectors = chance.standard_normal((3_000, DIMENSION)).astype(np.float32)
     asked = chance.standard_normal(DIMENSION).astype(np.float32)
-    vectors[first::SAMPLED] += 2 * asked
+    vectors[first::SAMPLING_STEP] += 2 * asked
     among = chance.random(len(vectors)) < allowed
-    signs = Signs(DIMENSION)
+    signs = SignBitIndex(DIMENSION)
     signs.add(vectors)
     assert signs.candidates(asked, among, WANTED).tolist() == by_counting(vectors, asked, among)
 
@@ -42,25 +42,25 @@ def test_the_nearest_by_sign_are_found_wherever_they_stand(first: int, allowed: 
 @pytest.mark.parametrize("dimension", [65, 384, 1_024])
 def test_of_very_many_those_that_stand_out_are_found_by_half_of_their_signs_first(dimension: int) -> None:
     chance = np.random.default_rng(6)
-    vectors = chance.standard_normal((WANTED * MANY_MORE + 500, dimension)).astype(np.float32)
+    vectors = chance.standard_normal((WANTED * TWO_PASS_RATIO + 500, dimension)).astype(np.float32)
     asked = chance.standard_normal(dimension).astype(np.float32)
     alike = chance.choice(len(vectors), WANTED, replace=False)
     vectors[alike] += 3 * asked
     among = chance.random(len(vectors)) < 0.9
-    signs = Signs(dimension)
+    signs = SignBitIndex(dimension)
     signs.add(vectors)
     found = signs.candidates(asked, among, WANTED)
     assert set(alike[among[alike]].tolist()) <= set(found.tolist())
     assert among[found].all()
-    assert len(found) < WANTED * MANY_MORE / 10
+    assert len(found) < WANTED * TWO_PASS_RATIO / 10
 
 
 def test_warm_vectors_are_the_same_while_they_are_few_and_when_they_have_become_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(warm_vectors, "FEW", 4)
+    monkeypatch.setattr(quantised, "MAX_SINGLE_PRECISION_VECTORS", 4)
     rows = np.random.default_rng(3).standard_normal((40, 8)).astype(np.float16)
-    warm = warm_vectors.WarmVectors(rows[:3].copy(), np.zeros(8, np.float32))
+    warm = quantised.VectorCache(rows[:3].copy(), np.zeros(8, np.float32))
     for first in range(3, 40):
         assert warm.at(np.arange(first)).gathered.tolist() == rows[:first].tolist()
         warm.add(rows[first : first + 1])
@@ -73,7 +73,7 @@ def test_a_term_is_found_alike_by_one_who_looks_once_and_by_one_who_looks_often(
         held = np.array([7, 100 + position], np.int64)
         postings.add(held, np.full(2, position, np.int32), np.array([position + 1, 1], np.uint16))
     once = [column.tolist() for column in postings.find(7)]
-    for other in range(FEW_LOOKS + 1):
+    for other in range(MAX_UNSORTED_LOOKUPS + 1):
         postings.find(1_000 + other)
     postings._found.clear()
     assert once == [column.tolist() for column in postings.find(7)] == [[0, 1, 2, 3], [1, 2, 3, 4]]
@@ -95,17 +95,17 @@ def test_those_most_alike_are_found_among_many_though_only_their_first_bits_are_
     alike = chance.choice(len(vectors), WANTED, replace=False)
     vectors[alike] += asked
     among = chance.random(len(vectors)) < 0.9
-    signs = Signs(DIMENSION * 3)
+    signs = SignBitIndex(DIMENSION * 3)
     signs.add(vectors)
     found = signs.candidates(asked, among, WANTED)
     assert set(alike[among[alike]].tolist()) <= set(found.tolist())
     assert among[found].all()
 
 
-def turn(key: int, session: str | None, time: int, scope: int = 1) -> Row:
+def turn(key: int, session: str | None, time: int, scope: int = 1) -> IndexRow:
     """A fact as the index sees it, of which only its place in a session matters."""
-    held = packed({}, [mark("session", session)] if session else [])
-    return Row(key, f"f{key}", scope, time, time, None, None, 0, False, held, None, bytes(16), session, key, None)
+    held = pack_terms({}, [hash_mark("session", session)] if session else [])
+    return IndexRow(key, f"f{key}", scope, time, time, None, None, 0, False, held, None, bytes(16), session, key, None)
 
 
 def no_names() -> HeldNames:
@@ -116,7 +116,7 @@ def no_names() -> HeldNames:
 @pytest.mark.parametrize("seed", range(8))
 def test_turns_that_come_and_go_one_by_one_stand_as_if_all_were_put_in_order_anew(seed: int) -> None:
     chance = np.random.default_rng(seed)
-    index, told = Index(None), dict[int, Row]()
+    index, told = FactIndex(None), dict[int, IndexRow]()
     for key in range(1, 120):
         some = [int(one) for one in chance.choice(list(told), min(3, len(told)), replace=False)] if told else []
         gone = some[:1] if chance.random() < 0.2 else []
@@ -125,7 +125,7 @@ def test_turns_that_come_and_go_one_by_one_stand_as_if_all_were_put_in_order_ane
         new = turn(key, [None, "a", "b"][chance.integers(3)], late, int(chance.integers(1, 3)))
         index.change([*moved, new], gone, no_names(), no_names(), {})
         told = {one: row for one, row in told.items() if one not in gone} | {row.key: row for row in [*moved, new]}
-        alive, anew = np.flatnonzero(index.columns["alive"]), chained(index.columns)
+        alive, anew = np.flatnonzero(index.columns["alive"]), build_session_turns(index.columns)
         assert index.turns.before[alive].tolist() == anew.before[alive].tolist()
         assert index.turns.after[alive].tolist() == anew.after[alive].tolist()
 
@@ -133,14 +133,14 @@ def test_turns_that_come_and_go_one_by_one_stand_as_if_all_were_put_in_order_ane
 @pytest.mark.parametrize("seed", range(8))
 def test_facts_that_are_wired_in_together_hold_the_same_as_one_by_one(seed: int) -> None:
     chance = np.random.default_rng(seed)
-    at_once, later, known = Index(None), Index(None), list[int]()
+    at_once, later, known = FactIndex(None), FactIndex(None), list[int]()
     for key in range(1, 200):
         rows = [turn(key, [None, "a", "b"][chance.integers(3)], int(chance.integers(1, 50)))]
         if known and chance.random() < 0.05:
             rows.append(turn(int(chance.choice(known)), "a", 7))
         owners, ones = np.arange(len(rows)), np.ones(len(rows), np.int64)
         names = HeldNames(owners, chance.integers(1, 9, len(rows)), chance.random(len(rows)), ones)
-        hints = {int(chance.choice(known)): packed({"pot": 2}, [])} if known and chance.random() < 0.3 else {}
+        hints = {int(chance.choice(known)): pack_terms({"pot": 2}, [])} if known and chance.random() < 0.3 else {}
         gone = [known.pop(0)] if len(known) > 5 and chance.random() < 0.03 and not hints and len(rows) == 1 else []
         at_once.change(rows, gone, names, no_names(), hints)
         later.change(rows, gone, names, no_names(), hints, wired=False)
@@ -150,15 +150,15 @@ def test_facts_that_are_wired_in_together_hold_the_same_as_one_by_one(seed: int)
             assert wired(later) == wired(at_once)
 
 
-def wired(index: Index) -> list[list[int]]:
+def wired(index: FactIndex) -> list[list[int]]:
     """The turns around facts, the names that they hold, and who is described by a word."""
     alive = np.flatnonzero(index.columns["alive"])
-    held, hinted = index.mentions.held_by(alive), index.hints.find(term("pot"))[0]
+    held, hinted = index.mentions.held_by(alive), index.hints.find(hash_term("pot"))[0]
     turns = [chain[alive].tolist() for chain in (index.turns.before, index.turns.after)]
     return [*turns, held.owner.tolist(), held.name.tolist(), sorted(hinted[index.columns["alive"][hinted]].tolist())]
 
 
-def standing(index: Index, scope: int | None) -> list[bool]:
+def standing(index: FactIndex, scope: int | None) -> list[bool]:
     """By looking at all of them."""
     columns = index.columns
     inside = columns["scope"] == (columns["scope"] if scope is None else scope)
@@ -168,7 +168,7 @@ def standing(index: Index, scope: int | None) -> list[bool]:
 @pytest.mark.parametrize("seed", range(4))
 def test_who_stands_in_a_scope_is_known_while_facts_come_and_go(seed: int) -> None:
     chance = np.random.default_rng(seed)
-    index = Index(None)
+    index = FactIndex(None)
     for key in range(1, 60):
         known = [int(one) for one in chance.integers(1, key + 1, 2)]
         rows = [

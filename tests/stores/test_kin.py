@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from cofire.stores.base import Kin, Store
+from cofire.stores.base import NeighbourCandidates, Store
 from tests.stores.making import Pen, vector
 
 
-def pairs(found: Kin) -> list[tuple[str, str]]:
+def pairs(found: NeighbourCandidates) -> list[tuple[str, str]]:
     return [(found.ids[a], found.ids[b]) for a, b in zip(found.left.tolist(), found.right.tolist(), strict=True)]
 
 

@@ -11,13 +11,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
-from cofire.learned import Group, Keeping, Lesson, Occasion, Shown, Use, Way
-from cofire.model import Change, Edge, Importance, NewEdge
-from cofire.stores.base import Conducting, EdgeFilter, Store
+from cofire.model import Change, Edge, EdgeWrite, FactImportance
+from cofire.stores.base import EdgeFilter, ExpansionOptions, Store
+from cofire.stores.learning_protocol import (
+    CommunityMembers,
+    EdgeAdjustment,
+    FeedbackCounts,
+    JudgedRecall,
+    LoggedRecall,
+    PathEdge,
+    RecallLogOptions,
+)
 from tests.conftest import STORES, sqlite_store
 from tests.stores.making import NOW, Pen, cue, everywhere
 
-EARNED = Keeping(most=100, rule="earned", idle_minutes=30.0)
+EARNED = RecallLogOptions(most=100, rule="earned", idle_minutes=30.0)
 HOUR = timedelta(hours=1)
 
 
@@ -33,47 +41,47 @@ def edges(store: Store) -> list[Edge]:
     return store.edges(EdgeFilter(), 100)
 
 
-def taught(store: Store, *lessons: Lesson) -> tuple[int, int]:
+def taught(store: Store, *lessons: EdgeAdjustment) -> tuple[int, int]:
     counts = store.write(Change(now=NOW, lessons=lessons), {}).edges
     return counts.new, counts.changed
 
 
 def test_a_hebbian_edge_is_made_once_and_then_grows(store: Store, ids: list[str]) -> None:
     a, b = ids[:2]
-    assert taught(store, Lesson(b, a, "hebbian", 0.05)) == (1, 0)
-    assert taught(store, Lesson(a, b, "hebbian", 0.05)) == (0, 1)
+    assert taught(store, EdgeAdjustment(b, a, "hebbian", 0.05)) == (1, 0)
+    assert taught(store, EdgeAdjustment(a, b, "hebbian", 0.05)) == (0, 1)
     assert edges(store) == [Edge(a, b, "hebbian", 0.1, None, ("db",), "use")]
 
 
 def test_an_edge_of_another_kind_is_changed_and_never_made(store: Store, ids: list[str]) -> None:
     a, b, c = ids[:3]
-    store.write(Change(now=NOW, edges=(NewEdge(Edge(b, a, "auto_link", 0.5, 0.5)),)), {})
-    assert taught(store, Lesson(a, b, "auto_link", 0.05), Lesson(a, c, "auto_link", 0.05)) == (0, 1)
+    store.write(Change(now=NOW, edges=(EdgeWrite(Edge(b, a, "auto_link", 0.5, 0.5)),)), {})
+    assert taught(store, EdgeAdjustment(a, b, "auto_link", 0.05), EdgeAdjustment(a, c, "auto_link", 0.05)) == (0, 1)
     [edge] = edges(store)
     assert (edge.weight, edge.confidence) == pytest.approx((0.55, 0.55))
 
 
 def test_harm_weakens_what_is_there_and_makes_nothing(store: Store, ids: list[str]) -> None:
     a, b, c = ids[:3]
-    taught(store, Lesson(a, b, "hebbian", 0.05))
-    assert taught(store, Lesson(a, b, "hebbian", -0.05), Lesson(a, c, "hebbian", -0.05)) == (0, 1)
+    taught(store, EdgeAdjustment(a, b, "hebbian", 0.05))
+    assert taught(store, EdgeAdjustment(a, b, "hebbian", -0.05), EdgeAdjustment(a, c, "hebbian", -0.05)) == (0, 1)
     assert [edge.weight for edge in edges(store)] == [0.0]
 
 
 def test_what_a_user_made_is_never_weakened(store: Store, ids: list[str]) -> None:
     a, b = ids[:2]
     made = Edge(a, b, "supports", 0.5, 0.5, (), "user")
-    store.write(Change(now=NOW, edges=(NewEdge(made),)), {})
-    assert taught(store, Lesson(a, b, "supports", -0.05)) == (0, 0)
+    store.write(Change(now=NOW, edges=(EdgeWrite(made),)), {})
+    assert taught(store, EdgeAdjustment(a, b, "supports", -0.05)) == (0, 0)
     assert edges(store) == [made]
-    assert taught(store, Lesson(a, b, "supports", 0.05)) == (0, 1)
+    assert taught(store, EdgeAdjustment(a, b, "supports", 0.05)) == (0, 1)
 
 
 def test_of_two_directed_edges_the_one_that_leads_there_learns(store: Store, ids: list[str]) -> None:
     a, b = ids[:2]
-    both = tuple(NewEdge(Edge(one, other, "causes", 0.5)) for one, other in ((a, b), (b, a)))
+    both = tuple(EdgeWrite(Edge(one, other, "causes", 0.5)) for one, other in ((a, b), (b, a)))
     store.write(Change(now=NOW, edges=both), {})
-    taught(store, Lesson(b, a, "causes", 0.05))
+    taught(store, EdgeAdjustment(b, a, "causes", 0.05))
     assert {(edge.source, edge.target): round(edge.weight or 0, 2) for edge in edges(store)} == {
         (a, b): 0.5,
         (b, a): 0.55,
@@ -81,28 +89,30 @@ def test_of_two_directed_edges_the_one_that_leads_there_learns(store: Store, ids
 
 
 def test_no_lesson_crosses_scopes_or_outlives_a_fact(store: Store, ids: list[str]) -> None:
-    assert taught(store, Lesson(ids[0], ids[6], "hebbian", 0.05), Lesson(ids[0], "unknown", "hebbian", 0.05)) == (0, 0)
+    assert taught(
+        store, EdgeAdjustment(ids[0], ids[6], "hebbian", 0.05), EdgeAdjustment(ids[0], "unknown", "hebbian", 0.05)
+    ) == (0, 0)
 
 
 def test_an_ended_hebbian_edge_begins_anew(store: Store, ids: list[str]) -> None:
     a, b = ids[:2]
     for _ in range(3):
-        taught(store, Lesson(a, b, "hebbian", 0.05))
+        taught(store, EdgeAdjustment(a, b, "hebbian", 0.05))
     store.write(Change(now=NOW, ended=tuple(edges(store))), {})
-    assert taught(store, Lesson(a, b, "hebbian", 0.05)) == (1, 0)
+    assert taught(store, EdgeAdjustment(a, b, "hebbian", 0.05)) == (1, 0)
     assert [edge.weight for edge in edges(store)] == [0.05]
 
 
 def test_uses_add_up_and_go_with_their_fact(store: Store, ids: list[str]) -> None:
-    for use in (Use(helped=1), Use(helped=1), Use(hurt=1)):
+    for use in (FeedbackCounts(helped=1), FeedbackCounts(helped=1), FeedbackCounts(hurt=1)):
         store.write(Change(now=NOW, uses={ids[0]: use, "unknown": use}), {})
-    assert store.uses([*ids, "unknown"]) == {ids[0]: Use(2, 1)}
+    assert store.uses([*ids, "unknown"]) == {ids[0]: FeedbackCounts(2, 1)}
     store.write(Change(now=NOW, removals=(ids[0],)), {})
     assert store.uses(ids) == {}
 
 
-def shown(id: str, *ids: str, hours: float = 0.0, session: str | None = None) -> Shown:
-    return Shown(id, NOW + hours * HOUR, session, ids)
+def shown(id: str, *ids: str, hours: float = 0.0, session: str | None = None) -> LoggedRecall:
+    return LoggedRecall(id, NOW + hours * HOUR, session, ids)
 
 
 def flushed(store: Store) -> None:
@@ -111,7 +121,7 @@ def flushed(store: Store) -> None:
 
 
 def test_what_was_shown_is_found_by_the_id_of_the_recall(store: Store, ids: list[str]) -> None:
-    told = replace(shown("r1", *ids[:3], session="s"), ways={ids[1]: (Way(ids[0], ids[1], "hebbian"),)})
+    told = replace(shown("r1", *ids[:3], session="s"), ways={ids[1]: (PathEdge(ids[0], ids[1], "hebbian"),)})
     store.log(told, EARNED)
     assert store.shown("r1") == told
     flushed(store)
@@ -120,7 +130,7 @@ def test_what_was_shown_is_found_by_the_id_of_the_recall(store: Store, ids: list
 
 
 def test_what_is_forgotten_is_gone_from_the_log(store: Store, ids: list[str]) -> None:
-    ways = {ids[1]: (Way(ids[0], ids[1], "hebbian"),), ids[2]: (Way(ids[1], ids[2], "supports"),)}
+    ways = {ids[1]: (PathEdge(ids[0], ids[1], "hebbian"),), ids[2]: (PathEdge(ids[1], ids[2], "supports"),)}
     store.log(replace(shown("r", *ids[:3]), ways=ways), EARNED)
     flushed(store)
     store.write(Change(now=NOW, removals=(ids[0],)), {})
@@ -221,18 +231,18 @@ def version(store: Store) -> int:
 
 
 def rated(store: Store, ids: list[str]) -> None:
-    told = [Importance(id, 0.1 * place, place // 4) for place, id in enumerate(ids[:6])]
-    store.write(Change(now=NOW, importance=(*told, Importance(ids[6], 0.5, 0))), {})
+    told = [FactImportance(id, 0.1 * place, place // 4) for place, id in enumerate(ids[:6])]
+    store.write(Change(now=NOW, importance=(*told, FactImportance(ids[6], 0.5, 0))), {})
 
 
 def test_groups_are_the_communities_with_their_most_central_facts(store: Store, ids: list[str]) -> None:
     rated(store, ids)
     assert store.groups(None, 10, 2) == [
-        Group("a", 0, 4, (ids[3], ids[2])),
-        Group("a", 1, 2, (ids[5], ids[4])),
-        Group("b", 0, 1, (ids[6],)),
+        CommunityMembers("a", 0, 4, (ids[3], ids[2])),
+        CommunityMembers("a", 1, 2, (ids[5], ids[4])),
+        CommunityMembers("b", 0, 1, (ids[6],)),
     ]
-    assert store.groups(["b", "nowhere"], 10, 2) == [Group("b", 0, 1, (ids[6],))]
+    assert store.groups(["b", "nowhere"], 10, 2) == [CommunityMembers("b", 0, 1, (ids[6],))]
     assert [group.number for group in store.groups(["a"], 1, 0)] == [0]
 
 
@@ -248,14 +258,14 @@ def test_a_filter_by_community_holds_for_every_way_to_search(store: Store, ids: 
 def test_a_fact_follows_its_community_at_the_next_dream(store: Store, ids: list[str]) -> None:
     rated(store, ids)
     assert store.admitted(ids, everywhere(community=5)) == []
-    store.write(Change(now=NOW, importance=(Importance(ids[0], 0.5, 5),)), {})
+    store.write(Change(now=NOW, importance=(FactImportance(ids[0], 0.5, 5),)), {})
     assert store.admitted(ids, everywhere(community=5)) == [ids[0]]
 
 
 def judged(store: Store, ids: list[str], id: str, *, first: str, helped: str = "", hurt: str = "") -> None:
     """A judged recall; its facts are named by their places among the ids."""
     sets = [frozenset(ids[int(place)] for place in places) for places in (first, helped, hurt)]
-    store.write(Change(now=NOW, occasions=(Occasion(id, *sets),)), {})
+    store.write(Change(now=NOW, occasions=(JudgedRecall(id, *sets),)), {})
 
 
 def test_occasions_are_found_by_two_of_their_first_facts_the_likest_and_newest_first(
@@ -266,7 +276,7 @@ def test_occasions_are_found_by_two_of_their_first_facts_the_likest_and_newest_f
     judged(store, ids, "three", first="045", helped="4")
     found = store.occasions([ids[0], ids[1], ids[2]], 10)
     assert [one.id for one in found] == ["one", "two"]
-    assert found[0] == Occasion("one", frozenset(ids[:3]), frozenset([ids[3]]))
+    assert found[0] == JudgedRecall("one", frozenset(ids[:3]), frozenset([ids[3]]))
     assert found[1].hurt == {ids[1]}
     assert [one.id for one in store.occasions([ids[0], ids[1]], 1)] == ["two"]
     assert store.occasions([], 10) == []
@@ -275,13 +285,13 @@ def test_occasions_are_found_by_two_of_their_first_facts_the_likest_and_newest_f
 def test_what_is_said_again_of_an_occasion_adds_to_what_was_said(store: Store, ids: list[str]) -> None:
     judged(store, ids, "one", first="01", helped="0", hurt="1")
     judged(store, ids, "one", first="01", helped="1")
-    assert store.occasions(ids, 10) == [Occasion("one", frozenset(ids[:2]), frozenset(ids[:2]))]
+    assert store.occasions(ids, 10) == [JudgedRecall("one", frozenset(ids[:2]), frozenset(ids[:2]))]
 
 
 def test_what_is_forgotten_is_gone_from_occasions(store: Store, ids: list[str]) -> None:
     judged(store, ids, "one", first="012", helped="2")
     store.write(Change(now=NOW, removals=(ids[2],)), {})
-    assert store.occasions(ids, 10) == [Occasion("one", frozenset(ids[:2]))]
+    assert store.occasions(ids, 10) == [JudgedRecall("one", frozenset(ids[:2]))]
 
 
 def test_a_recall_is_use_and_lets_the_clock_of_active_hours_run(store: Store, ids: list[str]) -> None:
@@ -295,9 +305,9 @@ def test_a_recall_is_use_and_lets_the_clock_of_active_hours_run(store: Store, id
 def test_an_edge_tells_how_often_and_when_use_strengthened_it(store: Store, ids: list[str]) -> None:
     a, b = ids[:2]
     later = NOW + HOUR
-    taught(store, Lesson(a, b, "hebbian", 0.05))
-    store.write(Change(now=later, lessons=(Lesson(a, b, "hebbian", 0.05),)), {})
-    store.write(Change(now=later + HOUR, lessons=(Lesson(a, b, "hebbian", -0.05),)), {})
+    taught(store, EdgeAdjustment(a, b, "hebbian", 0.05))
+    store.write(Change(now=later, lessons=(EdgeAdjustment(a, b, "hebbian", 0.05),)), {})
+    store.write(Change(now=later + HOUR, lessons=(EdgeAdjustment(a, b, "hebbian", -0.05),)), {})
     [edge] = edges(store)
     assert (edge.co_access_count, edge.strengthened) == (2, later)
     [link] = [link for link in store.links(a, 100) if link.kind == "hebbian"]
@@ -309,8 +319,8 @@ def test_an_edge_written_with_its_counts_keeps_them(store: Store, ids: list[str]
     counted = Edge(a, b, "auto_link", 0.5, co_access_count=4, strengthened=NOW - HOUR)
     for plain_first in (True, False):
         if plain_first:
-            store.write(Change(now=NOW, edges=(NewEdge(Edge(a, b, "auto_link", 0.5)),)), {})
-        store.write(Change(now=NOW, edges=(NewEdge(counted, "update"),)), {})
+            store.write(Change(now=NOW, edges=(EdgeWrite(Edge(a, b, "auto_link", 0.5)),)), {})
+        store.write(Change(now=NOW, edges=(EdgeWrite(counted, "update"),)), {})
         [edge] = edges(store)
         assert (edge.co_access_count, edge.strengthened) == (4, NOW - HOUR)
 
@@ -319,12 +329,12 @@ def test_as_of_a_moment_only_the_edges_of_then_conduct(store: Store, ids: list[s
     a, b, c, d = ids[:4]
     made = {at: Edge(a, other, "supports", 0.5) for at, other in ((1, b), (2, c), (4, d))}
     for at, edge in made.items():
-        store.write(Change(now=NOW + at * HOUR, edges=(NewEdge(edge),)), {})
+        store.write(Change(now=NOW + at * HOUR, edges=(EdgeWrite(edge),)), {})
     store.write(Change(now=NOW + 3 * HOUR, ended=(made[1],)), {})
 
     def reached(hours: float) -> set[str]:
         where = everywhere(now=NOW + 9 * HOUR, as_of=NOW + hours * HOUR)
-        found = store.expand([a], Conducting(where, None, 0.0, 10, names=False))
+        found = store.expand([a], ExpansionOptions(where, None, 0.0, 10, names=False))
         return {found.ids[row] for row in found.target}
 
     assert [reached(hours) for hours in (0.5, 1, 2.5, 3, 5)] == [set(), {b}, {b, c}, {c}, {c, d}]
@@ -338,18 +348,20 @@ def lived(store: Store, pen: Pen, days: list[tuple[set[int], set[int]]]) -> list
     for day, (places, helped) in enumerate(days):
         seen, good = tuple(ids[one] for one in sorted(places)), [ids[one] for one in sorted(places & helped)]
         at = NOW + day * timedelta(days=1)
-        ways = {id: (Way(min(id, ids[0]), max(id, ids[0]), "hebbian"),) for id in seen if id != ids[0]}
-        store.log(Shown(f"r{day}", at, f"day {day}", seen, ways), EARNED)
-        lessons = tuple(Lesson(min(id, ids[0]), max(id, ids[0]), "hebbian", 0.05) for id in good if id != ids[0])
-        occasion = Occasion(f"r{day}", frozenset(seen), frozenset(good))
-        uses = {id: Use(helped=1) for id in good}
+        ways = {id: (PathEdge(min(id, ids[0]), max(id, ids[0]), "hebbian"),) for id in seen if id != ids[0]}
+        store.log(LoggedRecall(f"r{day}", at, f"day {day}", seen, ways), EARNED)
+        lessons = tuple(
+            EdgeAdjustment(min(id, ids[0]), max(id, ids[0]), "hebbian", 0.05) for id in good if id != ids[0]
+        )
+        occasion = JudgedRecall(f"r{day}", frozenset(seen), frozenset(good))
+        uses = {id: FeedbackCounts(helped=1) for id in good}
         store.write(Change(now=at, lessons=lessons, uses=uses, occasions=(occasion,)), {})
     return ids
 
 
 def taught_so_far(store: Store, ids: list[str], days: int) -> object:
     """All that use has left, once every pair was shown in one more session: those that lacked one earn an edge by it."""
-    store.log(Shown("last", NOW + timedelta(days=99), "last", tuple(ids[:5]), {}), EARNED)
+    store.log(LoggedRecall("last", NOW + timedelta(days=99), "last", tuple(ids[:5]), {}), EARNED)
     flushed(store)
     lives = [(edge, edge.co_access_count, edge.strengthened) for edge in edges(store)]
     logged = [store.shown(f"r{day}") for day in range(days)]

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from cofire.reading.words import words
 from cofire.stores.base import Store
+from cofire.text.words import extract_words
 from tests.conftest import STORES
 from tests.stores.making import Pen, cue, everywhere
 
 
 def matching(store: Store, question: str, k: int = 10) -> list[str]:
-    return store.matching(cue(*dict.fromkeys(words(question))), k, everywhere())
+    return store.matching(cue(*dict.fromkeys(extract_words(question))), k, everywhere())
 
 
 def test_only_facts_that_hold_a_word_are_found(store: Store, pen: Pen) -> None:

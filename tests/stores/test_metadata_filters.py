@@ -18,13 +18,20 @@ from hypothesis import strategies as st
 
 from cofire.errors import InvalidInput
 from cofire.memory import Memory
-from cofire.metadata_filter import COMPARISONS, Condition, as_mapping, conditions, encode, parse_expressions
 from cofire.stores.base import Store
-from cofire.stores.reference import ReferenceStore
-from cofire.stores.sqlite import rows
-from cofire.stores.sqlite.metadata_values import MOST_CONDITIONS
+from cofire.stores.metadata_filter import (
+    COMPARISON_OPERATORS,
+    Condition,
+    conditions_to_mapping,
+    encode_value,
+    parse_conditions,
+    parse_expressions,
+)
+from cofire.stores.sqlite import fact_sql
+from cofire.stores.sqlite.metadata_values import MAX_CACHED_CONDITIONS
 from cofire.stores.sqlite.store import SqliteStore
 from tests.conftest import sqlite_store
+from tests.reference_store.store import ReferenceStore
 from tests.stores.making import Pen, cue, everywhere
 
 # Three facts without vectors, two of them with metadata, written by schema 8.
@@ -44,7 +51,7 @@ WANTED = (
     SCALARS
     | st.lists(SCALARS, min_size=1, max_size=3)
     | st.dictionaries(st.sampled_from(["eq", "ne"]), SCALARS | st.lists(SCALARS, min_size=1, max_size=2), min_size=1)
-    | st.dictionaries(st.sampled_from(list(COMPARISONS)), NUMBERS | TEXTS, min_size=1)
+    | st.dictionaries(st.sampled_from(list(COMPARISON_OPERATORS)), NUMBERS | TEXTS, min_size=1)
     | st.dictionaries(st.just("exists"), st.booleans(), min_size=1)
 )
 WHERES = st.dictionaries(KEYS, WANTED, min_size=1, max_size=2)
@@ -105,12 +112,12 @@ def passes_one(values: list[Any], operator: str, wanted: Any) -> bool:
 
 
 def listed(store: Store, where: dict[str, Any]) -> list[str]:
-    return [fact.text for fact in store.scan(everywhere(metadata=conditions(where)), 100, None)]
+    return [fact.text for fact in store.scan(everywhere(metadata=parse_conditions(where)), 100, None)]
 
 
 def matched(store: Store, where: dict[str, Any]) -> set[str]:
     """The same as recall looks for it: by the index in memory."""
-    ids = store.matching(cue("tea"), 100, everywhere(metadata=conditions(where)))
+    ids = store.matching(cue("tea"), 100, everywhere(metadata=parse_conditions(where)))
     return {fact.text for fact in store.read(ids) if fact}
 
 
@@ -149,21 +156,21 @@ def test_every_store_finds_what_plain_python_selects(store: Store, pen: Pen) -> 
 
 @given(SCALARS, SCALARS)
 def test_encoded_values_compare_like_the_values(a: Any, b: Any) -> None:
-    for operator in ("eq", *COMPARISONS):
-        if operator == "eq" or encode(b)[0] in "ns":
+    for operator in ("eq", *COMPARISON_OPERATORS):
+        if operator == "eq" or encode_value(b)[0] in "ns":
             condition = Condition("key", operator, (b,))
-            low, high = condition.span if operator != "eq" else (encode(b), encode(b) + "\x00")
-            assert condition.holds({"key": a}) == (low <= encode(a) < high)
+            low, high = condition.span if operator != "eq" else (encode_value(b), encode_value(b) + "\x00")
+            assert condition.holds({"key": a}) == (low <= encode_value(a) < high)
 
 
 @given(WHERES)
 def test_conditions_can_be_written_out_and_read_again(where: dict[str, Any]) -> None:
-    assert conditions(as_mapping(conditions(where))) == conditions(where)
+    assert parse_conditions(conditions_to_mapping(parse_conditions(where))) == parse_conditions(where)
 
 
 def test_not_is_another_name_of_ne() -> None:
-    assert conditions({"a": {"not": ["x", 1]}}) == conditions({"a": {"ne": ["x", 1]}})
-    assert as_mapping(conditions({"a": {"not": "x", "ne": 1}})) == {"a": {"ne": ["x", 1]}}
+    assert parse_conditions({"a": {"not": ["x", 1]}}) == parse_conditions({"a": {"ne": ["x", 1]}})
+    assert conditions_to_mapping(parse_conditions({"a": {"not": "x", "ne": 1}})) == {"a": {"ne": ["x", 1]}}
 
 
 def test_integers_beyond_64_bits_compare_as_floats() -> None:
@@ -194,8 +201,8 @@ def test_more_conditions_than_are_remembered_find_the_same(file: SqliteStore) ->
     pen = Pen(file)
     ids = [fact.id for fact in pen.write(*(pen.new(f"tea {n}", metadata={"n": n}) for n in range(50))).facts]
     for _ in range(2):
-        assert [matched(file, {"n": n}) for n in range(MOST_CONDITIONS + 5)] == [
-            {f"tea {n}"} for n in range(MOST_CONDITIONS + 5)
+        assert [matched(file, {"n": n}) for n in range(MAX_CACHED_CONDITIONS + 5)] == [
+            {f"tea {n}"} for n in range(MAX_CACHED_CONDITIONS + 5)
         ]
     pen.forget(*ids)
 
@@ -217,9 +224,9 @@ def test_a_listing_looks_metadata_up_in_their_index(file: SqliteStore, where: di
 
 
 def explained(file: SqliteStore, where: dict[str, Any]) -> list[str]:
-    clause, bound = rows.condition(everywhere(metadata=conditions(where)))
+    clause, bound = fact_sql.build_where_clause(everywhere(metadata=parse_conditions(where)))
     with file._reading() as connection:
-        sql = f"EXPLAIN QUERY PLAN {rows.SELECT} WHERE {clause} ORDER BY f.id DESC LIMIT 10"
+        sql = f"EXPLAIN QUERY PLAN {fact_sql.SELECT_FACTS} WHERE {clause} ORDER BY f.id DESC LIMIT 10"
         return [str(row[3]) for row in connection.execute(sql, bound)]
 
 
@@ -278,7 +285,7 @@ def test_nothing_of_forgotten_metadata_is_left_in_the_table(old_file: Path) -> N
 )
 def test_a_filter_that_cannot_be_applied_is_refused_with_what_is_allowed(where: Any, says: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        conditions(where)
+        parse_conditions(where)
     assert says in str(refused.value)
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from cofire.model import Mentioned, NewFact
-from cofire.stores import linking
-from cofire.stores.base import Conducting, Known, Store
-from cofire.stores.index.warm_vectors import ASKED_BEFORE
-from cofire.stores.sqlite import name_reading
+from cofire.index.quantised import READS_BEFORE_CACHING
+from cofire.model import FactWrite, NameMention
+from cofire.stores import link_rules
+from cofire.stores.base import ExpansionOptions, KnownName, Store
+from cofire.stores.sqlite import name_reads
 from tests.stores.answers import Step, steps
 from tests.stores.making import DAY, NOW, Pen, everywhere, holding
 
@@ -33,7 +33,7 @@ def targets(step: Step) -> list[str]:
     return [target for target, _, _ in step.leads]
 
 
-def by_content(news: Sequence[NewFact]) -> list[str]:
+def by_content(news: Sequence[FactWrite]) -> list[str]:
     order = sorted(news, key=lambda new: int.from_bytes(new.fact.hash[:8], "little", signed=True))
     return [new.fact.id for new in order]
 
@@ -44,13 +44,13 @@ def test_a_name_is_known_with_those_about_it_and_how_many_mention_it(store: Stor
     (ana,) = store.known(["ana", "nobody"], DEFAULT, 10)
     assert (ana.name, ana.mentioned, list(ana.about)) == ("ana", 2, [strong, weak])
     assert ana.about == pytest.approx({strong: 0.9, weak: 0.7})
-    assert store.known(["ben"], DEFAULT, 10) == [Known("ben", 1, {})]
+    assert store.known(["ben"], DEFAULT, 10) == [KnownName("ben", 1, {})]
     assert store.known([], DEFAULT, 10) == store.known(["nobody"], DEFAULT, 10) == []
 
 
 def test_a_name_asked_for_twice_is_known_once(store: Store, pen: Pen) -> None:
     id = tell(pen, "one", about=["ana"])
-    assert store.known(["ana", "ana"], DEFAULT, 10) == [Known("ana", 0, {id: 1.0})]
+    assert store.known(["ana", "ana"], DEFAULT, 10) == [KnownName("ana", 0, {id: 1.0})]
 
 
 def test_at_most_so_many_are_known_about_a_name_of_equals_by_content(store: Store, pen: Pen) -> None:
@@ -67,7 +67,7 @@ def test_the_filter_leaves_out_who_is_about_a_name_but_not_that_it_is_known(stor
     kept = tell(pen, "three", about=["ana"], speaker="Ben")
     tell(pen, "four", about=["ana"])
     assert store.known(["ana"], everywhere(scopes=("default",), speakers=frozenset({"Ben"})), 10) == [
-        Known("ana", 1, {kept: 1.0})
+        KnownName("ana", 1, {kept: 1.0})
     ]
 
 
@@ -75,14 +75,14 @@ def test_the_same_name_of_two_scopes_is_known_twice(store: Store, pen: Pen) -> N
     a, b = tell(pen, "one", about=["ana"], scope="a"), tell(pen, "two", about=["ana"], scope="b")
     both = store.known(["ana"], everywhere(scopes=("a", "b")), 10)
     assert sorted(str(dict(one.about)) for one in both) == sorted(str({id: 1.0}) for id in (a, b))
-    assert store.known(["ana"], everywhere(scopes=("b", "nowhere")), 10) == [Known("ana", 0, {b: 1.0})]
+    assert store.known(["ana"], everywhere(scopes=("b", "nowhere")), 10) == [KnownName("ana", 0, {b: 1.0})]
     assert store.known(["ana"], everywhere(scopes=("nowhere",)), 10) == []
 
 
 def test_a_name_is_forgotten_with_the_last_fact_that_holds_it(store: Store, pen: Pen) -> None:
     owner, teller = tell(pen, "one", about=["ana"]), tell(pen, "two", mentions=["ana"])
     pen.forget(owner)
-    assert store.known(["ana"], DEFAULT, 10) == [Known("ana", 1, {})]
+    assert store.known(["ana"], DEFAULT, 10) == [KnownName("ana", 1, {})]
     pen.forget(teller)
     assert store.known(["ana"], DEFAULT, 10) == []
 
@@ -182,7 +182,7 @@ def test_a_fact_told_again_holds_what_it_held_once(store: Store, pen: Pen) -> No
 def test_names_found_later_lead_too(store: Store, pen: Pen) -> None:
     seed, owner = tell(pen, "seed", mentions=["ben"]), tell(pen, "owner", about=["ana"])
     assert set(paths(store, seed)) == {(seed, "ben")}
-    pen.write(mentions={seed: (Mentioned("ana", (1,), 0.5), Mentioned("ben", (4,), 0.1))})
+    pen.write(mentions={seed: (NameMention("ana", (1,), 0.5), NameMention("ben", (4,), 0.1))})
     found = paths(store, seed)
     assert found[seed, "ana"] == Step(2, 0b10, 0.0, 0.5, [(owner, 1.0, 0)])
     assert found[seed, "ben"] == Step(1, 0b1, 0.0, 1.0, [])
@@ -202,13 +202,13 @@ def test_ids_are_the_seeds_in_their_order_then_the_others_once_each(store: Store
     }
 
 
-@pytest.mark.parametrize("most", [name_reading.MOST_KNOWN, 5])
+@pytest.mark.parametrize("most", [name_reads.MAX_CACHED_NAMES, 5])
 def test_names_are_spelled_right_however_often_one_asks(
     store: Store, pen: Pen, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     """The first are read as they are met, then all at once if they are not too many, then again those that came since."""
-    monkeypatch.setattr(name_reading, "MOST_KNOWN", most)
-    for told in range(ASKED_BEFORE + 3):
+    monkeypatch.setattr(name_reads, "MAX_CACHED_NAMES", most)
+    for told in range(READS_BEFORE_CACHING + 3):
         seed = tell(pen, f"fact {told}", mentions=[f"name {told}", "ana"])
         other = tell(pen, f"about {told}", about=[f"name {told}"])
         assert {name: targets(step) for (_, name), step in paths(store, seed).items() if name != "ana"} == {
@@ -228,7 +228,7 @@ def test_where_no_name_is_held_no_path_leads(store: Store, pen: Pen, ids: tuple[
 def test_a_name_that_very_many_are_about_leads_nowhere_and_is_counted(
     store: Store, pen: Pen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(linking, "MOST_LEADING", 3)
+    monkeypatch.setattr(link_rules, "MAX_WALK_HOLDERS", 3)
     owners = [tell(pen, f"owner {number}", about=["ana"]) for number in range(3)]
     seed = tell(pen, "seed", mentions=["ana"])
     assert set(targets(paths(store, seed)[seed, "ana"])) == set(owners)
@@ -243,7 +243,7 @@ def test_a_name_that_very_many_are_about_leads_nowhere_and_is_counted(
 def test_a_name_of_few_stays_one_however_often_they_are_told(
     store: Store, pen: Pen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(linking, "MOST_LEADING", 3)
+    monkeypatch.setattr(link_rules, "MAX_WALK_HOLDERS", 3)
     seed, owner = tell(pen, "seed", mentions=["ana"]), tell(pen, "owner", about=["ana"])
     for days in range(5):
         pen.write(pen.new("owner"), now=NOW + days * DAY)
@@ -291,6 +291,6 @@ def test_who_speaks_of_a_name_is_of_the_scope_and_still_there(store: Store, pen:
 
 def test_neighbours_by_name_are_those_that_a_walk_may_take(store: Store, pen: Pen) -> None:
     ids = [tell(pen, f"Note {number}: Redis restarted.", ["redis"]) for number in range(60)]
-    walked = store.expand([ids[0]], Conducting(everywhere(), None, 0.0, 100, names=True))
+    walked = store.expand([ids[0]], ExpansionOptions(everywhere(), None, 0.0, 100, names=True))
     listed = {link.target if link.source == ids[0] else link.source for link in store.links(ids[0], 1_000)}
     assert listed == set(walked.ids[1:])

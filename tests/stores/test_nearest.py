@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from cofire.embedders.base import Model, StoredModel
-from cofire.stores.base import LEAST_COSINE, Store
-from cofire.stores.index.postings import Postings
+from cofire.index.postings import Postings
+from cofire.stores.base import COSINE_LOWER_BOUND, Store
 from tests.conftest import sqlite_store
 from tests.stores.making import MODEL, Pen, asked, cue, everywhere, vector
 
@@ -104,8 +104,8 @@ def test_a_look_by_tags_that_is_interrupted_loses_no_words(
     with monkeypatch.context() as patched:
         patched.setattr(Postings, "add", interrupted)
         with suppress(KeyboardInterrupt):
-            store.alike(asked(0, 1, 0, 0), 5, tagged, 10, LEAST_COSINE)
-    assert len(store.alike(asked(0, 1, 0, 0), 5, tagged, 10, LEAST_COSINE)) == 2
+            store.alike(asked(0, 1, 0, 0), 5, tagged, 10, COSINE_LOWER_BOUND)
+    assert len(store.alike(asked(0, 1, 0, 0), 5, tagged, 10, COSINE_LOWER_BOUND)) == 2
     assert len(store.matching(cue("tea"), 5, everywhere())) == 2
 
 

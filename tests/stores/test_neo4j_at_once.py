@@ -8,9 +8,9 @@ from contextlib import closing
 
 import pytest
 
-from cofire.learned import Lesson, Use
-from cofire.model import Change, Edge, Mentioned, NewEdge
+from cofire.model import Change, Edge, EdgeWrite, NameMention
 from cofire.stores.base import EdgeFilter
+from cofire.stores.learning_protocol import EdgeAdjustment, FeedbackCounts
 from cofire.stores.neo4j.store import Neo4jStore
 from tests.neo4j_server import IN_TURN, empty_store
 from tests.stores.making import NOW, Pen
@@ -34,18 +34,18 @@ def write_at_once(store: Neo4jStore, *changes: Change) -> None:
 def test_every_lesson_and_use_counts(store: Neo4jStore) -> None:
     pen = Pen(store)
     a, b = pen.tell("Tea at four."), pen.tell("A pot of tea.")
-    pen.write(edges=(NewEdge(Edge(a, b, "similar", 0.1, 0.1)),))
-    taught = Change(now=NOW, lessons=(Lesson(b, a, "similar", 0.05),), uses={a: Use(helped=1)})
+    pen.write(edges=(EdgeWrite(Edge(a, b, "similar", 0.1, 0.1)),))
+    taught = Change(now=NOW, lessons=(EdgeAdjustment(b, a, "similar", 0.05),), uses={a: FeedbackCounts(helped=1)})
     write_at_once(store, *[taught] * WRITERS)
     [edge] = store.edges(EdgeFilter(ids=frozenset([a])), 10)
     assert (edge.weight, edge.co_access_count) == (pytest.approx(0.1 + WRITERS * 0.05), WRITERS)
-    assert store.uses([a]) == {a: Use(helped=WRITERS)}
+    assert store.uses([a]) == {a: FeedbackCounts(helped=WRITERS)}
 
 
 def test_an_edge_that_all_make_is_one(store: Neo4jStore) -> None:
     pen = Pen(store)
     a, b = pen.tell("Tea at four."), pen.tell("A pot of tea.")
-    write_at_once(store, *[Change(now=NOW, edges=(NewEdge(Edge(a, b, "supports", 0.5, 0.1)),))] * WRITERS)
+    write_at_once(store, *[Change(now=NOW, edges=(EdgeWrite(Edge(a, b, "supports", 0.5, 0.1)),))] * WRITERS)
     [edge] = store.edges(EdgeFilter(ids=frozenset([a])), 10)
     assert edge.confidence == pytest.approx(0.1 + (WRITERS - 1) * 0.05)
 
@@ -53,6 +53,6 @@ def test_an_edge_that_all_make_is_one(store: Neo4jStore) -> None:
 def test_holders_of_a_name_are_counted(store: Neo4jStore) -> None:
     pen = Pen(store)
     ids = [pen.tell(f"Ana number {number}.") for number in range(WRITERS)]
-    write_at_once(store, *(Change(now=NOW, mentions={id: (Mentioned("ana", (0,), 1.0),)}) for id in ids))
+    write_at_once(store, *(Change(now=NOW, mentions={id: (NameMention("ana", (0,), 1.0),)}) for id in ids))
     assert store.size().mentions == WRITERS
     assert store.check() == []

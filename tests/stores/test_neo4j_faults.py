@@ -14,8 +14,8 @@ import neo4j
 import pytest
 
 from cofire.errors import CofireError, Conflict, StoreBusy, StoreClosed, StoreNotOpened, StoreUnavailable
-from cofire.model import NewFact, Record
-from cofire.stores.neo4j.connecting import Neo4jOptions, address
+from cofire.model import FactWrite, StoreRecord
+from cofire.stores.neo4j.connection import Neo4jOptions, parse_address
 from cofire.stores.neo4j.store import AsyncNeo4jStore, Neo4jStore
 from tests.neo4j_server import GIVEN, IN_TURN, OPTIONS, PASSWORD, Server, empty_store, free_port, missing, server
 from tests.stores.making import Pen, everywhere
@@ -38,7 +38,7 @@ def between(neo4j_url: str) -> Iterator[Proxy]:
 @pytest.fixture
 def through(between: Proxy, neo4j_url: str) -> Iterator[Neo4jStore]:
     """A store that is reached through the proxy."""
-    auth = address(neo4j_url, None).auth
+    auth = parse_address(neo4j_url, None).auth
     with closing(Neo4jStore.open(f"bolt://{between.address}", OPTIONS, auth)) as opened:
         yield opened
 
@@ -127,7 +127,7 @@ def test_who_awaits_gives_up_on_a_server_that_says_nothing(between: Proxy, neo4j
     impatient = Neo4jOptions(retry_seconds=0.5, answer_seconds=5.0)
 
     async def ask() -> None:
-        auth = address(neo4j_url, None).auth
+        auth = parse_address(neo4j_url, None).auth
         store = await AsyncNeo4jStore.open(f"bolt://{between.address}", impatient, auth)
         try:
             between.holding_back = 60.0
@@ -141,8 +141,8 @@ def test_who_awaits_gives_up_on_a_server_that_says_nothing(between: Proxy, neo4j
 
 
 def test_a_write_that_waits_too_long_for_others_is_busy_and_leaves_nothing(served: Neo4jStore, neo4j_url: str) -> None:
-    Pen(served).write(records=(Record("plan", b"one"),))
-    where, hasty = address(neo4j_url, None), Neo4jOptions(retry_seconds=1.0, answer_seconds=5.0)
+    Pen(served).write(records=(StoreRecord("plan", b"one"),))
+    where, hasty = parse_address(neo4j_url, None), Neo4jOptions(retry_seconds=1.0, answer_seconds=5.0)
     with (
         closing(Neo4jStore.open(neo4j_url, hasty)) as store,
         neo4j.GraphDatabase.driver(where.url, auth=where.auth) as driver,
@@ -152,7 +152,7 @@ def test_a_write_that_waits_too_long_for_others_is_busy_and_leaves_nothing(serve
         holding.run("MATCH (r:Record {name: 'plan'}) SET r.version = r.version").consume()
         pen = Pen(store)
         with pytest.raises(StoreBusy):
-            pen.write(pen.new("Tea."), records=(Record("plan", b"two"),), expects={"plan": 1})
+            pen.write(pen.new("Tea."), records=(StoreRecord("plan", b"two"),), expects={"plan": 1})
     assert Pen(served).all() == []
 
 
@@ -163,7 +163,7 @@ def test_of_those_who_expect_the_same_version_one_wins(served: Neo4jStore) -> No
     def claim(name: str) -> bool:
         start.wait()
         try:
-            pen.write(records=(Record("plan", name.encode()),), expects={"plan": 0})
+            pen.write(records=(StoreRecord("plan", name.encode()),), expects={"plan": 0})
         except CofireError:
             return False
         return True
@@ -179,7 +179,7 @@ def test_a_fact_told_by_many_at_once_is_one_fact(served: Neo4jStore) -> None:
     pen = Pen(served)
     start = threading.Barrier(4)
 
-    def tell(new: NewFact) -> None:
+    def tell(new: FactWrite) -> None:
         start.wait()
         again_if_somebody_was_faster(lambda: pen.write(new))
 

@@ -8,18 +8,20 @@ from random import Random
 
 import pytest
 
-from cofire.dynamics.context import Context
-from cofire.reading.words import words
-from cofire.stores.base import Store, WordCue
-from cofire.stores.neo4j import matching
-from cofire.stores.reference import ReferenceStore
+from cofire.algorithms.session_context import SessionContext
+from cofire.stores.base import KeywordQuery, Store
+from cofire.stores.neo4j import search
+from cofire.text.words import extract_words
 from tests.neo4j_server import IN_TURN, empty_store
+from tests.reference_store.store import ReferenceStore
 from tests.stores.making import Pen, everywhere
 
 pytestmark = [*IN_TURN, pytest.mark.usefixtures("neo4j_url")]
 
-LENDING = Context(before=0.45, after=0.3, decay=0.7, reach=3, short=25)
-CUE = WordCue(tuple(words("kettle tea leaf")), (4.0, 1.0, 1.0), 4.0, 0.8, 0.6, 0.5, LENDING, (True, False, False))
+LENDING = SessionContext(before=0.45, after=0.3, decay=0.7, reach=3, short=25)
+CUE = KeywordQuery(
+    tuple(extract_words("kettle tea leaf")), (4.0, 1.0, 1.0), 4.0, 0.8, 0.6, 0.5, LENDING, (True, False, False)
+)
 COMMON = ("tea", "leaf", "cup", "pot", "milk", "spoon")
 
 
@@ -44,8 +46,8 @@ def tell_talks(store: Store) -> None:
 def test_a_turn_that_borrows_counts_its_own_words_though_the_index_proposes_others(
     stores: tuple[Store, Store], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(matching, "HOLDERS", 5)
-    monkeypatch.setattr(matching, "WIDER", 0)
+    monkeypatch.setattr(search, "MIN_FULLTEXT_CANDIDATES", 5)
+    monkeypatch.setattr(search, "FULLTEXT_OVERFETCH_FACTOR", 0)
     for store in stores:
         tell_talks(store)
     server, reference = (store.matching(CUE, 12, everywhere()) for store in stores)

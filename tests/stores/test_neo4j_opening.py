@@ -13,10 +13,10 @@ import pytest
 from cofire.async_memory import AsyncMemory
 from cofire.errors import InvalidInput, StoreClosed, StoreError, StoreNotOpened, StoreTooNew
 from cofire.memory import Memory
-from cofire.places import is_served
 from cofire.stores.neo4j import schema
-from cofire.stores.neo4j.connecting import PASSWORD_VARIABLE, USER_VARIABLE, address
+from cofire.stores.neo4j.connection import PASSWORD_VARIABLE, USER_VARIABLE, parse_address
 from cofire.stores.neo4j.store import Neo4jStore
+from cofire.stores.store_location import is_server_url
 from tests.neo4j_server import IN_TURN, OPTIONS, empty_store
 from tests.stores.making import Pen
 
@@ -47,11 +47,11 @@ def test_a_url_names_who_asks(url: str) -> None:
 
 
 def test_an_argument_names_who_asks(url: str) -> None:
-    assert texts(Memory(bare(url), embedder=None, auth=address(url, None).auth)) == ["Tea."]
+    assert texts(Memory(bare(url), embedder=None, auth=parse_address(url, None).auth)) == ["Tea."]
 
 
 def test_the_environment_names_who_asks(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    user, password = address(url, None).auth or ("", "")
+    user, password = parse_address(url, None).auth or ("", "")
     monkeypatch.setenv(USER_VARIABLE, user)
     monkeypatch.setenv(PASSWORD_VARIABLE, password)
     assert texts(Memory(bare(url), embedder=None)) == ["Tea."]
@@ -111,7 +111,7 @@ def test_a_second_opening_makes_nothing_anew(url: str) -> None:
 
 def test_a_store_of_a_newer_cofire_is_refused() -> None:
     with pytest.raises(StoreTooNew, match="Upgrade with"):
-        schema.refuse_newer(schema.VERSION + 1, "neo4j://there")
+        schema.reject_newer_schema(schema.SCHEMA_VERSION + 1, "neo4j://there")
 
 
 @pytest.mark.parametrize("place", ["http://there", "mongodb://there/x", "neo4j://"])
@@ -127,12 +127,12 @@ def test_a_port_that_is_none_is_refused() -> None:
 
 @pytest.mark.parametrize("scheme", ["neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc"])
 def test_every_scheme_of_the_driver_is_known(scheme: str) -> None:
-    assert is_served(f"{scheme}://there")
-    assert address(f"{scheme}://there:1/x", None).place == f"{scheme}://there:1/x"
+    assert is_server_url(f"{scheme}://there")
+    assert parse_address(f"{scheme}://there:1/x", None).place == f"{scheme}://there:1/x"
 
 
 def test_a_password_with_signs_in_it_is_read_as_it_is_meant() -> None:
-    assert address("neo4j://ana:p%40ss%2F@there", None).auth == ("ana", "p@ss/")
+    assert parse_address("neo4j://ana:p%40ss%2F@there", None).auth == ("ana", "p@ss/")
 
 
 def test_the_driver_is_loaded_by_who_opens_a_server_and_by_nobody_else() -> None:

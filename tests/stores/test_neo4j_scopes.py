@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as some
 
 from cofire.errors import InvalidInput
-from cofire.learned import Keeping, Lesson, Shown
-from cofire.model import Change, Description, Edge, Importance, NewEdge, Record
-from cofire.stores.base import MODEL_RECORD, Conducting, EdgeFilter
+from cofire.model import Change, Edge, EdgeWrite, FactDescription, FactImportance, StoreRecord
+from cofire.stores.base import MODEL_RECORD, EdgeFilter, ExpansionOptions
+from cofire.stores.learning_protocol import EdgeAdjustment, LoggedRecall, RecallLogOptions
 from cofire.stores.neo4j.store import Neo4jStore
 from tests.neo4j_server import IN_TURN, empty, empty_store
 from tests.stores.making import NOW, Pen, cue, everywhere
@@ -43,8 +43,8 @@ def tell(store: Neo4jStore, url: str, crowd: list[tuple[dict[str, Any], dict[str
     pen = Pen(store)
     news = [replace(pen.new(**{**parts, "scope": scope}), **named) for parts, named, scope in crowd]
     ends = [pen.new(f"the tea of {scope}", DIRECTIONS[0].tobytes(), scope=scope) for scope in (MINE, THEIRS)]
-    pen.write(*news, *ends, records=(Record(MODEL_RECORD, MODELS[0].encode()),), reach=3)
-    pen.write(importance=tuple(Importance(new.fact.id, 0.5, 1) for new in (*news, *ends)), recount=(MINE, THEIRS))
+    pen.write(*news, *ends, records=(StoreRecord(MODEL_RECORD, MODELS[0].encode()),), reach=3)
+    pen.write(importance=tuple(FactImportance(new.fact.id, 0.5, 1) for new in (*news, *ends)), recount=(MINE, THEIRS))
     told: dict[str, set[str]] = {MINE: set(), THEIRS: set()}
     for fact in pen.all(archived=True, whenever=True):
         told[fact.scope].add(fact.id)
@@ -65,7 +65,7 @@ def test_no_question_about_one_scope_is_answered_with_facts_of_another(
     seen += store.admitted([*mine, *told[THEIRS]], SEEING)
     seen += [id for one in store.known(NAMES, SEEING, 100) for id in one.about]
     seen += store.paths(mine, SEEING, 100, 100).ids
-    seen += store.expand(mine, Conducting(SEEING, None, 0.0, 100)).ids
+    seen += store.expand(mine, ExpansionOptions(SEEING, None, 0.0, 100)).ids
     seen += store.weigh(mine, STEMS, 3, 3).ids
     seen += [end for id in mine for link in store.links(id, 100) for end in (link.source, link.target)]
     seen += [end for edge in store.edges(EdgeFilter((MINE,)), 1_000) for end in (edge.source, edge.target)]
@@ -89,10 +89,10 @@ def test_no_change_of_one_scope_touches_another(store: Neo4jStore, neo4j_url: st
     pen.write(*news, reach=3, recount=(MINE,))
     pen.write(
         mentions={mine[0]: news[0].mentions},
-        descriptions=tuple(Description(id, "Goes with: tea", {"tea": 1}, {mine[0]: "tea"}) for id in mine),
-        importance=(Importance(mine[0], 0.9, 2),),
+        descriptions=tuple(FactDescription(id, "Goes with: tea", {"tea": 1}, {mine[0]: "tea"}) for id in mine),
+        importance=(FactImportance(mine[0], 0.9, 2),),
         dreamed={fact.id: fact.drawn_from for fact in store.waiting([MINE], 100)},
-        edges=tuple(NewEdge(Edge(mine[0], id, "similar", 0.5)) for id in mine[1:]),
+        edges=tuple(EdgeWrite(Edge(mine[0], id, "similar", 0.5)) for id in mine[1:]),
     )
     pen.write(removals=tuple(mine[:2]), archive=dict.fromkeys(mine, True))
     assert content(neo4j_url, scope=THEIRS) == theirs
@@ -105,11 +105,11 @@ def test_nothing_comes_to_connect_two_scopes(store: Neo4jStore, neo4j_url: str, 
     told = tell(store, neo4j_url, crowd)
     mine, theirs = min(told[MINE]), min(told[THEIRS])
     with pytest.raises(InvalidInput):
-        store.write(Change(now=NOW, edges=(NewEdge(Edge(mine, theirs, "similar", 0.5)),)), {})
-    store.write(Change(now=NOW, lessons=(Lesson(mine, theirs, "hebbian", 0.05),)), {})
+        store.write(Change(now=NOW, edges=(EdgeWrite(Edge(mine, theirs, "similar", 0.5)),)), {})
+    store.write(Change(now=NOW, lessons=(EdgeAdjustment(mine, theirs, "hebbian", 0.05),)), {})
     for session in ("one", "two", "three"):
-        shown = Shown(f"recall {session}", NOW, session, (mine, theirs))
-        store.log(shown, Keeping(most=10, rule="earned", idle_minutes=30.0))
+        shown = LoggedRecall(f"recall {session}", NOW, session, (mine, theirs))
+        store.log(shown, RecallLogOptions(most=10, rule="earned", idle_minutes=30.0))
     store.write(Change(now=NOW), {})
     assert store.edges(EdgeFilter(ids=frozenset([mine]), kinds=frozenset({"hebbian", "similar"})), 10) == []
     assert across(neo4j_url) == 0

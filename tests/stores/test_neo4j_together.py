@@ -14,24 +14,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cofire.asks import (
-    Ask,
-    Asking,
-    Failure,
-    Matching,
-    Nearest,
-    Read,
-    Recorded,
-    Together,
-    World,
-    at_one_moment,
-)
-from cofire.driving import arun, run
 from cofire.errors import StoreError
-from cofire.reading.rules import RuleReader
+from cofire.runtime.effects import (
+    Effect,
+    EffectFailure,
+    FetchFacts,
+    FetchRecord,
+    RunContext,
+    RunTogether,
+    SearchVectors,
+    SearchWords,
+    Steps,
+    run_in_snapshot,
+)
+from cofire.runtime.runner import run_steps, run_steps_async
 from cofire.stores.base import MODEL_RECORD
-from cofire.stores.neo4j.querying import Query, Querying, in_step, joined
+from cofire.stores.neo4j.cypher import CypherQuery, QuerySteps, join_queries, run_in_step
 from cofire.stores.neo4j.store import AsyncNeo4jStore, Neo4jStore
+from cofire.text.rule_reader import RuleReader
 from tests.neo4j_server import IN_TURN, OPTIONS, empty_store
 from tests.stores.making import MODEL, Pen, asked, cue, everywhere, vector
 
@@ -50,17 +50,17 @@ def served(neo4j_url: str) -> Iterator[Neo4jStore]:
 
 
 TEA, COFFEE = f"{1:026}", f"{2:026}"
-QUESTIONS: list[Ask] = [
-    Read([TEA]),
-    Matching(cue("coffe"), 5, everywhere()),
-    Nearest(asked(1, 1, 0, 0), 1, everywhere(), 10),
-    Recorded(MODEL_RECORD),
+QUESTIONS: list[Effect] = [
+    FetchFacts([TEA]),
+    SearchWords(cue("coffe"), 5, everywhere()),
+    SearchVectors(asked(1, 1, 0, 0), 1, everywhere(), 10),
+    FetchRecord(MODEL_RECORD),
 ]
-OTHER_SIZE = Nearest(np.ones(3, np.float32), 1, everywhere(), 10)
+OTHER_SIZE = SearchVectors(np.ones(3, np.float32), 1, everywhere(), 10)
 
 
-def world(store: Any) -> World:
-    return World(store, None, lambda: datetime.now(UTC), lambda moment, count: [], RuleReader())
+def world(store: Any) -> RunContext:
+    return RunContext(store, None, lambda: datetime.now(UTC), lambda moment, count: [], RuleReader())
 
 
 def awaited(url: str, work: Callable[[AsyncNeo4jStore], Coroutine[Any, Any, Any]]) -> Any:
@@ -91,7 +91,7 @@ def statements(caplog: pytest.LogCaptureFixture) -> int:
 
 def test_questions_asked_together_are_one_query(served: Neo4jStore, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, "neo4j.io"):
-        answers = run(at_one_moment(QUESTIONS), world(served))
+        answers = run_steps(run_in_snapshot(QUESTIONS), world(served))
     assert found(answers) == ANSWERS
     assert statements(caplog) == 1
 
@@ -101,25 +101,25 @@ def test_who_awaits_gets_the_same_in_one_query(
 ) -> None:
     async def ask(store: AsyncNeo4jStore) -> Any:
         with caplog.at_level(logging.DEBUG, "neo4j.io"):
-            return await arun(at_one_moment(QUESTIONS), world(store))
+            return await run_steps_async(run_in_snapshot(QUESTIONS), world(store))
 
     assert found(awaited(neo4j_url, ask)) == ANSWERS
     assert statements(caplog) == 1
 
 
 def test_a_failing_part_is_named_and_the_others_answer(served: Neo4jStore) -> None:
-    failed, [fact] = Together([OTHER_SIZE, Read([TEA])]).put(world(served))
-    assert isinstance(failed, Failure)
+    failed, [fact] = RunTogether([OTHER_SIZE, FetchFacts([TEA])]).put(world(served))
+    assert isinstance(failed, EffectFailure)
     assert isinstance(failed.error, StoreError)
     assert fact.text == "Tea at four."
 
 
 def test_a_failing_part_is_named_to_who_awaits(served: Neo4jStore, neo4j_url: str) -> None:
     async def ask(store: AsyncNeo4jStore) -> Any:
-        return await Together([OTHER_SIZE, Read([TEA])]).put(world(store))
+        return await RunTogether([OTHER_SIZE, FetchFacts([TEA])]).put(world(store))
 
     failed, [fact] = awaited(neo4j_url, ask)
-    assert isinstance(failed, Failure)
+    assert isinstance(failed, EffectFailure)
     assert isinstance(failed.error, StoreError)
     assert fact.text == "Tea at four."
 
@@ -130,7 +130,7 @@ class Noticed:
 
     threads: list[int]
 
-    def put(self, world: World) -> Any:
+    def put(self, world: RunContext) -> Any:
         self.threads.append(threading.get_ident())
         return world.store.read([TEA])
 
@@ -138,11 +138,11 @@ class Noticed:
 def test_who_awaits_asks_in_the_event_loop_and_not_in_a_thread(served: Neo4jStore, neo4j_url: str) -> None:
     threads: list[int] = []
 
-    def verb() -> Asking[Any]:
+    def verb() -> Steps[Any]:
         return (yield Noticed(threads))
 
     async def ask(store: AsyncNeo4jStore) -> Any:
-        return await arun(verb(), world(store))
+        return await run_steps_async(verb(), world(store))
 
     [fact] = awaited(neo4j_url, ask)
     assert fact.text == "Tea at four."
@@ -151,7 +151,7 @@ def test_who_awaits_asks_in_the_event_loop_and_not_in_a_thread(served: Neo4jStor
 
 def test_many_explorers_share_a_store_that_awaits(served: Neo4jStore, neo4j_url: str) -> None:
     async def ask(store: AsyncNeo4jStore) -> Any:
-        return await asyncio.gather(*(arun(at_one_moment(QUESTIONS), world(store)) for _ in range(16)))
+        return await asyncio.gather(*(run_steps_async(run_in_snapshot(QUESTIONS), world(store)) for _ in range(16)))
 
     assert [found(answers) for answers in awaited(neo4j_url, ask)] == [ANSWERS] * 16
 
@@ -169,16 +169,16 @@ def test_no_questions_have_no_answers(served: Neo4jStore) -> None:
     assert served.together([]) == []
 
 
-def counting_up(to: int) -> Querying[int]:
+def counting_up(to: int) -> QuerySteps[int]:
     total = 0
     for number in range(to):
-        [[found]] = yield Query("RETURN [$number] AS row", {"number": number})
+        [[found]] = yield CypherQuery("RETURN [$number] AS row", {"number": number})
         total += found
     return total
 
 
 def test_readings_of_different_length_go_in_step() -> None:
-    going = in_step([counting_up(1), counting_up(3), counting_up(0)])
+    going = run_in_step([counting_up(1), counting_up(3), counting_up(0)])
     asked = [dict(next(going).parameters)]
     for _ in range(2):
         asked.append(dict(going.send([[[[number]] for number in asked[-1].values()]]).parameters))
@@ -189,6 +189,8 @@ def test_readings_of_different_length_go_in_step() -> None:
 
 
 def test_parameters_of_joined_queries_stay_apart() -> None:
-    both = joined([Query("RETURN [$x] AS row", {"x": 1}), Query("RETURN [$x, $xy] AS row", {"x": 2, "xy": 3})])
+    both = join_queries(
+        [CypherQuery("RETURN [$x] AS row", {"x": 1}), CypherQuery("RETURN [$x, $xy] AS row", {"x": 2, "xy": 3})]
+    )
     assert both.parameters == {"p0_x": 1, "p1_x": 2, "p1_xy": 3}
     assert "[$p1_x, $p1_xy]" in both.text

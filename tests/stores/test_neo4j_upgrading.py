@@ -9,9 +9,9 @@ import neo4j
 import pytest
 
 from cofire.memory import Memory
-from cofire.metadata_filter import conditions
+from cofire.stores.metadata_filter import parse_conditions
 from cofire.stores.neo4j import schema
-from cofire.stores.neo4j.connecting import address
+from cofire.stores.neo4j.connection import parse_address
 from cofire.stores.neo4j.store import Neo4jStore
 from tests.neo4j_server import IN_TURN, OPTIONS, empty_store, queries_sent
 from tests.stores.making import Pen, cue, everywhere, holding
@@ -33,7 +33,7 @@ def olden(neo4j_url: str) -> str:
         pen = Pen(store)
         pen.write(holding(pen.new("one"), {"ana": (0,)}, {"ana": 0.9}), holding(pen.new("two"), {"ana": (0,)}, {}))
         pen.recount("default")
-    where = address(neo4j_url, None)
+    where = parse_address(neo4j_url, None)
     with neo4j.GraphDatabase.driver(where.url, auth=where.auth) as driver:
         driver.execute_query(OLDEN)
     return neo4j_url
@@ -50,7 +50,7 @@ def test_words_behind_elisions_are_found(neo4j_url: str) -> None:
         pen = Pen(store)
         pen.write(replace(pen.new("L'école ferme à midi."), counts={"lecol": 1, "ferm": 1, "midi": 1}))
         pen.recount("default")
-    where = address(neo4j_url, None)
+    where = parse_address(neo4j_url, None)
     with neo4j.GraphDatabase.driver(where.url, auth=where.auth) as driver:
         driver.execute_query("MATCH (s:Store) SET s.schema = 2")
     with Memory(neo4j_url, embedder=None) as memory:
@@ -64,14 +64,14 @@ def test_metadata_can_be_filtered(neo4j_url: str) -> None:
         pen.tell("tea one", metadata={"project": "x", "priority": 4})
         pen.tell("tea two", metadata={"project": "y"})
         pen.tell("tea three")
-    where = address(neo4j_url, None)
+    where = parse_address(neo4j_url, None)
     with neo4j.GraphDatabase.driver(where.url, auth=where.auth) as driver:
         driver.execute_query(
             "MATCH (s:Store) SET s.schema = 3 WITH s MATCH (f:Fact) SET f.marks = '' REMOVE f.metadata_values"
         )
     with closing(Neo4jStore.open(neo4j_url, OPTIONS)) as store:
         for wanted in ({"project": "x"}, {"priority": {"gt": 3}}, {"project": {"exists": True, "ne": "y"}}):
-            allowed = everywhere(metadata=conditions(wanted))
+            allowed = everywhere(metadata=parse_conditions(wanted))
             assert [fact.text for fact in store.scan(allowed, 10, None)] == ["tea one"]
             assert store.matching(cue("tea"), 10, allowed) == [f"{1:026}"]
 
@@ -83,4 +83,4 @@ def test_it_is_done_once(olden: str) -> None:
 
 
 def test_a_new_database_needs_none() -> None:
-    assert schema.upgrades(0) == schema.upgrades(schema.VERSION) == []
+    assert schema.list_upgrade_statements(0) == schema.list_upgrade_statements(schema.SCHEMA_VERSION) == []

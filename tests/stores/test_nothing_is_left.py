@@ -26,7 +26,7 @@ def place(tmp_path: Path) -> Path:
 @pytest.fixture
 def memory(place: Path) -> Iterator[Memory]:
     with (
-        patch.object(live_index, "SMALLEST_SNAPSHOT", 4),
+        patch.object(live_index, "MIN_SNAPSHOT_FACTS", 4),
         Memory(place, embedder=HashedWords(), clock=Clock(), settings={"auto_link.threshold": 0.2}) as opened,
     ):
         yield opened

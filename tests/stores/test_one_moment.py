@@ -10,12 +10,12 @@ from pathlib import Path
 import apsw
 import pytest
 
-from cofire.model import Edge, NewEdge
-from cofire.stores.base import Conducting
-from cofire.stores.index import adjacency
-from cofire.stores.index.halves import StoredEdge
-from cofire.stores.sqlite import connecting
-from cofire.stores.sqlite.connecting import IN_MEMORY, Lines, ReadersLine, SqliteOptions, state_of
+from cofire.index import adjacency
+from cofire.index.adjacency import StoredEdge
+from cofire.model import Edge, EdgeWrite
+from cofire.stores.base import ExpansionOptions
+from cofire.stores.sqlite import connections
+from cofire.stores.sqlite.connections import IN_MEMORY, ConnectionPair, ReadOnlyConnection, SqliteOptions, read_state
 from cofire.stores.sqlite.store import SqliteStore
 from tests.conftest import sqlite_store
 from tests.stores.making import Pen, cue, everywhere
@@ -75,8 +75,8 @@ def test_a_file_taken_as_it_stands_is_opened_anew_only_between_readings(
 ) -> None:
     first, file = Pen(other).tell("tea"), str(tmp_path / "memory.db")
     other._open_lines().settle(patient=True)
-    monkeypatch.setattr(connecting, "_read_only", _as_it_stands)
-    with closing(SqliteStore(Lines(file, ReadersLine(file, OPTIONS), None), OPTIONS)) as one:
+    monkeypatch.setattr(connections, "_open_read_only", _as_it_stands)
+    with closing(SqliteStore(ConnectionPair(file, ReadOnlyConnection(file, OPTIONS), None), OPTIONS)) as one:
 
         def changed() -> str:
             id = told_later(other)
@@ -95,9 +95,11 @@ def test_a_file_taken_as_it_stands_is_opened_anew_only_between_readings(
         assert ids_in(one) == {first, LATER}
 
 
-def _as_it_stands(path: str, options: SqliteOptions) -> connecting.Connection:
+def _as_it_stands(path: str, options: SqliteOptions) -> connections.SqliteConnection:
     """What a file becomes in a folder that may not be written."""
-    return connecting.Connection(f"file:{path}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    return connections.SqliteConnection(
+        f"file:{path}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    )
 
 
 def test_an_interrupt_while_edges_are_read_holds_no_moment(
@@ -105,10 +107,10 @@ def test_an_interrupt_while_edges_are_read_holds_no_moment(
 ) -> None:
     pen = Pen(one)
     ids = [pen.tell(f"tea {number}") for number in range(3)]
-    pen.write(edges=tuple(NewEdge(Edge(source, target, "supports")) for source, target in pairwise(ids)))
-    monkeypatch.setattr(adjacency, "taken_in", _interrupted)
+    pen.write(edges=tuple(EdgeWrite(Edge(source, target, "supports")) for source, target in pairwise(ids)))
+    monkeypatch.setattr(adjacency, "split_edges", _interrupted)
     with pytest.raises(KeyboardInterrupt) as kept:
-        one.expand(ids[:1], Conducting(everywhere(), None, 0.0, 10))
+        one.expand(ids[:1], ExpansionOptions(everywhere(), None, 0.0, 10))
     told_later(other)
     assert kept.value, "whoever keeps an error keeps what it was about"
     assert ids_in(one) == {*ids, LATER}
@@ -128,7 +130,7 @@ def test_who_writes_within_a_reading_in_memory_is_told_of_its_own_version() -> N
         def written() -> tuple[str, int]:
             with line.writing() as connection:
                 connection.execute("UPDATE state SET version = version + 1")
-                return state_of(connection)
+                return read_state(connection)
 
-        (_, before), (_, within) = store.together([lambda: state_of(line.connection), written])
+        (_, before), (_, within) = store.together([lambda: read_state(line.connection), written])
         assert within == before + 1

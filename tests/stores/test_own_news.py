@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from cofire.errors import Conflict
-from cofire.model import Description
-from cofire.stores.base import MODEL_RECORD, WordCue
-from cofire.stores.index import columns
+from cofire.index import columns
+from cofire.model import FactDescription
+from cofire.stores.base import MODEL_RECORD, KeywordQuery
 from cofire.stores.sqlite.store import SqliteStore
 from tests.conftest import sqlite_store
 from tests.stores.making import MODEL, Pen, asked, cue, everywhere, vector
 
-TEA: WordCue = cue("tea")
+TEA: KeywordQuery = cue("tea")
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_an_old_fact_described_anew_is_found_by_the_new_words(pens: tuple[Pen, P
     one, other = pens
     (old,) = one.all()
     new = one.new("a pot")
-    one.write(new, descriptions=(Description(old.id, "Goes with: pot", {"pot": 1}, {new.fact.id: "pot"}),))
+    one.write(new, descriptions=(FactDescription(old.id, "Goes with: pot", {"pot": 1}, {new.fact.id: "pot"}),))
     for pen in (one, other):
         assert pen.store.weigh([old.id], ["pot"], 0, 0).hints.tolist() == [[1.0]]
 
@@ -114,7 +114,7 @@ def test_an_id_is_known_by_its_place_as_long_as_the_fact_is_there(
 ) -> None:
     """Also when more ids were told than are kept."""
     one, _ = pens
-    monkeypatch.setattr(columns, "MOST_TOLD", 3)
+    monkeypatch.setattr(columns, "MAX_CACHED_IDS", 3)
     ids = [one.tell(f"tea {number}") for number in range(8)]
     for _ in range(3):
         assert set(one.store.admitted(ids, everywhere())) == set(ids)

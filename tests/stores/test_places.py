@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from cofire.stores.base import Store
-from cofire.verbs.reading_facts import places
+from cofire.text.words import map_words_to_sentences
 from tests.stores.making import Pen
 
 
@@ -18,7 +18,9 @@ def tell_cut(pen: Pen, text: str, at: Mapping[str, int], **parts: object) -> str
 
 def test_a_row_a_fact_and_a_column_a_word(store: Store, pen: Pen) -> None:
     """The pool of two sentences stands in both: 0b11."""
-    pool = tell_cut(pen, "The pool is full. Drain the pool.", places(["The pool is full.", "Drain the pool."]))
+    pool = tell_cut(
+        pen, "The pool is full. Drain the pool.", map_words_to_sentences(["The pool is full.", "Drain the pool."])
+    )
     tea = tell_cut(pen, "Tea.", {"tea": 0b1})
     found = store.places([tea, pool], ["pool", "drain", "tea", "never"])
     assert found.dtype == np.int64

@@ -9,9 +9,9 @@ import pytest
 
 from cofire.errors import StoreClosed, StoreError
 from cofire.model import Change
-from cofire.stores.base import Conducting, EdgeFilter, Store
-from cofire.stores.reference import ReferenceStore
+from cofire.stores.base import EdgeFilter, ExpansionOptions, Store
 from tests.conftest import sqlite_store
+from tests.reference_store.store import ReferenceStore
 from tests.stores.making import MODEL, NOW, Pen, asked, cue, everywhere, vector
 
 
@@ -167,7 +167,7 @@ CALLS: dict[str, Callable[[Store], object]] = {
     "waiting": lambda store: store.waiting(None, 1),
     "kin": lambda store: store.kin(["id"], 1, 1),
     "profiles": lambda store: store.profiles(["id"]),
-    "expand": lambda store: store.expand(["id"], Conducting(everywhere(), None, 0.0, 1)),
+    "expand": lambda store: store.expand(["id"], ExpansionOptions(everywhere(), None, 0.0, 1)),
     "network": lambda store: store.network("default"),
     "importance": lambda store: store.importance(["id"]),
     "descriptions": lambda store: store.descriptions("id"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cofire.model import Record
+from cofire.model import StoreRecord
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, Store
 from tests.stores.making import MODEL, OTHER, TWIN, Pen, asked, everywhere, vector
 
@@ -67,7 +67,7 @@ def test_adoption_ends_the_moving_in(store: Store, pen: Pen) -> None:
     pen.move_in(OTHER, {id: vector(0, 1)})
     pen.adopt(OTHER)
     assert store.record(INCOMING_RECORD) is None
-    assert store.record(MODEL_RECORD) == Record(MODEL_RECORD, OTHER.encode(), 2)
+    assert store.record(MODEL_RECORD) == StoreRecord(MODEL_RECORD, OTHER.encode(), 2)
 
 
 def test_adopting_the_same_model_keeps_what_was_there(store: Store, pen: Pen) -> None:
@@ -144,6 +144,6 @@ def test_vectors_of_a_model_that_gave_up_are_never_adopted(store: Store, pen: Pe
 def test_vectors_of_the_adopting_change_itself_are_adopted(store: Store, pen: Pen) -> None:
     pen.settle()
     id = pen.tell("one")
-    records = (Record(INCOMING_RECORD, OTHER.encode()), Record(MODEL_RECORD, OTHER.encode()))
+    records = (StoreRecord(INCOMING_RECORD, OTHER.encode()), StoreRecord(MODEL_RECORD, OTHER.encode()))
     pen.write(vectors={id: vector(0, 1)}, records=records, adopt_vectors=True)
     assert store.weigh([id], [], 0, 0).vectors.tolist() == [[0.0, 1.0]]

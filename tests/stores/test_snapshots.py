@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cofire import Memory
-from cofire.stores.index import snapshot
+from cofire.index import snapshot
 from cofire.stores.sqlite import live_index
 from cofire.stores.sqlite.store import SqliteStore
 from tests.conftest import HashedWords, sqlite_store
@@ -20,7 +20,7 @@ from tests.stores.making import Pen, cue, everywhere, holding, vector
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file with a snapshot in it."""
-    monkeypatch.setattr(live_index, "SMALLEST_SNAPSHOT", 5)
+    monkeypatch.setattr(live_index, "MIN_SNAPSHOT_FACTS", 5)
     with Memory(tmp_path / "m.db", embedder=HashedWords()) as memory:
         memory.remember([f"tea number {number}" for number in range(12)])
     return tmp_path / "m.db"
@@ -35,10 +35,10 @@ def test_a_snapshot_is_written_and_read_again(path: Path) -> None:
 def test_a_snapshot_of_another_form_is_left_alone(path: Path) -> None:
     connection = apsw.Connection(str(path))
     parts = (part for (part,) in connection.execute("SELECT bytes FROM snapshot_parts ORDER BY part"))
-    arrays = snapshot.arrays(parts)
+    arrays = snapshot.join_arrays(parts)
     del arrays["id"]
     connection.execute("DELETE FROM snapshot_parts")
-    for number, part in enumerate(snapshot.parts(arrays)):
+    for number, part in enumerate(snapshot.split_arrays(arrays)):
         connection.execute("INSERT INTO snapshot_parts(part, bytes) VALUES (?, ?)", (number, part))
     connection.close()
     with Memory(path, embedder=HashedWords()) as memory:
@@ -51,7 +51,7 @@ ONE, TWO, THREE = IDS = [f"{number:026}" for number in (1, 2, 3)]
 @pytest.fixture(params=["signs", "usearch"])
 def reopened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[SqliteStore]:
     """A store out of a snapshot: three turns that mention a name, the second of which was removed, and facts beside them."""
-    monkeypatch.setattr(live_index, "SMALLEST_SNAPSHOT", 1)
+    monkeypatch.setattr(live_index, "MIN_SNAPSHOT_FACTS", 1)
     first = sqlite_store(tmp_path, request.param)
     pen = Pen(first)
     pen.settle()
@@ -96,7 +96,7 @@ def test_a_snapshot_is_followed_by_facts_with_and_without_names(reopened: Sqlite
 
 def test_one_who_had_to_read_the_tables_keeps_what_was_read_for_the_next(path: Path) -> None:
     connection = apsw.Connection(str(path))
-    live_index.drop_snapshot(connection)
+    live_index.delete_snapshot(connection)
     with Memory(path, embedder=HashedWords()) as memory:
         assert memory.recall("tea number 7")[0].text == "tea number 7"
         assert connection.execute("SELECT count(*) FROM snapshots").get == 0
@@ -108,7 +108,7 @@ def test_one_who_had_to_read_the_tables_keeps_what_was_read_for_the_next(path: P
 def test_one_who_closes_keeps_what_came_since_though_it_is_not_much(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_index, "SMALLEST_SNAPSHOT", 1)
+    monkeypatch.setattr(live_index, "MIN_SNAPSHOT_FACTS", 1)
     connection = apsw.Connection(str(path))
     with Memory(path, embedder=HashedWords()) as memory:
         memory.remember(["coffee number 1", "coffee number 2"])
@@ -119,14 +119,14 @@ def test_one_who_closes_keeps_what_came_since_though_it_is_not_much(
 
 def test_one_who_asked_nothing_reads_no_tables_to_keep_them(path: Path) -> None:
     connection = apsw.Connection(str(path))
-    live_index.drop_snapshot(connection)
+    live_index.delete_snapshot(connection)
     Memory(path, embedder=HashedWords()).close()
     assert connection.execute("SELECT count(*) FROM snapshots").get == 0
 
 
 def test_nothing_is_kept_while_another_writes_and_closing_does_not_wait(path: Path) -> None:
     connection = apsw.Connection(str(path))
-    live_index.drop_snapshot(connection)
+    live_index.delete_snapshot(connection)
     memory = Memory(path, embedder=HashedWords(), settings={"recall_log.enabled": False})
     memory.recall("tea")
     connection.execute("BEGIN IMMEDIATE")
@@ -139,7 +139,7 @@ def test_that_it_cannot_be_kept_is_told_and_closing_goes_on(
     path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     connection = apsw.Connection(str(path))
-    live_index.drop_snapshot(connection)
+    live_index.delete_snapshot(connection)
 
     def full(*_: object) -> None:
         raise apsw.FullError("disk full")
@@ -155,7 +155,7 @@ def test_that_it_cannot_be_kept_is_told_and_closing_goes_on(
 def test_connections_are_closed_whatever_happens_while_it_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_index, "SMALLEST_SNAPSHOT", 1)
+    monkeypatch.setattr(live_index, "MIN_SNAPSHOT_FACTS", 1)
     store = sqlite_store(tmp_path)
     Pen(store).tell("tea")
     store.matching(cue("tea"), 5, everywhere())
@@ -172,7 +172,7 @@ def test_connections_are_closed_whatever_happens_while_it_is_kept(
 
 
 def test_a_graph_read_anew_keeps_no_dead_and_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live_index, "SMALLEST_SNAPSHOT", 1)
+    monkeypatch.setattr(live_index, "MIN_SNAPSHOT_FACTS", 1)
     first = sqlite_store(tmp_path, "usearch")
     pen = Pen(first)
     pen.settle()
@@ -188,6 +188,6 @@ def test_a_graph_read_anew_keeps_no_dead_and_is_kept(tmp_path: Path, monkeypatch
 
 def test_arrays_stand_where_compiled_code_may_read_them_whatever_stands_before_them() -> None:
     said = {"names": np.array([b"abc"]), "numbers": np.arange(3), "marks": np.ones(5, np.bool_), "shares": np.ones(2)}
-    read = snapshot.arrays(snapshot.parts(said))
+    read = snapshot.join_arrays(snapshot.split_arrays(said))
     assert {name: array.tolist() for name, array in read.items()} == {name: a.tolist() for name, a in said.items()}
     assert all(array.flags.aligned for array in read.values())

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cofire.dynamics.context import Context
-from cofire.model import Description
-from cofire.stores.base import Store, WordCue
+from cofire.algorithms.session_context import SessionContext
+from cofire.model import FactDescription
+from cofire.stores.base import KeywordQuery, Store
 from tests.stores.making import DAY, NOW, Pen, cue, everywhere, vector
 
-LENDING = Context(before=0.5, after=0.2, decay=0.5, reach=2, short=25)
+LENDING = SessionContext(before=0.5, after=0.2, decay=0.5, reach=2, short=25)
 
 
 def around(store: Store, ids: Sequence[str], reach: int = 1) -> list[list[str | None]]:
@@ -22,11 +22,11 @@ def around(store: Store, ids: Sequence[str], reach: int = 1) -> list[list[str | 
     return [[found.ids[row] if row >= 0 else None for row in rows] for rows in found.around.tolist()]
 
 
-def lending(*words: str, lent: Sequence[bool] = (), context: Context = LENDING) -> WordCue:
+def lending(*words: str, lent: Sequence[bool] = (), context: SessionContext = LENDING) -> KeywordQuery:
     return replace(cue(*words, b=0.0), context=context, lent=tuple(lent or (True for _ in words)))
 
 
-def matching(store: Store, asked: WordCue, **conditions: object) -> list[str]:
+def matching(store: Store, asked: KeywordQuery, **conditions: object) -> list[str]:
     return store.matching(asked, 20, everywhere(**conditions))
 
 
@@ -172,7 +172,7 @@ def test_times_questions_and_speakers_are_told_of_what_was_asked_for(store: Stor
 def test_a_fact_told_again_still_asks(store: Store, pen: Pen) -> None:
     id = pen.tell("Tea?")
     pen.write(pen.new("Tea?", tags=("again",)))
-    pen.write(descriptions=(Description(id, "a cup", {"cup": 1}),))
+    pen.write(descriptions=(FactDescription(id, "a cup", {"cup": 1}),))
     assert store.weigh([id], [], 0, 0).asks.tolist() == [True]
 
 
@@ -247,6 +247,6 @@ def test_a_removed_turn_lends_nothing(store: Store, pen: Pen) -> None:
 def test_words_of_a_description_are_lent_at_their_weight(store: Store, pen: Pen) -> None:
     """A described word counts 0.5, so the turn after has 0.25 of it: less than 0.5 of one that stands in a text."""
     described, after = session(pen, "x", "y")
-    pen.write(descriptions=(Description(described, "tea", {"tea": 1}),))
+    pen.write(descriptions=(FactDescription(described, "tea", {"tea": 1}),))
     said, beside = (pen.tell(text, session="t") for text in ("tea", "z"))
     assert matching(store, replace(lending("tea"), hint_weight=0.5)) == [said, beside, described, after]

@@ -56,7 +56,7 @@ def test_filters_hold_for_every_index(tmp_path: Path, index: str) -> None:
 
 
 def test_a_graph_index_is_read_back_from_its_snapshot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live_index, "SMALLEST_SNAPSHOT", 5)
+    monkeypatch.setattr(live_index, "MIN_SNAPSHOT_FACTS", 5)
     with opened(tmp_path / "m.db", "usearch") as memory:
         memory.remember(TEXTS)
         expected = memory.recall("blue fox", k=4).ids
@@ -70,7 +70,7 @@ def test_a_graph_index_is_read_back_from_its_snapshot(tmp_path: Path, monkeypatc
 def test_a_snapshot_made_without_a_graph_serves_one_that_wants_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_index, "SMALLEST_SNAPSHOT", 5)
+    monkeypatch.setattr(live_index, "MIN_SNAPSHOT_FACTS", 5)
     with opened(tmp_path / "m.db", "signs") as memory:
         memory.remember(TEXTS)
         expected = memory.recall("blue fox", k=4).ids

@@ -68,7 +68,7 @@ def test_an_archived_fact_has_a_voice(store: Store, pen: Pen) -> None:
 def test_voices_are_the_same_out_of_a_snapshot(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, speakers: tuple[str | None, ...]
 ) -> None:
-    monkeypatch.setattr(live_index, "SMALLEST_SNAPSHOT", 1)
+    monkeypatch.setattr(live_index, "MIN_SNAPSHOT_FACTS", 1)
     first = sqlite_store(tmp_path)
     pen = Pen(first)
     ids = [pen.tell(f"fact {number}", speaker=speaker) for number, speaker in enumerate(speakers)]

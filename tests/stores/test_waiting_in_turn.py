@@ -10,8 +10,8 @@ import apsw
 import pytest
 
 from cofire.errors import StoreBusy
-from cofire.stores.sqlite import connecting
-from cofire.stores.sqlite.connecting import LONGEST_WAIT, SHORTEST_WAIT, SqliteOptions, patience
+from cofire.stores.sqlite import connections
+from cofire.stores.sqlite.connections import MAX_BUSY_WAIT, MIN_BUSY_WAIT, SqliteOptions, make_busy_handler
 from cofire.stores.sqlite.store import SqliteStore
 from tests.stores.making import Pen
 
@@ -22,10 +22,10 @@ def opened(folder: Path, seconds: float) -> SqliteStore:
 
 def test_each_wait_is_short_and_of_chance_length(monkeypatch: pytest.MonkeyPatch) -> None:
     slept: list[float] = []
-    monkeypatch.setattr(connecting.time, "sleep", slept.append)
-    waits = patience(60)
+    monkeypatch.setattr(connections.time, "sleep", slept.append)
+    waits = make_busy_handler(60)
     assert all(waits(times) for times in range(50))
-    assert SHORTEST_WAIT <= min(slept) < max(slept) <= LONGEST_WAIT
+    assert MIN_BUSY_WAIT <= min(slept) < max(slept) <= MAX_BUSY_WAIT
 
 
 def test_patience_ends(tmp_path: Path) -> None:

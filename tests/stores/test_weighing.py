@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from cofire.index import postings
 from cofire.stores.base import Store
-from cofire.stores.index import postings
 from tests.stores.making import Pen, vector
 
 
@@ -61,7 +61,7 @@ def test_the_length_of_a_fact_is_the_sum_of_its_counts(store: Store, pen: Pen) -
 def test_words_are_counted_right_whether_facts_came_one_by_one_or_many_at_once(
     store: Store, pen: Pen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postings, "TAIL", 4)
+    monkeypatch.setattr(postings, "TAIL_SIZE", 4)
     ids = []
     for batch in (["tea"], ["tea pot cup", "green tea tea"], ["tea leaf"], ["a b c d e f tea tea tea"]):
         ids += [one.id for one in pen.write(*map(pen.new, batch)).facts]

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from cofire.errors import Conflict
-from cofire.model import Fact, Record, ScopeSize, Stored
+from cofire.model import Fact, ScopeSize, StoredFact, StoreRecord
 from cofire.stores.base import Store
 from tests.stores.making import DAY, NOW, Pen, asked, cue, everywhere, vector
 
@@ -56,7 +56,7 @@ def test_pinned_and_archived_are_kept(store: Store, pen: Pen) -> None:
 
 def test_a_new_fact_is_fresh(pen: Pen) -> None:
     new = pen.new("Tea at four.")
-    assert pen.write(new).facts == (Stored(new.fact.id, fresh=True),)
+    assert pen.write(new).facts == (StoredFact(new.fact.id, fresh=True),)
 
 
 def test_ids_come_in_the_order_of_the_facts(pen: Pen) -> None:
@@ -66,7 +66,7 @@ def test_ids_come_in_the_order_of_the_facts(pen: Pen) -> None:
 
 def test_the_same_fact_again_keeps_its_id(store: Store, pen: Pen) -> None:
     first = pen.tell("Tea at four.")
-    assert pen.write(pen.new("Tea at four.")).facts == (Stored(first, fresh=False),)
+    assert pen.write(pen.new("Tea at four.")).facts == (StoredFact(first, fresh=False),)
     assert len(pen.all()) == 1
 
 
@@ -108,7 +108,7 @@ def test_added_tags_pass_the_tag_filter(store: Store, pen: Pen) -> None:
 
 def test_the_same_fact_twice_in_one_change_is_one_fact(store: Store, pen: Pen) -> None:
     first, again = pen.new("Tea.", tags=("a",)), pen.new("Tea.", tags=("b",))
-    assert pen.write(first, again).facts == (Stored(first.fact.id, True), Stored(first.fact.id, False))
+    assert pen.write(first, again).facts == (StoredFact(first.fact.id, True), StoredFact(first.fact.id, False))
     [found] = pen.all()
     assert (found.reinforced, found.tags) == (1, ("a", "b"))
 
@@ -224,32 +224,35 @@ def test_an_unknown_record_is_none(store: Store) -> None:
 
 def test_each_writing_raises_the_version_of_a_record(store: Store, pen: Pen) -> None:
     for value in (b"one", b"two", b"two"):
-        pen.write(records=(Record("note", value),))
-    assert store.record("note") == Record("note", b"two", 3)
+        pen.write(records=(StoreRecord("note", value),))
+    assert store.record("note") == StoreRecord("note", b"two", 3)
 
 
 def test_the_version_in_the_change_is_not_what_counts(store: Store, pen: Pen) -> None:
-    pen.write(records=(Record("note", b"one", 41),))
-    assert store.record("note") == Record("note", b"one", 1)
+    pen.write(records=(StoreRecord("note", b"one", 41),))
+    assert store.record("note") == StoreRecord("note", b"one", 1)
 
 
 def test_records_may_hold_any_bytes(store: Store, pen: Pen) -> None:
     value = bytes(range(256))
-    pen.write(records=(Record("note", value), Record("empty", b"")))
-    assert [store.record(name) for name in ("note", "empty")] == [Record("note", value, 1), Record("empty", b"", 1)]
+    pen.write(records=(StoreRecord("note", value), StoreRecord("empty", b"")))
+    assert [store.record(name) for name in ("note", "empty")] == [
+        StoreRecord("note", value, 1),
+        StoreRecord("empty", b"", 1),
+    ]
 
 
 def test_an_expectation_that_holds_lets_the_change_pass(store: Store, pen: Pen) -> None:
-    pen.write(records=(Record("note", b"one"),), expects={"note": 0})
-    pen.write(records=(Record("note", b"two"),), expects={"note": 1})
-    assert store.record("note") == Record("note", b"two", 2)
+    pen.write(records=(StoreRecord("note", b"one"),), expects={"note": 0})
+    pen.write(records=(StoreRecord("note", b"two"),), expects={"note": 1})
+    assert store.record("note") == StoreRecord("note", b"two", 2)
 
 
 @pytest.mark.parametrize("expected", [0, 2])
 def test_another_version_than_expected_is_a_conflict(pen: Pen, expected: int) -> None:
-    pen.write(records=(Record("note", b"one"),))
+    pen.write(records=(StoreRecord("note", b"one"),))
     with pytest.raises(Conflict):
-        pen.write(records=(Record("note", b"two"),), expects={"note": expected})
+        pen.write(records=(StoreRecord("note", b"two"),), expects={"note": expected})
 
 
 def test_a_missing_record_is_no_version_one(pen: Pen) -> None:
@@ -258,7 +261,7 @@ def test_a_missing_record_is_no_version_one(pen: Pen) -> None:
 
 
 def test_every_expectation_must_hold(pen: Pen) -> None:
-    pen.write(records=(Record("note", b"one"),))
+    pen.write(records=(StoreRecord("note", b"one"),))
     with pytest.raises(Conflict):
         pen.write(expects={"note": 1, "other": 1})
 
@@ -273,7 +276,7 @@ def test_a_refused_change_changes_nothing(store: Store, pen: Pen) -> None:
             pen.new("Tea.", session="s", tags=("more",)),
             pen.new("Coffee.", session="s"),
             removals=(kept,),
-            records=(Record("note", b"one"),),
+            records=(StoreRecord("note", b"one"),),
             recount=("default",),
             expects={"note": 7},
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cofire.asks import Asking, Emit, Failure, Now, Together
-from cofire.learning_asks import Occasions
+from cofire.runtime.effects import EffectFailure, Emit, ReadClock, RunTogether, Steps
+from cofire.runtime.store_effects import FetchJudgedRecalls
 from tests.conftest import START
 
 
@@ -14,10 +14,10 @@ class Answers:
     """Answers each ask by its type: a value, a list of values to be used up, a function of the ask, or an error to raise."""
 
     def __init__(self, answers: Mapping[type, Any]) -> None:
-        self.answers: dict[type, Any] = {Now: START, Emit: None, Occasions: [], **answers}
+        self.answers: dict[type, Any] = {ReadClock: START, Emit: None, FetchJudgedRecalls: [], **answers}
         self.asked: list[Any] = []
 
-    def run(self, verb: Asking[Any]) -> Any:
+    def run(self, verb: Steps[Any]) -> Any:
         """Drive a verb to its end."""
         step, given = verb.send, None
         try:
@@ -32,7 +32,7 @@ class Answers:
 
     def answer(self, ask: Any) -> Any:
         self.asked.append(ask)
-        if isinstance(ask, Together):
+        if isinstance(ask, RunTogether):
             return [self._settled(part) for part in ask.asks]
         answer = self.answers[type(ask)]
         if isinstance(answer, Turns):
@@ -49,7 +49,7 @@ class Answers:
         try:
             return self.answer(ask)
         except Exception as error:  # noqa: BLE001 a failing part of Together is an answer
-            return Failure(error)
+            return EffectFailure(error)
 
 
 class Turns:

@@ -21,11 +21,11 @@ import apsw
 
 from cofire.errors import CofireError, EmbedderError, StoreBusy, StoreUnavailable
 from cofire.memory import Memory
-from cofire.model import Change, Edge, NewEdge
-from cofire.recollection import Recollection
+from cofire.model import Change, Edge, EdgeWrite
+from cofire.results import Recollection
 from cofire.verbs.remember import Progress
 from tests.conftest import Clock, HashedWords
-from tests.doors.calling import call
+from tests.interfaces.calling import call
 
 Values = Mapping[str, object]
 Seen = Callable[[Values], object]
@@ -406,7 +406,7 @@ def curated(values: Values) -> object:
     memory = opened({"auto_link.enabled": False, **values}, clock)
     ids = memory.remember([*NOTES[:3], "Ana Lopez lives in Porto by the sea."])
     drawn = [Edge(ids[0], ids[1], "hebbian", 0.3, 1.0), Edge(ids[1], ids[2], "similar", 0.3, 1.0)]
-    memory._opened.world.store.write(Change(now=clock(), edges=tuple(map(NewEdge, drawn))), {})
+    memory._opened.world.store.write(Change(now=clock(), edges=tuple(map(EdgeWrite, drawn))), {})
     clock.now += timedelta(days=200)
     done = memory.curate()
     left = [(edge.kind, edge.weight, edge.confidence) for edge in memory.edges()]

@@ -11,16 +11,16 @@ import pytest
 from cofire import Memory
 from cofire.errors import InvalidFact, InvalidInput, InvalidQuestion
 from cofire.model import Fact
-from cofire.settings import Settings
-from cofire.verbs import accepting
-from cofire.verbs.asking import question, where
+from cofire.recall.request import build_filter, make_request
+from cofire.settings.table import Settings
+from cofire.verbs import validation
 from tests.conftest import START
 
 PLAIN = Settings.layered()
 
 
 def accepted(text: object = "Tea.", **parts: object) -> Fact:
-    return accepting.fact({"text": text, **parts}, PLAIN)
+    return validation.parse_fact({"text": text, **parts}, PLAIN)
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t ", "\u3000"])
@@ -188,30 +188,30 @@ def test_what_the_store_fills_in_cannot_be_given(part: str) -> None:
 
 def test_what_the_store_filled_in_is_left_behind_when_a_fact_is_given_again() -> None:
     stored = Fact("Tea.", id="x", stored_at=START, reinforced=3, pinned=True, archived=True, position=4)
-    assert accepting.fact(stored, PLAIN) == Fact("Tea.")
+    assert validation.parse_fact(stored, PLAIN) == Fact("Tea.")
 
 
 def test_a_mapping_without_a_text_is_refused() -> None:
     with pytest.raises(InvalidFact, match="text"):
-        accepting.fact({"tags": ["a"]}, PLAIN)
+        validation.parse_fact({"tags": ["a"]}, PLAIN)
 
 
 @pytest.mark.parametrize("text", ["", "  ", None, 7, b"tea", "a\x00", "\ud800"])
 def test_a_question_must_be_some_text(text: object) -> None:
     with pytest.raises(InvalidQuestion):
-        question(text, {}, START, PLAIN)
+        make_request(text, {}, START, PLAIN)
 
 
 @pytest.mark.parametrize("k", [0, -1, 1_001, 2.0, "3", True])
 def test_k_must_be_a_whole_number_in_range(k: object) -> None:
     with pytest.raises(InvalidQuestion, match=r"k cannot be .*1 to 1,000"):
-        question("Tea?", {"k": k}, START, PLAIN)
+        make_request("Tea?", {"k": k}, START, PLAIN)
 
 
 @pytest.mark.parametrize("budget", [0, -1, 2.0, "3", True])
 def test_a_budget_must_be_a_whole_number_in_range(budget: object) -> None:
     with pytest.raises(InvalidQuestion, match="budget cannot be"):
-        question("Tea?", {"budget": budget}, START, PLAIN)
+        make_request("Tea?", {"budget": budget}, START, PLAIN)
 
 
 @pytest.mark.parametrize(
@@ -236,34 +236,37 @@ def test_a_budget_must_be_a_whole_number_in_range(budget: object) -> None:
 )
 def test_a_filter_that_makes_no_sense_is_refused_by_name(filters: dict[str, object], named: str) -> None:
     with pytest.raises(InvalidQuestion, match=named):
-        question("Tea?", filters, START, PLAIN)
+        make_request("Tea?", filters, START, PLAIN)
 
 
 def test_a_time_span_the_wrong_way_round_is_refused() -> None:
     with pytest.raises(InvalidQuestion, match="Swap"):
-        where({"since": "2024-01-01", "until": "2023-01-01"}, START)
+        build_filter({"since": "2024-01-01", "until": "2023-01-01"}, START)
 
 
 def test_one_name_or_several_make_a_filter() -> None:
-    made = where({"speaker": "Ana", "session": ["one", "two"], "scope": ("b", "a")}, START)
+    made = build_filter({"speaker": "Ana", "session": ["one", "two"], "scope": ("b", "a")}, START)
     assert (made.speakers, made.sessions) == (frozenset({"Ana"}), frozenset({"one", "two"}))
     assert made.scopes == ("a", "b")
 
 
 def test_without_a_scope_a_question_sees_the_default_and_a_listing_sees_all() -> None:
-    assert where({}, START).scopes == ("default",)
-    assert where({}, START, everywhere=True).scopes is None
-    assert where({"scope": "a"}, START, everywhere=True).scopes == ("a",)
+    assert build_filter({}, START).scopes == ("default",)
+    assert build_filter({}, START, everywhere=True).scopes is None
+    assert build_filter({"scope": "a"}, START, everywhere=True).scopes == ("a",)
 
 
 def test_what_was_asked_comes_before_what_is_set() -> None:
     settings = Settings.layered(file={"recall.k": 3, "recall.budget": 50})
-    assert (question("Tea?", {}, START, settings).k, question("Tea?", {"k": 5}, START, settings).k) == (3, 5)
-    assert (question("Tea?", {}, START, settings).budget, question("Tea?", {"budget": 9}, START, settings).budget) == (
+    assert (make_request("Tea?", {}, START, settings).k, make_request("Tea?", {"k": 5}, START, settings).k) == (3, 5)
+    assert (
+        make_request("Tea?", {}, START, settings).budget,
+        make_request("Tea?", {"budget": 9}, START, settings).budget,
+    ) == (
         50,
         9,
     )
-    assert question("Tea?", {}, START, PLAIN).budget is None
+    assert make_request("Tea?", {}, START, PLAIN).budget is None
 
 
 def test_every_refusal_is_a_value_error_with_a_way_out() -> None:

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from cofire import Memory
-from cofire.recall_settings import DYNAMICS
-from cofire.recollection import Hit, Recollection
+from cofire.results import Hit, Recollection
+from cofire.settings.table import ACTIVATION_DYNAMICS
 from cofire.stores.base import Store
 from tests.conftest import Opening
 from tests.verbs.watching import Watched
 
-DOCUMENTED = [name for name in DYNAMICS.choices if name != "cofire"]
+DOCUMENTED = [name for name in ACTIVATION_DYNAMICS.choices if name != "cofire"]
 
 KETTLE, SHELF, ATTIC = "The kettle whistles.", "Someone moved everything upstairs.", "Dust lies there."
 QUESTION = "Which kettle whistles?"
@@ -28,7 +28,7 @@ def hit_of(found: Recollection, id: str) -> Hit:
     return next(hit for hit in found if hit.id == id)
 
 
-@pytest.mark.parametrize("dynamics", DYNAMICS.choices)
+@pytest.mark.parametrize("dynamics", ACTIVATION_DYNAMICS.choices)
 def test_an_edge_from_the_best_fact_brings_what_shares_no_word(wordy: Memory, dynamics: str) -> None:
     kettle, shelf, attic = wordy.remember([KETTLE, SHELF, ATTIC])
     wordy.connect(kettle, shelf, kind="supports", weight=0.9)
@@ -42,7 +42,7 @@ def test_an_edge_from_the_best_fact_brings_what_shares_no_word(wordy: Memory, dy
     assert (brought.path, [hop.kind for hop in brought.hops]) == ((kettle, shelf), ["supports"])
 
 
-@pytest.mark.parametrize("dynamics", DYNAMICS.choices)
+@pytest.mark.parametrize("dynamics", ACTIVATION_DYNAMICS.choices)
 def test_two_edges_are_two_hops(wordy: Memory, dynamics: str) -> None:
     kettle, shelf, attic = wordy.remember([KETTLE, SHELF, ATTIC])
     wordy.connect(kettle, shelf, kind="supports", weight=0.9)
@@ -52,7 +52,7 @@ def test_two_edges_are_two_hops(wordy: Memory, dynamics: str) -> None:
     assert hit_of(found, attic).weakest == 0.8
 
 
-@pytest.mark.parametrize("dynamics", DYNAMICS.choices)
+@pytest.mark.parametrize("dynamics", ACTIVATION_DYNAMICS.choices)
 def test_a_fact_without_a_likeness_comes_by_an_edge_with_an_embedder_too(memory: Memory, dynamics: str) -> None:
     """With so many others no channel would propose it."""
     kettle, shelf = memory.remember([KETTLE, SHELF])
@@ -84,7 +84,7 @@ def test_a_second_pass_goes_on_from_what_the_first_found(wordy: Memory) -> None:
     assert hit_of(twice, ends).path == (bought, lives, ends)
 
 
-@pytest.mark.parametrize("dynamics", DYNAMICS.choices)
+@pytest.mark.parametrize("dynamics", ACTIVATION_DYNAMICS.choices)
 @pytest.mark.parametrize("kind", ["contradicts", "supersedes"])
 def test_what_contradicts_never_conducts(wordy: Memory, dynamics: str, kind: str) -> None:
     kettle, shelf = wordy.remember([KETTLE, SHELF])
@@ -112,7 +112,7 @@ HIDDEN: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 SEEN = {"session": "ours", "tags": ["a"], "category": "note", "speaker": "Ana", "at": "2026-02-01"}
 
 
-@pytest.mark.parametrize("dynamics", DYNAMICS.choices)
+@pytest.mark.parametrize("dynamics", ACTIVATION_DYNAMICS.choices)
 @pytest.mark.parametrize("filter", HIDDEN)
 def test_nothing_that_is_filtered_returns_by_the_graph(open_memory: Opening, dynamics: str, filter: str) -> None:
     """Neither at the end of a path nor as a step on the way."""
@@ -134,7 +134,7 @@ def test_nothing_that_is_filtered_returns_by_the_graph(open_memory: Opening, dyn
     assert beyond not in found.ids
 
 
-@pytest.mark.parametrize("dynamics", DYNAMICS.choices)
+@pytest.mark.parametrize("dynamics", ACTIVATION_DYNAMICS.choices)
 def test_another_scope_is_not_reached(wordy: Memory, dynamics: str) -> None:
     wordy.remember("The kettle was bought by Ana Lopez.")
     secret = wordy.remember("She has lived in Porto since spring.", subject="Ana Lopez", scope="secret")
@@ -143,13 +143,13 @@ def test_another_scope_is_not_reached(wordy: Memory, dynamics: str) -> None:
     assert secret not in found.ranking.ids
 
 
-@pytest.mark.parametrize("dynamics", DYNAMICS.choices)
+@pytest.mark.parametrize("dynamics", ACTIVATION_DYNAMICS.choices)
 def test_where_there_is_nothing_to_start_from_activation_says_so(wordy: Memory, dynamics: str) -> None:
     report = asked(wordy, dynamics).channels[-1]
     assert (report.name, report.status, report.note) == ("activation", "empty", "nothing to start from")
 
 
-@pytest.mark.parametrize("dynamics", DYNAMICS.choices)
+@pytest.mark.parametrize("dynamics", ACTIVATION_DYNAMICS.choices)
 def test_both_ways_of_asking_go_the_same_way_every_time(open_memory: Opening, dynamics: str) -> None:
     memory = open_memory()
     memory.remember(["The kettle was bought by Ana Lopez.", "Ana Lopez repaired a clock.", SHELF, ATTIC])

@@ -9,53 +9,53 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cofire.asks import (
-    Embed,
-    Emit,
-    Matching,
-    Mint,
-    Nearest,
-    Now,
-    Read,
-    Recognise,
-    Recorded,
-    Statistics,
-    Understand,
-    Weigh,
-    WhichModel,
-    Write,
-)
-from cofire.dynamics.likeness import VectorRows
-from cofire.embedders.base import Model, Resident, StoredModel
+from cofire.algorithms.vector_similarity import VectorRows
+from cofire.embedders.base import EmbedderInfo, Model, StoredModel
 from cofire.errors import Conflict, EmbedderFailed, OtherModel, StoreBusy
-from cofire.graph_asks import Expand, KnownNames, Paths, Places, Voices
-from cofire.model import Fact, Record, ScopeSize, Stored, Written
-from cofire.own_channels import OwnChannels
-from cofire.reading.choosing import reader_for
-from cofire.settings import Settings, from_record, to_record
-from cofire.stores.base import MODEL_RECORD, Evidence, NamePaths, WordStatistics
-from cofire.verbs.configuring import TRIES, configure, reset
-from cofire.verbs.model_of_store import check_model, settle_model
-from cofire.verbs.recall import recall
-from cofire.verbs.remember import is_due, remember
+from cofire.model import Fact, ScopeSize, StoredFact, StoreRecord, WriteResult
+from cofire.recall.custom_channels import ListCustomChannels
+from cofire.recall.recall import recall
+from cofire.runtime.effects import (
+    AnalyseFacts,
+    EmbedTexts,
+    Emit,
+    FetchFacts,
+    FetchFeatures,
+    FetchRecord,
+    FetchWordStatistics,
+    FindByHash,
+    IdentifyEmbedder,
+    MintIds,
+    ReadClock,
+    SearchVectors,
+    SearchWords,
+    WriteChange,
+)
+from cofire.runtime.store_effects import ExpandLinks, FetchNameLinks, LocateWords, LookUpNames, MatchSpeakers
+from cofire.settings.table import Settings, decode_settings_record, encode_settings_record
+from cofire.stores.base import MODEL_RECORD, FactFeatures, NameLinkTable, WordStatistics
+from cofire.text.reader_factory import create_reader
+from cofire.verbs.embedding_model import check_model, ensure_stored_model
+from cofire.verbs.maintenance import SETTINGS_TRIES, reset_setting, store_setting
+from cofire.verbs.remember import is_recount_due, remember
 from tests.conftest import START
 from tests.verbs.answering import Answers, Turns, answers_from
 from tests.verbs.wandering import expansion
 
 PLAIN = Settings.layered(call={"multi_graph.enabled": False})
 MODEL = StoredModel(Model("two", 2), np.zeros(2, np.float32), (0.0, 0.5))
-RESIDENT = Resident(MODEL.model, MODEL.mean, MODEL.resting)
-RECORD = Record(MODEL_RECORD, MODEL.encode(), 1)
+RESIDENT = EmbedderInfo(MODEL.model, MODEL.mean, MODEL.resting)
+RECORD = StoreRecord(MODEL_RECORD, MODEL.encode(), 1)
 NOBODY = WordStatistics(0, 0.0, (0,), np.zeros((0, 2), np.float32))
 CONFLICT = Conflict("Somebody wrote.", way_out="Again.")
 
 
-def evidence(ids: list[str]) -> Evidence:
+def evidence(ids: list[str]) -> FactFeatures:
     """Facts that all hold the word once; the first is nearest to (1, 0)."""
     rows = np.array([[1.0, place / 10] for place in range(len(ids))], np.float32).reshape(len(ids), 2)
     ones = np.ones((len(ids), 1), np.float32)
     count = len(ids)
-    return Evidence(
+    return FactFeatures(
         ids=tuple(ids),
         stored=VectorRows.of(rows),
         embedded=np.ones(count, np.bool_),
@@ -73,34 +73,45 @@ def evidence(ids: list[str]) -> Evidence:
 TEXTS = {"a": "Ana drinks tea.", "b": "The kettle leaks again.", "c": "Lunch is served at noon."}
 
 
-def nowhere(ids: Sequence[str]) -> NamePaths:
+def nowhere(ids: Sequence[str]) -> NameLinkTable:
     """Facts that hold no names."""
     rows, numbers = np.zeros(0, np.int64), np.zeros(0)
     loose = np.ones(len(ids), np.bool_)
-    return NamePaths(tuple(ids), loose, (), rows, rows, rows, numbers, numbers, rows, rows, numbers, rows)
+    return NameLinkTable(tuple(ids), loose, (), rows, rows, rows, numbers, numbers, rows, rows, numbers, rows)
 
 
 def hearing(**others: Any) -> Answers:
     """A store in which words find b and c, and meaning finds a and b."""
     named = {
-        kind.__name__: kind for kind in (Nearest, Matching, Read, Embed, WhichModel, Recorded, Weigh, KnownNames, Paths)
+        kind.__name__: kind
+        for kind in (
+            SearchVectors,
+            SearchWords,
+            FetchFacts,
+            EmbedTexts,
+            IdentifyEmbedder,
+            FetchRecord,
+            FetchFeatures,
+            LookUpNames,
+            FetchNameLinks,
+        )
     }
     return answers_from(
         {
-            Statistics: NOBODY,
-            Voices: frozenset(),
-            KnownNames: [],
-            OwnChannels: {},
-            Paths: lambda ask: nowhere(ask.ids),
-            Expand: lambda ask: expansion({}, ask),
-            Places: lambda ask: np.zeros((len(ask.ids), len(ask.words)), np.int64),
-            WhichModel: RESIDENT,
-            Recorded: RECORD,
-            Embed: np.array([[1.0, 0.0]], np.float32),
-            Nearest: ["a", "b"],
-            Matching: ["b", "c"],
-            Weigh: lambda ask: evidence(list(ask.ids)),
-            Read: lambda ask: [Fact(TEXTS.get(id, id), id=id, stored_at=START) for id in ask.ids],
+            FetchWordStatistics: NOBODY,
+            MatchSpeakers: frozenset(),
+            LookUpNames: [],
+            ListCustomChannels: {},
+            FetchNameLinks: lambda ask: nowhere(ask.ids),
+            ExpandLinks: lambda ask: expansion({}, ask),
+            LocateWords: lambda ask: np.zeros((len(ask.ids), len(ask.words)), np.int64),
+            IdentifyEmbedder: RESIDENT,
+            FetchRecord: RECORD,
+            EmbedTexts: np.array([[1.0, 0.0]], np.float32),
+            SearchVectors: ["a", "b"],
+            SearchWords: ["b", "c"],
+            FetchFeatures: lambda ask: evidence(list(ask.ids)),
+            FetchFacts: lambda ask: [Fact(TEXTS.get(id, id), id=id, stored_at=START) for id in ask.ids],
             **{named[name]: answer for name, answer in others.items()},
         }
     )
@@ -109,7 +120,7 @@ def hearing(**others: Any) -> Answers:
 def test_recall_weighs_all_that_any_channel_proposed_once() -> None:
     answers = hearing()
     answers.run(recall("tea", {}, PLAIN))
-    [weighed] = answers.of(Weigh)
+    [weighed] = answers.of(FetchFeatures)
     assert list(weighed.ids) == ["a", "b", "c"]
     assert list(weighed.words) == ["tea"]
 
@@ -117,7 +128,7 @@ def test_recall_weighs_all_that_any_channel_proposed_once() -> None:
 def test_recall_reads_the_best_once() -> None:
     answers = hearing()
     found = answers.run(recall("tea", {"k": 2}, PLAIN))
-    [read] = answers.of(Read)
+    [read] = answers.of(FetchFacts)
     assert list(read.ids) == ["a", "b", "c"]
     assert list(found.ids) == ["a", "b"]
 
@@ -125,14 +136,14 @@ def test_recall_reads_the_best_once() -> None:
 def test_recall_asks_the_channels_for_k_and_headroom() -> None:
     answers = hearing()
     answers.run(recall("tea", {"k": 3, "settings": {"recall.headroom": 4, "semantic.candidates": 9}}, PLAIN))
-    [nearest], [matching] = answers.of(Nearest), answers.of(Matching)
+    [nearest], [matching] = answers.of(SearchVectors), answers.of(SearchWords)
     assert (nearest.k, matching.k, nearest.candidates) == (7, 7, 9)
 
 
 def test_recall_asks_every_channel_with_the_same_filter() -> None:
     answers = hearing()
     answers.run(recall("tea", {"scope": ["b", "a"], "tags": ["x"], "speaker": "Ana", "since": "2026-01-01"}, PLAIN))
-    [nearest], [matching] = answers.of(Nearest), answers.of(Matching)
+    [nearest], [matching] = answers.of(SearchVectors), answers.of(SearchWords)
     assert nearest.where is matching.where
     assert nearest.where.scopes == ("a", "b")
     assert (nearest.where.tags, nearest.where.speakers) == (frozenset({"x"}), frozenset({"Ana"}))
@@ -147,7 +158,7 @@ def test_a_fact_forgotten_between_ranking_and_reading_is_not_shown() -> None:
 def test_no_embedder_means_no_vector_is_asked_for() -> None:
     answers = hearing(WhichModel=None)
     found = answers.run(recall("tea", {}, PLAIN))
-    assert answers.of(Nearest) == answers.of(Embed) == []
+    assert answers.of(SearchVectors) == answers.of(EmbedTexts) == []
     assert [(report.name, report.status) for report in found.channels[:2]] == [
         ("semantic", "no_embedder"),
         ("keyword", "ok"),
@@ -157,7 +168,7 @@ def test_no_embedder_means_no_vector_is_asked_for() -> None:
 def test_a_store_without_vectors_is_not_asked_for_near_ones() -> None:
     answers = hearing(Recorded=None)
     found = answers.run(recall("tea", {}, PLAIN))
-    assert answers.of(Embed) == []
+    assert answers.of(EmbedTexts) == []
     assert found.channels[0].status == "empty"
 
 
@@ -195,13 +206,13 @@ def test_a_failing_embedder_is_no_empty_answer_when_words_are_switched_off() -> 
 
 def test_another_model_is_refused_at_recall_too() -> None:
     with pytest.raises(OtherModel, match=r"two \(2 dimensions\).*three \(3 dimensions\)"):
-        hearing(WhichModel=Resident(Model("three", 3), None, None)).run(recall("tea", {}, PLAIN))
+        hearing(WhichModel=EmbedderInfo(Model("three", 3), None, None)).run(recall("tea", {}, PLAIN))
 
 
 def test_no_recall_asks_for_nothing_but_the_time() -> None:
     answers = answers_from({})
     found = answers.run(recall("tea", {"mode": "no_recall"}, PLAIN))
-    assert [type(ask) for ask in answers.asked] == [Now]
+    assert [type(ask) for ask in answers.asked] == [ReadClock]
     assert not found.known
     assert "no_recall" in found.reason
 
@@ -209,24 +220,24 @@ def test_no_recall_asks_for_nothing_but_the_time() -> None:
 def test_minimal_recall_goes_by_words_alone() -> None:
     answers = hearing()
     found = answers.run(recall("tea", {"mode": "minimal"}, PLAIN))
-    assert answers.of(Embed) == answers.of(Nearest) == []
+    assert answers.of(EmbedTexts) == answers.of(SearchVectors) == []
     assert found.channels[0].status == "disabled"
 
 
 def storing(**others: Any) -> Answers:
     """A store that takes everything as new."""
-    named = {kind.__name__: kind for kind in (Recognise, WhichModel, Recorded, Write, Embed)}
-    reader = reader_for("rules")
+    named = {kind.__name__: kind for kind in (FindByHash, IdentifyEmbedder, FetchRecord, WriteChange, EmbedTexts)}
+    reader = create_reader("rules")
     return answers_from(
         {
-            Recognise: {},
-            WhichModel: RESIDENT,
-            Recorded: RECORD,
-            Embed: lambda ask: np.ones((len(ask.texts), 2), np.float32),
-            Mint: lambda ask: [f"id {number}" for number in range(ask.count)],
-            Understand: lambda ask: [reader.read(fact) for fact in ask.facts],
-            Write: lambda ask: Written(
-                tuple(Stored(new.fact.id, True) for new in ask.change.facts), sizes={"default": ScopeSize(100, 100)}
+            FindByHash: {},
+            IdentifyEmbedder: RESIDENT,
+            FetchRecord: RECORD,
+            EmbedTexts: lambda ask: np.ones((len(ask.texts), 2), np.float32),
+            MintIds: lambda ask: [f"id {number}" for number in range(ask.count)],
+            AnalyseFacts: lambda ask: [reader.read(fact) for fact in ask.facts],
+            WriteChange: lambda ask: WriteResult(
+                tuple(StoredFact(new.fact.id, True) for new in ask.change.facts), sizes={"default": ScopeSize(100, 100)}
             ),
             **{named[name]: answer for name, answer in others.items()},
         }
@@ -236,7 +247,7 @@ def storing(**others: Any) -> Answers:
 def test_remember_writes_a_batch_in_one_change() -> None:
     answers = storing()
     assert answers.run(remember(["one", "two"], {}, PLAIN)) == ["id 0", "id 1"]
-    [written] = answers.of(Write)
+    [written] = answers.of(WriteChange)
     assert [new.fact.text for new in written.change.facts] == ["one", "two"]
     assert all(new.fact.stored_at == START and new.vector for new in written.change.facts)
 
@@ -244,28 +255,30 @@ def test_remember_writes_a_batch_in_one_change() -> None:
 def test_remember_embeds_only_what_is_not_known_yet() -> None:
     answers = storing(Recognise={Fact("one").hash: "known"})
     answers.run(remember(["one", "two"], {}, PLAIN))
-    [embedded] = answers.of(Embed)
+    [embedded] = answers.of(EmbedTexts)
     assert list(embedded.texts) == ["two"]
 
 
 def test_remember_embeds_nothing_when_all_is_known() -> None:
     answers = storing(Recognise={Fact("one").hash: "known"})
     answers.run(remember("one", {}, PLAIN))
-    assert answers.of(Embed) == answers.of(WhichModel) == []
+    assert answers.of(EmbedTexts) == answers.of(IdentifyEmbedder) == []
 
 
 def test_vectors_are_written_as_half_floats() -> None:
     answers = storing()
     answers.run(remember("one", {}, PLAIN))
-    assert answers.of(Write)[0].change.facts[0].vector == np.ones(2, np.float16).tobytes()
+    assert answers.of(WriteChange)[0].change.facts[0].vector == np.ones(2, np.float16).tobytes()
 
 
 def test_words_are_counted_anew_only_when_due() -> None:
     answers = storing(
-        Write=Turns(Written((Stored("x", True),), sizes={"a": ScopeSize(12, 10), "b": ScopeSize(11, 10)}), Written())
+        Write=Turns(
+            WriteResult((StoredFact("x", True),), sizes={"a": ScopeSize(12, 10), "b": ScopeSize(11, 10)}), WriteResult()
+        )
     )
     answers.run(remember("one", {}, PLAIN))
-    assert [ask.change.recount for ask in answers.of(Write)] == [(), ("a",)]
+    assert [ask.change.recount for ask in answers.of(WriteChange)] == [(), ("a",)]
 
 
 def test_progress_is_emitted_after_each_batch() -> None:
@@ -281,7 +294,7 @@ def test_a_failing_embedder_stores_nothing() -> None:
     answers = storing(Embed=EmbedderFailed("Out of breath.", way_out="Wait."))
     with pytest.raises(EmbedderFailed):
         answers.run(remember("one", {}, PLAIN))
-    assert answers.of(Write) == []
+    assert answers.of(WriteChange) == []
 
 
 @pytest.mark.parametrize(
@@ -289,80 +302,87 @@ def test_a_failing_embedder_stores_nothing() -> None:
     [(0, 0, False), (1, 0, True), (11, 10, False), (12, 10, True), (9, 10, False), (8, 10, True)],
 )
 def test_a_scope_is_due_when_it_grew_or_shrank_by_more_than_its_share(facts: int, counted: int, due: bool) -> None:
-    assert is_due(ScopeSize(facts, counted), 0.1) is due
+    assert is_recount_due(ScopeSize(facts, counted), 0.1) is due
 
 
 def test_the_first_vector_writes_down_its_model() -> None:
-    answers = answers_from({WhichModel: RESIDENT, Recorded: None, Write: Written()})
-    settled = answers.run(settle_model())
-    [written] = answers.of(Write)
+    answers = answers_from({IdentifyEmbedder: RESIDENT, FetchRecord: None, WriteChange: WriteResult()})
+    settled = answers.run(ensure_stored_model())
+    [written] = answers.of(WriteChange)
     assert (settled.model.model, settled.version) == (MODEL.model, 1)
     assert written.expects == {MODEL_RECORD: 0}
 
 
 def test_whoever_writes_down_the_model_first_is_believed() -> None:
-    answers = answers_from({WhichModel: RESIDENT, Recorded: Turns(None, RECORD), Write: CONFLICT})
-    assert answers.run(settle_model()).model.model == MODEL.model
+    answers = answers_from({IdentifyEmbedder: RESIDENT, FetchRecord: Turns(None, RECORD), WriteChange: CONFLICT})
+    assert answers.run(ensure_stored_model()).model.model == MODEL.model
 
 
 def test_another_model_written_down_in_between_is_refused() -> None:
-    other = Record(MODEL_RECORD, StoredModel(Model("three", 3), np.zeros(3, np.float32), (0.0, 1.0)).encode(), 1)
-    answers = answers_from({WhichModel: RESIDENT, Recorded: Turns(None, other), Write: CONFLICT})
+    other = StoreRecord(MODEL_RECORD, StoredModel(Model("three", 3), np.zeros(3, np.float32), (0.0, 1.0)).encode(), 1)
+    answers = answers_from({IdentifyEmbedder: RESIDENT, FetchRecord: Turns(None, other), WriteChange: CONFLICT})
     with pytest.raises(OtherModel):
-        answers.run(settle_model())
+        answers.run(ensure_stored_model())
 
 
 def test_a_model_without_a_mean_is_measured_before_it_moves_in() -> None:
-    unmeasured = Resident(MODEL.model, None, None)
+    unmeasured = EmbedderInfo(MODEL.model, None, None)
     made = np.array([[1, 0], [0, 1]], np.float32)
-    answers = answers_from({WhichModel: unmeasured, Recorded: None, Write: Written(), Embed: made})
-    settled = answers.run(settle_model())
+    answers = answers_from(
+        {IdentifyEmbedder: unmeasured, FetchRecord: None, WriteChange: WriteResult(), EmbedTexts: made}
+    )
+    settled = answers.run(ensure_stored_model())
     assert settled.model.mean.tolist() == [0.5, 0.5]
     assert settled.model.resting == pytest.approx((-1.0, 0.0))
 
 
 def test_without_an_embedder_any_store_may_be_opened() -> None:
-    assert answers_from({WhichModel: None, Recorded: RECORD}).run(check_model()) is None
+    assert answers_from({IdentifyEmbedder: None, FetchRecord: RECORD}).run(check_model()) is None
 
 
 def test_configure_expects_the_version_it_read() -> None:
-    answers = answers_from({Recorded: Record("settings", to_record({"recall.k": 3}), 4), Write: Written()})
-    assert answers.run(configure("keyword.k1", "1.5")) == 1.5
-    [written] = answers.of(Write)
+    answers = answers_from(
+        {FetchRecord: StoreRecord("settings", encode_settings_record({"recall.k": 3}), 4), WriteChange: WriteResult()}
+    )
+    assert answers.run(store_setting("keyword.k1", "1.5")) == 1.5
+    [written] = answers.of(WriteChange)
     assert written.expects == {"settings": 4}
-    assert from_record(written.change.records[0].value) == {"recall.k": 3, "keyword.k1": 1.5}
+    assert decode_settings_record(written.change.records[0].value) == {"recall.k": 3, "keyword.k1": 1.5}
 
 
 def test_configure_begins_anew_when_somebody_else_wrote() -> None:
-    theirs = Record("settings", to_record({"recall.k": 3}), 1)
-    answers = answers_from({Recorded: Turns(None, theirs), Write: Turns(CONFLICT, Written())})
-    answers.run(configure("keyword.k1", 1))
-    assert from_record(answers.of(Write)[-1].change.records[0].value) == {"recall.k": 3, "keyword.k1": 1.0}
+    theirs = StoreRecord("settings", encode_settings_record({"recall.k": 3}), 1)
+    answers = answers_from({FetchRecord: Turns(None, theirs), WriteChange: Turns(CONFLICT, WriteResult())})
+    answers.run(store_setting("keyword.k1", 1))
+    assert decode_settings_record(answers.of(WriteChange)[-1].change.records[0].value) == {
+        "recall.k": 3,
+        "keyword.k1": 1.0,
+    }
 
 
 def test_configure_gives_up_in_the_end() -> None:
-    answers = answers_from({Recorded: None, Write: CONFLICT})
+    answers = answers_from({FetchRecord: None, WriteChange: CONFLICT})
     with pytest.raises(Conflict):
-        answers.run(configure("keyword.k1", 1))
-    assert len(answers.of(Write)) == TRIES
+        answers.run(store_setting("keyword.k1", 1))
+    assert len(answers.of(WriteChange)) == SETTINGS_TRIES
 
 
 def test_reset_tells_whether_it_was_there() -> None:
-    kept = Record("settings", to_record({"recall.k": 3}), 1)
-    assert answers_from({Recorded: kept, Write: Written()}).run(reset("recall.k")) is True
-    assert answers_from({Recorded: kept, Write: Written()}).run(reset("keyword.k1")) is False
+    kept = StoreRecord("settings", encode_settings_record({"recall.k": 3}), 1)
+    assert answers_from({FetchRecord: kept, WriteChange: WriteResult()}).run(reset_setting("recall.k")) is True
+    assert answers_from({FetchRecord: kept, WriteChange: WriteResult()}).run(reset_setting("keyword.k1")) is False
 
 
 def test_vectors_are_written_only_while_their_model_still_holds() -> None:
     """Between embedding and writing another process may have moved the store to another model."""
     answers = storing()
     answers.run(remember("one", {}, PLAIN))
-    [written] = answers.of(Write)
+    [written] = answers.of(WriteChange)
     assert written.expects == {MODEL_RECORD: RECORD.version}
 
 
 def test_time_is_asked_for_once_a_batch() -> None:
     answers = storing()
-    answers.answers[Now] = Turns(*(START + timedelta(seconds=second) for second in range(9)))
+    answers.answers[ReadClock] = Turns(*(START + timedelta(seconds=second) for second in range(9)))
     answers.run(remember(["one", "two"], {}, PLAIN))
-    assert len({new.fact.stored_at for new in answers.of(Write)[0].change.facts}) == 1
+    assert len({new.fact.stored_at for new in answers.of(WriteChange)[0].change.facts}) == 1

@@ -9,7 +9,7 @@ import pytest
 from cofire import AsyncMemory, Memory
 from cofire.errors import EmbedderUnavailable, InvalidInput, InvalidQuestion, NotFound
 from cofire.stores.base import Store
-from cofire.verbs.calibrate import Calibrated
+from cofire.verbs.maintenance import CalibrateResult
 from cofire.verbs.remember import Progress
 from tests.conftest import Clock, HashedWords, Lent, Opening
 
@@ -126,7 +126,7 @@ def test_progress_is_told(full: Memory) -> None:
 
 
 def test_it_can_be_awaited(store: Store, full: Memory) -> None:
-    async def calibrated() -> Calibrated:
+    async def calibrated() -> CalibrateResult:
         async with AsyncMemory(Lent(store), embedder=HashedWords(), clock=Clock()) as memory:
             return await memory.calibrate(QUESTIONS, dry_run=True)
 

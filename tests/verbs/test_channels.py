@@ -16,7 +16,7 @@ import pytest
 import cofire
 from cofire import AsyncMemory, Memory, OwnChannel
 from cofire.errors import InvalidInput, StoreBusy
-from cofire.recollection import Recollection
+from cofire.results import Recollection
 from cofire.stores.base import Store
 from tests.conftest import Clock, Faltering, HashedWords, Opening
 from tests.verbs.watching import Watched

@@ -6,7 +6,7 @@ import pytest
 
 from cofire.memory import Memory
 from cofire.stores.base import Store
-from cofire.verbs.communities import distinctive
+from cofire.verbs.graph import choose_group_names
 from tests.conftest import Clock
 from tests.verbs.knob_proofs import NOTES, Sensitive
 
@@ -67,5 +67,5 @@ def test_communities_that_are_none_hold_nothing(memory: Memory) -> None:
 
 def test_a_name_prefers_what_others_do_not_say() -> None:
     green, black = frozenset({"green tea", "cup"}), frozenset({"black coffee", "cup"})
-    assert distinctive([[green] * 2, [black] * 3]) == ["green tea, cup", "black coffee, cup"]
-    assert distinctive([[]]) == [""]
+    assert choose_group_names([[green] * 2, [black] * 3]) == ["green tea, cup", "black coffee, cup"]
+    assert choose_group_names([[]]) == [""]

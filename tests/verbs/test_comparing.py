@@ -8,7 +8,7 @@ import pytest
 
 from cofire import Memory
 from cofire.errors import InvalidInput, InvalidSetting
-from cofire.verbs.comparing import configuration
+from cofire.recall.compare import parse_configuration
 from cofire.verbs.remember import Progress
 from tests.verbs.test_shadowing import FACTS, QUESTIONS
 
@@ -68,7 +68,7 @@ def test_a_comparison_casts_no_shadow(told: Memory) -> None:
     ],
 )
 def test_a_configuration_is_a_preset_or_settings(given: Any, meant: dict[str, object]) -> None:
-    assert configuration(given) == meant
+    assert parse_configuration(given) == meant
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_configuration_is_a_preset_or_settings(given: Any, meant: dict[str, ob
 )
 def test_a_configuration_that_cannot_be_used_is_refused(given: Any) -> None:
     with pytest.raises((InvalidInput, InvalidSetting)):
-        configuration(given)
+        parse_configuration(given)
 
 
 @pytest.mark.parametrize("questions", [[], "When is tea?", None, 5])

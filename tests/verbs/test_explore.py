@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from cofire import AsyncMemory, Memory
-from cofire.asks import Emit, Read
+from cofire.activation_paths import ExploreResult
 from cofire.errors import InvalidQuestion, InvalidSetting, StoreBusy
-from cofire.graph_asks import Expand
 from cofire.model import Fact
-from cofire.settings import Settings
-from cofire.spreads import Exploration
+from cofire.recall.explore import explore, normalise_scores
+from cofire.runtime.effects import Emit, FetchFacts
+from cofire.runtime.store_effects import ExpandLinks
+from cofire.settings.table import Settings
 from cofire.stores.base import Store
-from cofire.verbs.explore import explore, normalised
 from tests.conftest import START, HashedWords, Lent
 from tests.verbs.answering import answers_from
 from tests.verbs.wandering import expansion
@@ -150,22 +150,22 @@ def test_limits_out_of_range_are_refused(wordy: Memory) -> None:
 def test_a_seed_that_fails_is_told_and_the_others_go_on() -> None:
     """Rulings 26."""
 
-    def answer(ask: Expand) -> Any:
+    def answer(ask: ExpandLinks) -> Any:
         if "bad" in ask.ids:
             raise BUSY
         return expansion({"good": {"x": 1.0}}, ask)
 
     known = answers_from(
-        {Read: lambda ask: [Fact("some text", id=id, stored_at=START) for id in ask.ids], Expand: answer}
+        {FetchFacts: lambda ask: [Fact("some text", id=id, stored_at=START) for id in ask.ids], ExpandLinks: answer}
     )
-    found: Exploration = known.run(explore(["bad", "good"], {}, Settings()))
+    found: ExploreResult = known.run(explore(["bad", "good"], {}, Settings()))
     assert [(seed.status, seed.reason) for seed in found.seeds] == [("failed", str(BUSY)), ("complete", "")]
     assert found.energy == {"good": 1.0, "x": 1.0}
 
 
 def test_a_seed_is_told_before_the_next_is_asked_for() -> None:
-    facts = {Read: lambda ask: [Fact("some text", id=id, stored_at=START) for id in ask.ids]}
-    known = answers_from({**facts, Expand: lambda ask: expansion({}, ask)})
+    facts = {FetchFacts: lambda ask: [Fact("some text", id=id, stored_at=START) for id in ask.ids]}
+    known = answers_from({**facts, ExpandLinks: lambda ask: expansion({}, ask)})
     known.run(explore(["a", "b"], {}, Settings()))
     asked = [ask.value.seed if isinstance(ask, Emit) else list(getattr(ask, "ids", [])) for ask in known.asked[1:]]
     assert asked == [["a"], ["a"], "a", ["b"], ["b"], "b"]
@@ -184,7 +184,7 @@ def test_an_exploration_is_plain_values_in_json(wordy: Memory) -> None:
     [([], []), ([0.03, 0.015], [1.0, 0.5]), ([0.0, 0.0], [1.0, 1.0]), ([7.0, -900.0], [1.0, 1e-9])],
 )
 def test_scores_become_energies_above_nothing_up_to_one(scores: list[float], energies: list[float]) -> None:
-    assert normalised(scores) == pytest.approx(energies)
+    assert normalise_scores(scores) == pytest.approx(energies)
 
 
 class Watched(Lent):

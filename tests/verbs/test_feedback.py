@@ -9,9 +9,9 @@ import pytest
 
 from cofire.async_memory import AsyncMemory
 from cofire.errors import InvalidInput, NotFound
-from cofire.learned import Use
 from cofire.memory import Memory
 from cofire.stores.base import Store
+from cofire.stores.learning_protocol import FeedbackCounts
 from tests.conftest import Clock
 from tests.verbs.knob_proofs import CHAIN, Sensitive
 
@@ -68,7 +68,7 @@ def test_what_hurt_is_harder_to_reach(memory: Memory) -> None:
         memory.feedback(found, helped=[ana])
     memory.feedback(found, hurt=[ana])
     assert list(weights(memory).values()) == [0.1]
-    assert memory.use(ana) == Use(helped=3, hurt=1)
+    assert memory.use(ana) == FeedbackCounts(helped=3, hurt=1)
 
 
 def test_a_way_that_led_to_help_is_not_weakened_for_what_came_after(memory: Memory) -> None:
@@ -92,7 +92,7 @@ def test_a_recall_is_named_by_its_id(memory: Memory) -> None:
     found, ana = memory.recall(QUESTION), id_of(memory, "She has lived")
     assert memory.recall(QUESTION).id != found.id
     assert memory.feedback(found.id, helped=[ana]).made == 1
-    assert memory.use(ana) == Use(helped=1)
+    assert memory.use(ana) == FeedbackCounts(helped=1)
 
 
 def test_another_process_may_give_feedback(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_another_process_may_give_feedback(tmp_path: Path) -> None:
     with Memory(place, embedder=None) as another:
         learned = another.feedback(found.id, helped=found.ids[:2])
         assert learned.made == 1
-        assert another.portrait(found.ids[0]).use == Use(helped=1)
+        assert another.portrait(found.ids[0]).use == FeedbackCounts(helped=1)
 
 
 def test_trials_leave_no_trace(store: Store) -> None:
@@ -174,7 +174,7 @@ def test_what_was_shown_of_other_scopes_is_not_told(memory: Memory) -> None:
 
 
 def test_the_same_awaited() -> None:
-    async def life() -> Use:
+    async def life() -> FeedbackCounts:
         async with AsyncMemory(":memory:", embedder=None) as memory:
             await memory.remember("The red kettle was bought by Ana Lopez.")
             found = await memory.recall(QUESTION)
@@ -182,7 +182,7 @@ def test_the_same_awaited() -> None:
             assert await memory.communities() == []
             return await memory.use(found.ids[0])
 
-    assert asyncio.run(life()) == Use(helped=1)
+    assert asyncio.run(life()) == FeedbackCounts(helped=1)
 
 
 def test_what_helped_comes_earlier_when_another_question_brings_the_same_facts_to_mind(memory: Memory) -> None:

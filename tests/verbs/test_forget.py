@@ -103,7 +103,7 @@ def test_a_dry_run_only_tells(filled: Memory) -> None:
 
 
 def test_more_than_a_page_is_forgotten(wordy: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cofire.verbs.forget.PAGE", 2)
+    monkeypatch.setattr("cofire.verbs.forget.PAGE_SIZE", 2)
     wordy.remember([f"fact {number}" for number in range(5)], session="s")
     assert len(wordy.forget(session="s").ids) == 5
     assert left(wordy) == set()

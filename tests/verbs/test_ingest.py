@@ -14,7 +14,7 @@ import pytest
 from cofire.async_memory import AsyncMemory
 from cofire.errors import InvalidFact, InvalidInput
 from cofire.memory import Memory
-from cofire.verbs.ingest import Ingested, ingest
+from cofire.verbs.ingest import IngestResult, ingest
 from cofire.verbs.remember import Progress
 from tests.conftest import Faltering
 
@@ -28,7 +28,7 @@ CHAT = [
 GUIDE = "---\ntags: [house]\n---\n# Tea\n\nServed at four.\n\n## Cake\n\nOn Sundays:\n\n- apple\n- plum\n"
 
 
-def take_in(memory: Memory, given: Any, progress: Any = None, **keywords: Any) -> Ingested:
+def take_in(memory: Memory, given: Any, progress: Any = None, **keywords: Any) -> IngestResult:
     return memory._run(lambda settings: ingest(given, keywords, settings), progress)
 
 
@@ -144,7 +144,7 @@ def test_what_was_remembered_stays_when_the_embedder_fails_later(store: Any) -> 
 
 
 def test_nothing_given_is_nothing_ingested(wordy: Memory) -> None:
-    assert take_in(wordy, []) == Ingested()
+    assert take_in(wordy, []) == IngestResult()
 
 
 def test_where_nothing_was_said_nothing_is_remembered(wordy: Memory) -> None:
@@ -160,7 +160,7 @@ def test_whoever_awaits_is_not_held_up_by_reading(tmp_path: Path) -> None:
         readers.append(threading.current_thread().name)
         yield from CHAT
 
-    async def main() -> list[Ingested]:
+    async def main() -> list[IngestResult]:
         async with AsyncMemory(":memory:", embedder=None) as memory:
             return [await memory._run(partial(ingest, given, {})) for given in (messages(), tmp_path / "docs")]
 

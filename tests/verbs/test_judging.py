@@ -8,7 +8,7 @@ import re
 import pytest
 
 from cofire import Memory
-from cofire.embedders.choosing import embedder_for
+from cofire.embedders.factory import create_embedder
 from cofire.stores.base import Store
 from tests.conftest import Clock, Lent, Opening
 
@@ -25,7 +25,7 @@ FACTS = [
 @pytest.fixture
 def bundled(store: Store, clock: Clock) -> Memory:
     """A memory with the embedder that is shipped, whose threshold is calibrated."""
-    memory = Memory(Lent(store), embedder=embedder_for("bundled"), clock=clock)
+    memory = Memory(Lent(store), embedder=create_embedder("bundled"), clock=clock)
     memory.remember(FACTS)
     return memory
 

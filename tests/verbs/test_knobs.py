@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cofire.settings import KNOBS
+from cofire.settings.knobs import KNOBS
 from tests.verbs.knob_proofs import GAPS, NONSENSE, PROOFS, judgement
 
 

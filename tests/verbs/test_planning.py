@@ -6,20 +6,22 @@ from typing import Any
 
 import pytest
 
-from cofire.presets import MODES, PRESETS, STRATEGIES, STRATEGY_WEIGHTS
-from cofire.settings import Settings
-from cofire.verbs.asking import question
-from cofire.verbs.planning import Plan, assisted, plan
+from cofire.recall.plan import RecallPlan, adapt_plan, make_plan
+from cofire.recall.request import make_request
+from cofire.settings.presets import PRESETS, RECALL_MODES, STRATEGIES, STRATEGY_WEIGHTS
+from cofire.settings.table import Settings
 from tests.conftest import START
 
 PLAIN = "How do we deploy?"
 SEVERAL_HOPS = "What relates to PgBouncer?"
 
 
-def planned(text: str = PLAIN, results: int = 10, settings: dict[str, object] | None = None, **asked: Any) -> Plan:
+def planned(
+    text: str = PLAIN, results: int = 10, settings: dict[str, object] | None = None, **asked: Any
+) -> RecallPlan:
     """The plan for a question for which the channels found so many facts."""
-    ready = question(text, asked, START, Settings.layered(call=settings or {}))
-    return assisted(plan(ready), ready, results)
+    ready = make_request(text, asked, START, Settings.layered(call=settings or {}))
+    return adapt_plan(make_plan(ready), ready, results)
 
 
 def test_a_plain_question_is_answered_in_full_mode() -> None:
@@ -40,7 +42,7 @@ def test_graph_mode_can_be_asked_for_though_it_is_switched_off() -> None:
     assert (asked.mode, asked.reason, asked.passes) == ("graph", "asked for", 2)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", RECALL_MODES)
 def test_the_mode_asked_for_holds(mode: str) -> None:
     assert planned(SEVERAL_HOPS, mode=mode).mode == mode
 

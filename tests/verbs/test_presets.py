@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from cofire import Memory
-from cofire.presets import PRESETS
-from cofire.settings import KNOBS, Settings, knob
+from cofire.settings.knobs import KNOBS
+from cofire.settings.presets import PRESETS
+from cofire.settings.table import Settings, find_knob
 from cofire.stores.base import Store
 from tests.conftest import Clock, HashedWords
 from tests.verbs.watching import GRAPH_WORK, Watched
@@ -77,7 +78,7 @@ def test_every_preset_is_written_down_here() -> None:
 def test_a_preset_has_the_numbers_of_its_source(preset: str) -> None:
     settings = Settings.layered(call={"memoryOsPreset": preset})
     wanted = DOCUMENTED[preset]
-    assert {name: settings[knob(name)] for name in wanted} == wanted
+    assert {name: settings[find_knob(name)] for name in wanted} == wanted
 
 
 @pytest.mark.parametrize("preset", PRESETS)

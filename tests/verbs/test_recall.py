@@ -8,7 +8,7 @@ import pytest
 
 from cofire.errors import EmbedderFailed, InvalidInput, InvalidQuestion, OtherModel, StoreClosed, UnknownSetting
 from cofire.memory import Memory
-from cofire.recollection import Recollection
+from cofire.results import Recollection
 from cofire.stores.base import Store
 from tests.conftest import Clock, Faltering, HashedWords, Opening
 

@@ -11,7 +11,7 @@ import pytest
 
 from cofire import AsyncMemory, Memory, Recollection
 from cofire.errors import InvalidInput
-from cofire.shadows import Failed
+from cofire.results import ShadowFailure
 from cofire.stores.base import Store
 from tests.conftest import Clock, Lent, Opening
 
@@ -132,7 +132,7 @@ def test_a_shadow_that_fails_never_harms_the_answer(store: Store) -> None:
     breaking.readings = 1_000
     report = memory.shadow_report()
     assert (report.count, report.failures) == (2, 2)
-    assert report.reasons == (Failed("The disk is gone.", 2),)
+    assert report.reasons == (ShadowFailure("The disk is gone.", 2),)
 
 
 def test_a_journal_that_cannot_be_written_never_harms_the_answer(

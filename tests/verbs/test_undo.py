@@ -18,8 +18,8 @@ from cofire import Memory
 from cofire.errors import CofireError, InvalidInput, NotFound, StoreError
 from cofire.model import Change
 from cofire.stores.base import Store
-from cofire.stores.reference import ReferenceStore
 from tests.conftest import EVERY_STORE, STORES, Clock, HashedWords, Lent, Opening
+from tests.reference_store.store import ReferenceStore
 
 TELLINGS: list[dict[str, Any]] = [
     {"text": "PgBouncer runs in transaction mode for serverless.", "subject": "PgBouncer", "tags": ["db"]},

@@ -12,11 +12,11 @@ import pytest
 from cofire import AsyncMemory
 from cofire.errors import InvalidQuestion
 from cofire.memory import Memory
-from cofire.model import Change, Fact, NewFact
-from cofire.reasons import Why
-from cofire.settings import recall_settings
+from cofire.model import Change, Fact, FactWrite
+from cofire.recall.counterfactuals import MAX_ATTEMPTS, MAX_NUDGES
+from cofire.results import WhyResult
+from cofire.settings import table
 from cofire.stores.base import Store
-from cofire.verbs.remedying import MOST_ATTEMPTS, MOST_NUDGES
 from tests.conftest import START, Clock, HashedWords, Lent, Opening
 
 USES = "We use PostgreSQL 15 for the production database."
@@ -35,7 +35,7 @@ def ids(wordy: Memory) -> dict[str, str]:
     return told(wordy, [USES, POOLS, MODE, LUNCH])
 
 
-def brought_back(memory: Memory, why: Why, **asked: Any) -> bool:
+def brought_back(memory: Memory, why: WhyResult, **asked: Any) -> bool:
     """Whether each remedy without a link does what it says."""
     for remedy in why.remedies:
         if remedy.link is None:
@@ -121,7 +121,7 @@ def test_every_filter_that_fails_is_named_and_all_are_loosened_together(wordy: M
 
 def test_an_archived_fact_is_said_to_be_archived(wordy: Memory, store: Store) -> None:
     fact = Fact("Tea at four.", id="00000000000000000000000001", stored_at=START, archived=True)
-    store.write(Change(START, facts=(NewFact(fact, {"tea": 1, "four": 1}),)), {})
+    store.write(Change(START, facts=(FactWrite(fact, {"tea": 1, "four": 1}),)), {})
     why = wordy.why("When is tea?", fact.id)
     assert (why.stage, why.refusals[0].filter, why.remedies) == ("filtered", "archived", ())
     assert "it is archived" in why.explanation
@@ -244,7 +244,7 @@ def test_a_fact_that_the_budget_has_no_room_for_is_told_the_budget_it_needs(word
     assert second not in wordy.recall(QUESTION, budget=why.remedies[0].asked["budget"] - 1).ids
 
 
-@pytest.mark.parametrize("dynamics", recall_settings.DYNAMICS.choices)
+@pytest.mark.parametrize("dynamics", table.ACTIVATION_DYNAMICS.choices)
 def test_a_link_is_supposed_and_nothing_is_written(wordy: Memory, ids: dict[str, str], dynamics: str) -> None:
     chosen = {"activation.dynamics": dynamics}
     before = wordy.edges()
@@ -296,11 +296,11 @@ def test_remedies_are_tried_a_bounded_number_of_times(memory: Memory, embedder: 
     before = len(embedder.calls)
     for id in ids:
         memory.why("tea", id, k=1)
-    assert len(embedder.calls) - before <= len(ids) * (3 + MOST_ATTEMPTS * (MOST_NUDGES + 1))
+    assert len(embedder.calls) - before <= len(ids) * (3 + MAX_ATTEMPTS * (MAX_NUDGES + 1))
 
 
 def test_why_can_be_awaited(store: Store) -> None:
-    async def asked() -> Why:
+    async def asked() -> WhyResult:
         async with AsyncMemory(Lent(store), embedder=None, clock=Clock()) as memory:
             id = await memory.remember("Tea at four.")
             return await memory.why("When is tea?", id)

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from cofire.activation_paths import MAX_RECORDED_FACTS
 from cofire.memory import Memory
-from cofire.ranking import ranking
-from cofire.recollection import Hit, Recollection
-from cofire.settings import FUSION, recall_settings
-from cofire.spreads import RECORDED
-from cofire.stores.sqlite.store import SqliteOptions, SqliteStore
+from cofire.results import Hit, Recollection
+from cofire.settings import table
+from cofire.settings.ranking import current_constants
+from cofire.settings.table import FUSION_METHOD
+from cofire.stores.sqlite.connections import SqliteOptions
+from cofire.stores.sqlite.store import SqliteStore
 from tests.verbs.unrelated import UNRELATED
 
 USES = "We use PostgreSQL 15 for the production database."
@@ -22,7 +24,7 @@ MODE = "PgBouncer sessions should be set to transaction mode for serverless."
 OTHERS = ["Lunch is at noon in the large kitchen.", "Ana Lopez repaired the clock of the station.", "Ana Lopez sings."]
 QUESTION = "What database configuration do we use?"
 
-FUSIONS, DYNAMICS = FUSION.choices, recall_settings.DYNAMICS.choices
+FUSIONS, DYNAMICS = FUSION_METHOD.choices, table.ACTIVATION_DYNAMICS.choices
 
 
 @pytest.fixture
@@ -54,7 +56,7 @@ def test_what_the_channels_give_adds_up_to_the_score(filled: Memory, fusion: str
 
 def test_features_of_activation_are_told_one_by_one(filled: Memory) -> None:
     parts = {name for hit in filled.recall(QUESTION) for name in hit.parts}
-    assert {"rare", "fits", "adds", "repeats"} <= parts <= set(ranking().features)
+    assert {"rare", "fits", "adds", "repeats"} <= parts <= set(current_constants().features)
 
 
 @pytest.mark.parametrize("dynamics", DYNAMICS)
@@ -74,8 +76,8 @@ def test_a_round_tells_of_at_most_sixty_four_facts_each_once(wordy: Memory, dyna
     shown = wordy.recall("What does Ana Lopez keep?", settings={"activation.dynamics": dynamics}).to_dict()["spread"]
     for one in shown["rounds"]:
         ids = [fact["id"] for fact in one["facts"]]
-        assert len(ids) == len(set(ids)) <= RECORDED
-    assert all(len(one["links"]) <= RECORDED for one in shown["passes"])
+        assert len(ids) == len(set(ids)) <= MAX_RECORDED_FACTS
+    assert all(len(one["links"]) <= MAX_RECORDED_FACTS for one in shown["passes"])
 
 
 def test_synapse_tells_whom_it_silenced(wordy: Memory) -> None:

@@ -1,4 +1,4 @@
-"""A graph answered by hand: what `Expand` would be told of it, for tests of spreading."""
+"""A graph answered by hand: what `ExpandLinks` would be told of it, for tests of spreading."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from cofire.graph_asks import Expand
-from cofire.model import Where
-from cofire.spreads import Hop, Spread, hop_json, step_json
-from cofire.stores.base import Conducting, Expansion
+from cofire.activation_paths import ActivationHop, SpreadResult, hop_json, step_json
+from cofire.model import FactFilter
+from cofire.runtime.store_effects import ExpandLinks
+from cofire.stores.base import ExpansionOptions, LinkExpansion
+from tests.algorithms.wiring import Graph
 from tests.conftest import START
-from tests.dynamics.wiring import Graph
 from tests.verbs.answering import Answers, answers_from
 
-EVERYWHERE = Conducting(Where(now=START), kinds=None, floor=0.0, most=1_000)
+EVERYWHERE = ExpansionOptions(FactFilter(now=START), kinds=None, floor=0.0, most=1_000)
 
 
-def expansion(graph: Graph, ask: Expand) -> Expansion:
+def expansion(graph: Graph, ask: ExpandLinks) -> LinkExpansion:
     """The links that leave the facts asked for, each of kind similar and fully trusted."""
     links = [(source, target) for source in ask.ids for target in graph.get(source, {})]
     ids = tuple(dict.fromkeys([*ask.ids, *(target for _, target in links)]))
-    return Expansion(
+    return LinkExpansion(
         ids=ids,
         source=np.array([ids.index(source) for source, _ in links], np.int64),
         target=np.array([ids.index(target) for _, target in links], np.int64),
@@ -35,7 +35,7 @@ def expansion(graph: Graph, ask: Expand) -> Expansion:
 
 
 def knowing(graph: Graph) -> Answers:
-    return answers_from({Expand: lambda ask: expansion(graph, ask)})
+    return answers_from({ExpandLinks: lambda ask: expansion(graph, ask)})
 
 
 def shared(graph: Graph, power: float) -> dict[str, dict[str, float]]:
@@ -46,16 +46,16 @@ def shared(graph: Graph, power: float) -> dict[str, dict[str, float]]:
     }
 
 
-def path_to(spread: Spread, id: str) -> tuple[Hop, ...]:
+def path_to(spread: SpreadResult, id: str) -> tuple[ActivationHop, ...]:
     """The links from a seed to a fact, in order; none for a seed itself, or for what was not reached."""
-    path: list[Hop] = []
+    path: list[ActivationHop] = []
     while id in spread.hops:
         path.append(spread.hops[id])
         id = path[-1].source
     return tuple(reversed(path))
 
 
-def spread_json(spread: Spread) -> dict[str, Any]:
+def spread_json(spread: SpreadResult) -> dict[str, Any]:
     """A spread as plain values."""
     return {
         "activation": dict(spread.activation),

@@ -1,1 +1,1 @@
-"""Embedders: from texts to unit vectors. Each is a small class behind the protocol in `base`; nothing here knows of stores."""
+"""Embedders: bundled, local and remote models."""

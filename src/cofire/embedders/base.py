@@ -1,13 +1,14 @@
-"""What an embedder is: a model with an identity, and a function from texts to unit vectors."""
+"""The Embedder protocol, model identity, stored models, and lazily created resources."""
 
 from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal, Protocol
+from threading import Lock
+from typing import Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +57,7 @@ class Embedder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Resident:
+class EmbedderInfo:
     """The embedder at hand: its model, and what is known beforehand of its resting point, the spread around it and its silence."""
 
     model: Model
@@ -65,8 +66,8 @@ class Resident:
     silent_below: float | None = None
 
     @staticmethod
-    def of(embedder: Embedder) -> Resident:
-        return Resident(embedder.model, embedder.mean, embedder.resting, embedder.silent_below)
+    def of(embedder: Embedder) -> EmbedderInfo:
+        return EmbedderInfo(embedder.model, embedder.mean, embedder.resting, embedder.silent_below)
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class StoredModel:
     resting: tuple[float, float]
     silent_below: float | None = None
 
-    def silent_as(self, resident: Resident) -> StoredModel:
+    def silent_as(self, resident: EmbedderInfo) -> StoredModel:
         """The same, silent where the embedder at hand is; where that does not know, the record holds."""
         return self if resident.silent_below is None else replace(self, silent_below=resident.silent_below)
 
@@ -106,3 +107,31 @@ class StoredModel:
         mean = np.frombuffer(b64decode(known["mean"]), dtype="<f4")
         model = Model(known["name"], known["dimension"], known["fingerprint"])
         return StoredModel(model, mean, (known["resting"][0], known["resting"][1]), known.get("silent_below"))
+
+
+T = TypeVar("T")
+
+
+class LazyResource(Generic[T]):
+    """
+    >>> numbers = LazyResource(lambda: [1, 2])
+    >>> numbers.get() is numbers.get()
+    True
+    """
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make = make
+        self._making = Lock()
+        self._made: T | None = None
+
+    def get(self) -> T:
+        with self._making:
+            if self._made is None:
+                self._made = self._make()
+            return self._made
+
+    def let_go(self) -> T | None:
+        """What was made, for closing, or None; the next need makes it anew."""
+        with self._making:
+            made, self._made = self._made, None
+            return made

@@ -1,4 +1,4 @@
-"""Byte-level byte-pair encoding, as GPT-2 and RoBERTa do it: from a text to token numbers. No I/O.
+"""Byte-level byte-pair tokenizer, as in GPT-2 and RoBERTa.
 
 Special tokens written out in a text ("<mask>", or HTML's "<s>") are plain characters here: no text speaks to the model.
 """
@@ -13,47 +13,47 @@ from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import count
 
-_WORDS_KEPT = 1 << 16
+_MAX_CACHED_WORDS = 1 << 16
 
 # GPT-2's pattern in ASCII. As `re` knows neither \p{L} nor \p{N}, other characters come as a stand-in of their kind.
 _WORD = re.compile(r"'s|'t|'re|'ve|'m|'ll|'d| ?[A-Za-z]+| ?[0-9]+| ?[^\sA-Za-z0-9]+|\s+(?!\S)|\s+", re.ASCII)
 
 
-class BytePair:
+class BytePairTokenizer:
     """The tokenizer of one model, read from its `tokenizer.json`. Words are remembered: text repeats itself."""
 
     def __init__(self, tokenizer: bytes) -> None:
         tables = json.loads(tokenizer)["model"]
         self._numbers: Mapping[str, int] = tables["vocab"]
         self._ranks: Mapping[str, int] = dict(zip(tables["merges"], count(), strict=False))
-        self._tokens_of = lru_cache(maxsize=_WORDS_KEPT)(self._tokens)
+        self._tokens_of = lru_cache(maxsize=_MAX_CACHED_WORDS)(self._tokens)
         self.opening = self._numbers["<s>"]
         self.closing = self._numbers["</s>"]
 
     def encode(self, text: str) -> list[int]:
         """The tokens of a text, without the opening and the closing one."""
-        return [token for word in words(text) for token in self._tokens_of(word)]
+        return [token for word in split_words(text) for token in self._tokens_of(word)]
 
     def _tokens(self, word: str) -> list[int]:
-        return [self._numbers[part] for part in joined(_visible(word), self._ranks)]
+        return [self._numbers[part] for part in merge_pairs(_to_byte_characters(word), self._ranks)]
 
 
-def words(text: str) -> Iterator[str]:
+def split_words(text: str) -> Iterator[str]:
     """Cut a text as GPT-2 does: runs of letters, digits or signs, each with the space before it.
 
-    >>> list(words("It's  5² Grad"))
+    >>> list(split_words("It's  5² Grad"))
     ['It', "'s", ' ', ' 5²', ' Grad']
     """
-    shape = text if text.isascii() else text.translate(_STANDINS)
+    shape = text if text.isascii() else text.translate(_ASCII_STANDINS)
     return (text[match.start() : match.end()] for match in _WORD.finditer(shape))
 
 
-def joined(parts: str, ranks: Mapping[str, int]) -> list[str]:
+def merge_pairs(parts: str, ranks: Mapping[str, int]) -> list[str]:
     """Join neighbours, the pair of lowest rank first and the leftmost of equals, until no pair has a rank.
 
     Pairs wait in a heap, so that ten thousand characters without a space are no quadratic trouble.
 
-    >>> joined("lower", {"l o": 0, "e r": 1, "lo w": 2})
+    >>> merge_pairs("lower", {"l o": 0, "e r": 1, "lo w": 2})
     ['low', 'er']
     """
     chain = [*parts, ""]  # The empty part ends the chain on both sides: index -1 is the one before the first.
@@ -82,17 +82,17 @@ def joined(parts: str, ranks: Mapping[str, int]) -> list[str]:
     return [part for part in chain if part]
 
 
-class _Standins(dict[int, str]):
+class _AsciiStandins(dict[int, str]):
     """For each character an ASCII one of its kind, found when first met."""
 
     def __missing__(self, codepoint: int) -> str:
-        self[codepoint] = standin = _standin(chr(codepoint))
+        self[codepoint] = standin = _find_ascii_standin(chr(codepoint))
         return standin
 
 
-def _standin(character: str) -> str:
+def _find_ascii_standin(character: str) -> str:
     """
-    >>> "".join(map(_standin, "aé½ \u3000€"))
+    >>> "".join(map(_find_ascii_standin, "aé½ \u3000€"))
     'aA0 \\t!'
     """
     if character.isascii():
@@ -103,18 +103,18 @@ def _standin(character: str) -> str:
     return {"L": "A", "N": "0"}.get(kind, "!")
 
 
-_STANDINS = _Standins()
+_ASCII_STANDINS = _AsciiStandins()
 
 
-def _visible(word: str) -> str:
+def _to_byte_characters(word: str) -> str:
     """The word's bytes as characters, as vocabularies write them. A lone surrogate is a character like any other."""
     return word.encode("utf-8", "surrogatepass").decode("latin-1").translate(_BYTE_CHARACTERS)
 
 
-def _byte_characters() -> dict[int, str]:
+def _build_byte_characters() -> dict[int, str]:
     """Printable bytes stand for themselves, the others for the characters from 256 on, in their order.
 
-    >>> _byte_characters()[ord(" ")]
+    >>> _build_byte_characters()[ord(" ")]
     'Ġ'
     """
     printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
@@ -122,4 +122,4 @@ def _byte_characters() -> dict[int, str]:
     return {byte: chr(byte) for byte in printable} | dict(zip(hidden, map(chr, count(256)), strict=False))
 
 
-_BYTE_CHARACTERS = _byte_characters()
+_BYTE_CHARACTERS = _build_byte_characters()

@@ -1,10 +1,13 @@
-"""Texts by which a model is measured: short and long, of many kinds, about unrelated things. Only the texts are here.
+"""Calibration texts, and the mean and spread of a model's vectors over them.
 
 Their mean vector is what all texts of a model have in common; vectors are looked at from there. A change of any text
 changes every measured mean, so the list is closed.
 """
 
 from __future__ import annotations
+
+from cofire.algorithms.vector_similarity import cosine_spread
+from cofire.embedders.base import Embedder, Vectors
 
 NOTES = (
     "Buy oat milk and lemons.",
@@ -196,4 +199,11 @@ PASSAGES = (
     ),
 )
 
-TEXTS = (*NOTES, *CHAT, *PREFERENCES, *EVENTS, *TECHNICAL, *CODE, *ENCYCLOPEDIC, *PASSAGES)
+CALIBRATION_TEXTS = (*NOTES, *CHAT, *PREFERENCES, *EVENTS, *TECHNICAL, *CODE, *ENCYCLOPEDIC, *PASSAGES)
+
+
+def measure_mean_and_spread(embedder: Embedder) -> tuple[Vectors, tuple[float, float]]:
+    """A model's resting vector, the mean over the calibration texts, and their spread around it."""
+    vectors = embedder.embed(CALIBRATION_TEXTS, "fact")
+    mean: Vectors = vectors.mean(axis=0)
+    return mean, cosine_spread(vectors, mean)

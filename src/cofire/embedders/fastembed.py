@@ -1,4 +1,4 @@
-"""Models of the package fastembed, run in this process on onnxruntime.
+"""Embedder for models of the package fastembed.
 
 It pads its batches, so a text's vector may differ in the last bits with what stands beside it.
 """
@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from cofire.embedders.base import Role
-from cofire.embedders.foreign import Foreign, Prefixes
-from cofire.embedders.when_needed import WhenNeeded
+from cofire.embedders.adapters import ExternalEmbedder, TextPrefixes
+from cofire.embedders.base import LazyResource, Role
 from cofire.errors import EmbedderFailed, EmbedderUnavailable, map_exceptions
 from cofire.installation import install_command
 
 
-class FastEmbed(Foreign):
+class FastEmbed(ExternalEmbedder):
     """fastembed itself knows what its models want to read before a question; prefixes come on top of that."""
 
     def __init__(
@@ -26,9 +25,9 @@ class FastEmbed(Foreign):
         question_prefix: str = "",
         batch: int = 32,
     ) -> None:
-        super().__init__(model, dimension=None, prefixes=Prefixes(fact_prefix, question_prefix))
+        super().__init__(model, dimension=None, prefixes=TextPrefixes(fact_prefix, question_prefix))
         self._batch = batch
-        self._embedding = WhenNeeded(lambda: load(model, threads))
+        self._embedding = LazyResource(lambda: load_fastembed(model, threads))
 
     def _vectors(self, texts: list[str], role: Role) -> Any:
         embedding = self._embedding.get()
@@ -44,7 +43,7 @@ class FastEmbed(Foreign):
         self._embedding.let_go()
 
 
-def load(model: str, threads: int) -> Any:
+def load_fastembed(model: str, threads: int) -> Any:
     with map_exceptions(
         {ImportError: EmbedderUnavailable},
         problem="The package fastembed is missing: {error}.",

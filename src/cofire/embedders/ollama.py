@@ -1,21 +1,21 @@
-"""Ollama's embedding API: models that run on one's own machine."""
+"""Embedder for an Ollama server."""
 
 from __future__ import annotations
 
 import os
 from typing import Any
 
+from cofire.embedders.adapters import ExternalEmbedder, TextPrefixes
 from cofire.embedders.base import Role
-from cofire.embedders.foreign import Foreign, Prefixes
-from cofire.embedders.remote import Advice, Patience, Server, batches, sendable
+from cofire.embedders.http_client import EmbeddingClient, ErrorAdvice, RetryPolicy, sanitise_text, split_batches
 from cofire.errors import EmbedderFailed, map_exceptions
 
-PORT = 11434
+DEFAULT_PORT = 11434
 # The first answer may wait for a model to be loaded; a server that is not there is told at once.
-PATIENCE = Patience(timeout=300.0, attempts=3, first_wait=0.2, longest_wait=30.0)
+DEFAULT_RETRY_POLICY = RetryPolicy(timeout=300.0, attempts=3, first_wait=0.2, longest_wait=30.0)
 
 
-class Ollama(Foreign):
+class Ollama(ExternalEmbedder):
     """Without `host`, OLLAMA_HOST says where the server is, or else it is on this machine."""
 
     def __init__(
@@ -26,18 +26,20 @@ class Ollama(Foreign):
         fact_prefix: str = "",
         question_prefix: str = "",
         batch: int = 32,
-        patience: Patience = PATIENCE,
+        patience: RetryPolicy = DEFAULT_RETRY_POLICY,
     ) -> None:
-        super().__init__(model, dimension=None, prefixes=Prefixes(fact_prefix, question_prefix))
+        super().__init__(model, dimension=None, prefixes=TextPrefixes(fact_prefix, question_prefix))
         self._batch = batch
-        where = address(host or os.environ.get("OLLAMA_HOST", ""))
-        self._server = Server(where, advice=_advice(model), patience=patience)
+        where = normalise_address(host or os.environ.get("OLLAMA_HOST", ""))
+        self._server = EmbeddingClient(where, advice=_make_advice(model), patience=patience)
 
     def _vectors(self, texts: list[str], role: Role) -> Any:
-        return [row for batch in batches(texts, size=self._batch) for row in self._rows(batch)]
+        return [row for batch in split_batches(texts, size=self._batch) for row in self._rows(batch)]
 
     def _rows(self, texts: list[str]) -> list[Any]:
-        answer = self._server.post("/api/embed", {"model": self._name, "input": [sendable(text) for text in texts]})
+        answer = self._server.post(
+            "/api/embed", {"model": self._name, "input": [sanitise_text(text) for text in texts]}
+        )
         with map_exceptions(
             {KeyError: EmbedderFailed, TypeError: EmbedderFailed},
             problem="The answer is not in the form of Ollama's embeddings: {error!r}.",
@@ -49,21 +51,26 @@ class Ollama(Foreign):
         self._server.close()
 
 
-def address(host: str) -> str:
+def normalise_address(host: str) -> str:
     """What OLLAMA_HOST means: scheme and port may be missing, and 0.0.0.0 is where it listens, not where it is found.
 
-    >>> address(""), address("0.0.0.0"), address("gpu.local:8080"), address("https://ollama.example.org")
+    >>> (
+    ...     normalise_address(""),
+    ...     normalise_address("0.0.0.0"),
+    ...     normalise_address("gpu.local:8080"),
+    ...     normalise_address("https://ollama.example.org"),
+    ... )
     ('http://127.0.0.1:11434', 'http://127.0.0.1:11434', 'http://gpu.local:8080', 'https://ollama.example.org')
     """
     scheme, separator, place = host.strip().rpartition("://")
     name, _, port = place.partition(":")
     name = "127.0.0.1" if name in {"", "0.0.0.0"} else name
-    port = port or ("" if separator else str(PORT))
+    port = port or ("" if separator else str(DEFAULT_PORT))
     return f"{scheme or 'http'}://{name}{':' if port else ''}{port}"
 
 
-def _advice(model: str) -> Advice:
-    return Advice(
+def _make_advice(model: str) -> ErrorAdvice:
+    return ErrorAdvice(
         unreachable=f"Start it with: ollama serve, and fetch the model with: ollama pull {model}",
         refused="Check who may use this server; OLLAMA_HOST may hold a user and a password.",
         unknown=f"Fetch the model with: ollama pull {model}, and update Ollama if it is older than 0.3.",

@@ -1,4 +1,4 @@
-"""Models of the package sentence-transformers, run in this process on torch.
+"""Embedder for models of the package sentence-transformers.
 
 It pads its batches, so a text's vector may differ in the last bits with what stands beside it.
 """
@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cofire.embedders.base import Role
-from cofire.embedders.foreign import Foreign, Prefixes
-from cofire.embedders.when_needed import WhenNeeded
+from cofire.embedders.adapters import ExternalEmbedder, TextPrefixes
+from cofire.embedders.base import LazyResource, Role
 from cofire.errors import EmbedderFailed, EmbedderUnavailable, map_exceptions
 from cofire.installation import install_command
 
@@ -17,7 +16,7 @@ from cofire.installation import install_command
 _PROMPTS: dict[Role, tuple[str, ...]] = {"question": ("query",), "fact": ("document", "passage", "corpus")}
 
 
-class SentenceTransformers(Foreign):
+class SentenceTransformers(ExternalEmbedder):
     """The prompts that come with a model are used where no prefix is given. `device` is torch's, such as "cuda"."""
 
     def __init__(
@@ -29,9 +28,9 @@ class SentenceTransformers(Foreign):
         question_prefix: str = "",
         batch: int = 32,
     ) -> None:
-        super().__init__(model, dimension=None, prefixes=Prefixes(fact_prefix, question_prefix))
+        super().__init__(model, dimension=None, prefixes=TextPrefixes(fact_prefix, question_prefix))
         self._batch = batch
-        self._transformer = WhenNeeded(lambda: load(model, device))
+        self._transformer = LazyResource(lambda: load_sentence_transformer(model, device))
 
     def _vectors(self, texts: list[str], role: Role) -> Any:
         transformer = self._transformer.get()
@@ -54,7 +53,7 @@ class SentenceTransformers(Foreign):
         self._transformer.let_go()
 
 
-def load(model: str, device: str | None) -> Any:
+def load_sentence_transformer(model: str, device: str | None) -> Any:
     with map_exceptions(
         {ImportError: EmbedderUnavailable},
         problem="The package sentence-transformers is missing: {error}.",

@@ -1,1 +1,1 @@
-"""Stores: where facts are kept. The protocol is in `base`; `reference` defines what it means, the others do it durably."""
+"""Stores: the protocol, the rules that every store applies, SQLite and Neo4j."""

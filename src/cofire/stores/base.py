@@ -1,4 +1,4 @@
-"""What a store is: a dozen methods over facts, filters and changes. Indexes propose candidates; scoring is done elsewhere."""
+"""The store protocol, the request and row types it uses, and the names of its records."""
 
 from __future__ import annotations
 
@@ -10,26 +10,36 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.curating import Curable
-from cofire.dynamics.context import Context
-from cofire.dynamics.likeness import VectorRows
-from cofire.dynamics.onward import Journey, Onward
-from cofire.dynamics.ordering import occurring
+from cofire.algorithms.array_ops import list_occurring_rows
+from cofire.algorithms.session_context import SessionContext
+from cofire.algorithms.traversal import TraversalRequest, TraversalResult
+from cofire.algorithms.vector_similarity import VectorRows
 from cofire.embedders.base import Vectors
-from cofire.learned import Learnable
-from cofire.model import Change, Edge, Fact, Importance, Link, Past, Record, Where, Written
-from cofire.revising import Taken
+from cofire.model import (
+    Change,
+    Edge,
+    Fact,
+    FactFilter,
+    FactImportance,
+    FactVersion,
+    Link,
+    RemovedCascade,
+    StoreRecord,
+    WriteResult,
+)
+from cofire.stores.curation_protocol import SupportsCuration
+from cofire.stores.learning_protocol import SupportsLearning
 
 Floats = NDArray[np.float32]
 
 MODEL_RECORD = "model"
 INCOMING_RECORD = "model.incoming"
 # Less than any two vectors have, however it is rounded.
-LEAST_COSINE = -2.0
+COSINE_LOWER_BOUND = -2.0
 
 
 @dataclass(frozen=True, slots=True)
-class WordCue:
+class KeywordQuery:
     """The words of a question with their weights, and the constants of BM25: all that an index needs to propose candidates.
 
     A word of a fact's description counts `hint_weight` of a word of its text. Words that are `lent` also count for the turns
@@ -42,12 +52,12 @@ class WordCue:
     k1: float
     b: float
     hint_weight: float = 0.0
-    context: Context | None = None
+    context: SessionContext | None = None
     lent: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class FactFeatures:
     """What scoring needs of some facts: a row each in the order asked for, then rows of their neighbours in the session.
 
     `around` has a row a fact asked for: the rows of those before it in its session, the nearest first, then of those after it;
@@ -75,12 +85,12 @@ class Evidence:
         return self.stored.gathered
 
 
-class Overtaken(Exception):
+class StaleRecord(Exception):
     """A record is not as a verb assumed it to be: it begins anew, and nobody else hears of it."""
 
 
 @dataclass(frozen=True)
-class NamePaths:
+class NameLinkTable:
     """Names that some facts hold, and where they lead.
 
     `ids` are the facts asked for, then those led to; `loose` are those of no session. A row a name that a fact holds: `holder` (a
@@ -104,7 +114,7 @@ class NamePaths:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownName:
     """A name that memory knows: how many facts mention it, and which are about it, how strongly."""
 
     name: str
@@ -144,7 +154,7 @@ class StoreSize:
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
+class NearbyFact:
     """A fact near a vector, and what linking looks at: its tags, and its own vector as it is stored."""
 
     id: str
@@ -163,7 +173,7 @@ class EdgeFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class FactProfile:
     """What the edge score looks at in a fact, besides its vector. `hours` is the active-hours clock at its last telling."""
 
     id: str
@@ -174,7 +184,7 @@ class Profile:
 
 
 @dataclass(frozen=True)
-class Kin:
+class NeighbourCandidates:
     """Pairs of facts that may belong together, with their centred cosine: rows of `ids`."""
 
     ids: tuple[str, ...]
@@ -185,11 +195,11 @@ class Kin:
     @property
     def rows(self) -> NDArray[np.int64]:
         """Those that are in any pair, in order."""
-        return occurring(len(self.ids), self.left, self.right)
+        return list_occurring_rows(len(self.ids), self.left, self.right)
 
 
 @dataclass(frozen=True)
-class Network:
+class ScopeGraph:
     """All that connects the facts of a scope, as arrays over rows of `ids`; what conducts both ways stands twice."""
 
     ids: tuple[str, ...]
@@ -199,23 +209,23 @@ class Network:
 
 
 @dataclass(frozen=True, slots=True)
-class Conducting:
+class ExpansionOptions:
     """Which links may be followed: of these kinds (None for all that conduct), not below a confidence, to facts that pass the
     filter, and of each fact at most so many, the strongest first. Without `names` only stored edges are; kinds that are left out
     are not even counted. How they would be followed `onward` may be told, to a store that can do so by itself; others need not
     look at it."""
 
-    where: Where
+    where: FactFilter
     kinds: frozenset[str] | None
     floor: float
     most: int
     names: bool = True
     without: frozenset[str] = frozenset()
-    onward: Onward | None = field(default=None, compare=False, repr=False)
+    onward: TraversalRequest | None = field(default=None, compare=False, repr=False)
 
-    def going(self, onward: Onward | None) -> Conducting:
+    def going(self, onward: TraversalRequest | None) -> ExpansionOptions:
         """The same, told how to go on."""
-        return Conducting(self.where, self.kinds, self.floor, self.most, self.names, self.without, onward)
+        return ExpansionOptions(self.where, self.kinds, self.floor, self.most, self.names, self.without, onward)
 
     def wants(self, kind: str) -> bool:
         """Whether links of a kind may be followed."""
@@ -223,7 +233,7 @@ class Conducting:
 
 
 @dataclass(frozen=True)
-class Expansion:
+class LinkExpansion:
     """What some facts lead to, a row a link; parallel links stand in rows of their own.
 
     `ids` are the facts asked for, in their order, then those they lead to. A link conducts from `source` to `target`, both rows
@@ -244,27 +254,27 @@ class Expansion:
     via: Sequence[str | None]
     degree: NDArray[np.int64]
     around: NDArray[np.int64] | None = None
-    onward: Journey | None = None
+    onward: TraversalResult | None = None
 
     @classmethod
-    def followed(cls, onward: Journey) -> Expansion:
+    def followed(cls, onward: TraversalResult) -> LinkExpansion:
         """Nothing but where a store came to by itself."""
-        return cls((), _NO_ROWS, _NO_ROWS, (), _NO_SHARES, _NO_SHARES, (), (), _NO_ROWS, None, onward)
+        return cls((), _EMPTY_ROWS, _EMPTY_ROWS, (), _EMPTY_WEIGHTS, _EMPTY_WEIGHTS, (), (), _EMPTY_ROWS, None, onward)
 
 
-_NO_ROWS, _NO_SHARES = np.zeros(0, np.int64), np.zeros(0)
+_EMPTY_ROWS, _EMPTY_WEIGHTS = np.zeros(0, np.int64), np.zeros(0)
 
 
-class Store(Curable, Learnable, Protocol):
+class Store(SupportsCuration, SupportsLearning, Protocol):
     """Where facts live. Every method sees all that was written before it was called, by whomever."""
 
-    def write(self, change: Change, expects: Mapping[str, int]) -> Written:
+    def write(self, change: Change, expects: Mapping[str, int]) -> WriteResult:
         """Write all of a change or nothing. Raises Conflict when a record has another version than expected (0: none)."""
 
-    def taken(self, ids: Sequence[str]) -> Taken:
+    def taken(self, ids: Sequence[str]) -> RemovedCascade:
         """All that would go with these facts; unknown ids have nothing."""
 
-    def history(self, id: str) -> list[Past]:
+    def history(self, id: str) -> list[FactVersion]:
         """What a fact said before it was changed, the oldest first."""
 
     def recognise(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
@@ -273,25 +283,25 @@ class Store(Curable, Learnable, Protocol):
     def read(self, ids: Sequence[str]) -> list[Fact | None]:
         """Facts by id, in the order asked for."""
 
-    def scan(self, where: Where, limit: int, before: str | None) -> list[Fact]:
+    def scan(self, where: FactFilter, limit: int, before: str | None) -> list[Fact]:
         """A page of the facts that pass the filter, newest first, starting below an id."""
 
-    def nearest(self, vector: Vectors, k: int, where: Where, candidates: int) -> Sequence[str]:
+    def nearest(self, vector: Vectors, k: int, where: FactFilter, candidates: int) -> Sequence[str]:
         """The ids of the facts closest to a vector by centred cosine, best first; an index may look at only so many candidates."""
 
-    def alike(self, vector: Vectors, k: int, where: Where, candidates: int, least: float) -> list[Near]:
+    def alike(self, vector: Vectors, k: int, where: FactFilter, candidates: int, least: float) -> list[NearbyFact]:
         """The same facts with what linking looks at, but for those whose cosine is less than `least`."""
 
-    def matching(self, cue: WordCue, k: int, where: Where) -> Sequence[str]:
+    def matching(self, cue: KeywordQuery, k: int, where: FactFilter) -> Sequence[str]:
         """The ids of the facts that score highest by BM25, best first; a fact that holds none of the words is not among them."""
 
-    def timely(self, spans: Sequence[tuple[datetime, datetime]], k: int, where: Where) -> Sequence[str]:
+    def timely(self, spans: Sequence[tuple[datetime, datetime]], k: int, where: FactFilter) -> Sequence[str]:
         """The ids of the facts closest in time to one of these spans, those inside one first; of equals by content."""
 
-    def admitted(self, ids: Sequence[str], where: Where) -> Sequence[str]:
+    def admitted(self, ids: Sequence[str], where: FactFilter) -> Sequence[str]:
         """Those of these ids whose facts pass the filter, in their order."""
 
-    def weigh(self, ids: Sequence[str], words: Sequence[str], reach: int, near: int) -> Evidence:
+    def weigh(self, ids: Sequence[str], words: Sequence[str], reach: int, near: int) -> FactFeatures:
         """What scoring needs to know of these facts, of `reach` turns before and after, `near` of them with vectors; unknown ids
         are left out."""
 
@@ -305,21 +315,21 @@ class Store(Curable, Learnable, Protocol):
     def tags(self, scopes: Sequence[str], names: Sequence[str]) -> frozenset[str]:
         """Those of these names that are tags of facts in these scopes."""
 
-    def known(self, names: Sequence[str], where: Where, most: int) -> list[Known]:
+    def known(self, names: Sequence[str], where: FactFilter, most: int) -> list[KnownName]:
         """Those of these names that a fact holds, with at most so many that are about each, the strongest first."""
 
     def speaking(self, scope: str, names: Mapping[str, Sequence[str]], most: int, anew: bool) -> dict[str, list[str]]:
         """Facts of a scope that hold all these words of a name and do not mention it, by name; none where they are more than `most`,
         nor, unless looked for `anew`, of a name that a fact is about already."""
 
-    def paths(self, ids: Sequence[str], where: Where, common: int, most: int) -> NamePaths:
+    def paths(self, ids: Sequence[str], where: FactFilter, common: int, most: int) -> NameLinkTable:
         """The names that these facts hold, and the facts about each, at most so many; of a name that no more than `common` hold also
         those that merely mention it."""
 
     def statistics(self, scopes: Sequence[str], words: Sequence[str]) -> WordStatistics:
         """How common these words are, as last counted."""
 
-    def record(self, name: str) -> Record | None:
+    def record(self, name: str) -> StoreRecord | None:
         """A named record."""
 
     def unembedded(self, model: bytes, limit: int) -> list[Fact]:
@@ -334,22 +344,24 @@ class Store(Curable, Learnable, Protocol):
     def waiting(self, scopes: Sequence[str] | None, limit: int) -> list[Fact]:
         """Facts in the inbox, the oldest first."""
 
-    def kin(self, ids: Sequence[str], k: int, sharing: int) -> Kin:
+    def kin(self, ids: Sequence[str], k: int, sharing: int) -> NeighbourCandidates:
         """For these facts the k nearest of their scope, and up to `sharing` more that share a rare tag."""
 
-    def profiles(self, ids: Sequence[str]) -> list[Profile]:
+    def profiles(self, ids: Sequence[str]) -> list[FactProfile]:
         """What the edge score looks at in these facts; unknown ids are left out."""
 
-    def expand(self, ids: Sequence[str], conducting: Conducting, least: NDArray[np.float64] | None = None) -> Expansion:
+    def expand(
+        self, ids: Sequence[str], conducting: ExpansionOptions, least: NDArray[np.float64] | None = None
+    ) -> LinkExpansion:
         """The links that leave these facts, the strongest first; of equals by kind, then by content. Unknown ids have none.
 
         `least` tells for each of them, none of which is there twice, how much a link must conduct to be of use, w/√d with d
         neighbours; a store may leave out links that conduct less."""
 
-    def network(self, scope: str) -> Network:
+    def network(self, scope: str) -> ScopeGraph:
         """The graph of a scope, for ranking and grouping."""
 
-    def importance(self, ids: Sequence[str]) -> dict[str, Importance]:
+    def importance(self, ids: Sequence[str]) -> dict[str, FactImportance]:
         """PageRank and community of these facts, where they were computed."""
 
     def descriptions(self, id: str) -> list[str]:

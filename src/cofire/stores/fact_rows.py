@@ -1,4 +1,4 @@
-"""Fact rows: what a store tells of a fact, column by column, as a fact. The same columns in the same order in every store."""
+"""Decode one row of fact columns, the same in every store, into a Fact."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from cofire.index.timestamps import from_microseconds
 from cofire.model import Fact
-from cofire.stores.index.moments import moment
 
 
-def fact_of(row: Sequence[Any], tags: Iterable[str]) -> Fact:
+def fact_from_row(row: Sequence[Any], tags: Iterable[str]) -> Fact:
     """A row from the id to the metadata as a fact, with its tags."""
     (id, scope, text, subject, category, speaker, session, position, source, at, stored_at, *rest) = row
     (valid_from, valid_until, expires, reinforced, reinforced_at, pinned, archived, metadata) = rest
@@ -20,21 +20,21 @@ def fact_of(row: Sequence[Any], tags: Iterable[str]) -> Fact:
         tuple(tags),
         category,
         subject,
-        None if at is None else moment(at),
+        None if at is None else from_microseconds(at),
         session,
         speaker,
         scope,
         source,
         json.loads(metadata) if metadata else {},
-        None if valid_from is None else moment(valid_from),
-        None if valid_until is None else moment(valid_until),
-        None if expires is None else moment(expires),
+        None if valid_from is None else from_microseconds(valid_from),
+        None if valid_until is None else from_microseconds(valid_until),
+        None if expires is None else from_microseconds(expires),
         (),
         id,
         position,
-        moment(stored_at),
+        from_microseconds(stored_at),
         reinforced,
-        None if reinforced_at is None else moment(reinforced_at),
+        None if reinforced_at is None else from_microseconds(reinforced_at),
         bool(pinned),
         bool(archived),
     )

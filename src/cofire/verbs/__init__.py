@@ -1,1 +1,1 @@
-"""Verbs: what memory can do, written once as generators that ask. The only place where storage and dynamics meet."""
+"""What a memory can do besides recall: one verb or group of verbs a module."""

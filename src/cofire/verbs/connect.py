@@ -1,4 +1,4 @@
-"""Connect: edges that somebody makes by hand, and the lists of edges and links."""
+"""Edges made by the user, and the lists of edges and links."""
 
 from __future__ import annotations
 
@@ -7,130 +7,136 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, get_args
 
-from cofire.asks import Asking, Now, Write
-from cofire.curate_asks import WhyArchived
 from cofire.errors import InvalidInput, InvalidQuestion
-from cofire.graph_asks import Described, Edges, Links, Rated
-from cofire.graph_settings import IDLE_MINUTES
-from cofire.kinds import SUPERSEDES, is_symmetric
-from cofire.learned import Use
-from cofire.learning_asks import Uses
-from cofire.model import Change, Edge, Fact, Importance, Link, NewEdge, Past
-from cofire.receipt_asks import HistoryOf
-from cofire.settings import Settings
+from cofire.model import Change, Edge, EdgeWrite, Fact, FactImportance, FactVersion, Link
+from cofire.recall.request import NamesInput
+from cofire.runtime.effects import ReadClock, Steps, WriteChange
+from cofire.runtime.history_effects import FetchFactHistory
+from cofire.runtime.store_effects import (
+    FetchArchiveReasons,
+    FetchDescriptions,
+    FetchEdges,
+    FetchFeedbackCounts,
+    FetchImportance,
+    FetchLinks,
+)
+from cofire.settings.table import SESSION_IDLE_MINUTES, Settings
 from cofire.stores.base import EdgeFilter
-from cofire.verbs import accepting
-from cofire.verbs.asking import Names
-from cofire.verbs.listing import checked_ids, fact_by_id, facts_by_id, with_superseded_by
+from cofire.stores.edge_kinds import SUPERSEDES, is_symmetric_kind
+from cofire.stores.learning_protocol import FeedbackCounts
+from cofire.verbs import validation
+from cofire.verbs.listing import add_superseded_by, check_ids, read_fact, read_facts
 from cofire.verbs.supersede import supersede
 
-MANY = 1_000_000
+MAX_EDGES = 1_000_000
 MergeMode = Literal["reinforce", "update", "skip", "error"]
-MODES: tuple[str, ...] = get_args(MergeMode)
+MERGE_MODES: tuple[str, ...] = get_args(MergeMode)
 
 
 @dataclass(frozen=True, slots=True)
-class Portrait:
+class FactPortrait:
     """A fact with all that hangs on it."""
 
     fact: Fact
     links: tuple[Link, ...]
     descriptions: tuple[str, ...]
-    importance: Importance | None
-    use: Use
-    history: tuple[Past, ...]
+    importance: FactImportance | None
+    use: FeedbackCounts
+    history: tuple[FactVersion, ...]
     archived_because: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class ConnectRequest:
     """What somebody says of an edge."""
 
     kind: str
     weight: float | None
     confidence: float | None
-    tags: Names
+    tags: NamesInput
     mode: str
 
 
-def connect(source: str, target: str, drawn: Drawn, settings: Settings) -> Asking[Edge]:
+def connect(source: str, target: str, drawn: ConnectRequest, settings: Settings) -> Steps[Edge]:
     """Make an edge between two facts of one scope. Its tags are those both facts share, and the given ones.
 
     The kind supersedes also marks the target as replaced by the source, as `supersede(target, source)` does.
     """
-    _check(source, target, drawn)
-    first, second = yield from facts_by_id([source, target])
-    edge = oriented(_edge(first, second, drawn))
+    _check_request(source, target, drawn)
+    first, second = yield from read_facts([source, target])
+    edge = orient_edge(_make_edge(first, second, drawn))
     if edge.kind == SUPERSEDES:
-        yield from supersede(edge.target, edge.source, settings, drawn=NewEdge(edge, drawn.mode))
+        yield from supersede(edge.target, edge.source, settings, drawn=EdgeWrite(edge, drawn.mode))
     else:
-        now: datetime = yield Now()
-        yield Write(Change(now=now, edges=(NewEdge(edge, drawn.mode),), idle_minutes=settings[IDLE_MINUTES]))
-    kept: list[Edge] = yield Edges(EdgeFilter(kinds=frozenset([edge.kind]), ids=frozenset([source])), MANY)
+        now: datetime = yield ReadClock()
+        yield WriteChange(
+            Change(now=now, edges=(EdgeWrite(edge, drawn.mode),), idle_minutes=settings[SESSION_IDLE_MINUTES])
+        )
+    kept: list[Edge] = yield FetchEdges(EdgeFilter(kinds=frozenset([edge.kind]), ids=frozenset([source])), MAX_EDGES)
     return next(one for one in kept if (one.source, one.target) == (edge.source, edge.target))
 
 
-def _edge(first: Fact, second: Fact, drawn: Drawn) -> Edge:
+def _make_edge(first: Fact, second: Fact, drawn: ConnectRequest) -> Edge:
     shared = set(first.tags) & set(second.tags)
     return Edge(
         first.id,
         second.id,
-        accepting.name(drawn.kind, "kind", InvalidInput) or "",
-        accepting.share(drawn.weight, "weight"),
-        accepting.share(drawn.confidence, "confidence"),
-        tuple(sorted(shared | set(accepting.tags(drawn.tags, InvalidInput)))),
+        validation.parse_name(drawn.kind, "kind", InvalidInput) or "",
+        validation.parse_share(drawn.weight, "weight"),
+        validation.parse_share(drawn.confidence, "confidence"),
+        tuple(sorted(shared | set(validation.parse_tags(drawn.tags, InvalidInput)))),
         "user",
     )
 
 
-def edges(
-    scope: Names, kind: Names, ids: str | Iterable[str] | None, origin: str | None, limit: int
-) -> Asking[list[Edge]]:
+def list_edges(
+    scope: NamesInput, kind: NamesInput, ids: str | Iterable[str] | None, origin: str | None, limit: int
+) -> Steps[list[Edge]]:
     """Stored edges, the strongest first. Without a scope, those of every scope."""
     wanted = EdgeFilter(
-        scopes=accepting.scopes(scope, InvalidQuestion),
-        kinds=accepting.names(kind, "kind", InvalidQuestion),
-        ids=None if ids is None else frozenset(checked_ids(ids)),
-        origin=accepting.name(origin, "origin", InvalidQuestion),
+        scopes=validation.parse_scopes(scope, InvalidQuestion),
+        kinds=validation.parse_names(kind, "kind", InvalidQuestion),
+        ids=None if ids is None else frozenset(check_ids(ids)),
+        origin=validation.parse_name(origin, "origin", InvalidQuestion),
     )
-    found: list[Edge] = yield Edges(wanted, accepting.count(limit, "limit", low=1, high=100_000_000))
+    found: list[Edge] = yield FetchEdges(wanted, validation.check_count(limit, "limit", low=1, high=100_000_000))
     return found
 
 
-def neighbours(id: str, limit: int) -> Asking[list[Link]]:
+def list_neighbours(id: str, limit: int) -> Steps[list[Link]]:
     """All that a fact is linked with, of every kind, with what each link goes through."""
-    fact = yield from fact_by_id(id)
-    found: list[Link] = yield Links(fact.id, accepting.count(limit, "limit", low=1, high=1_000_000))
+    fact = yield from read_fact(id)
+    found: list[Link] = yield FetchLinks(fact.id, validation.check_count(limit, "limit", low=1, high=1_000_000))
     return found
 
 
-def portrait(id: str, limit: int) -> Asking[Portrait]:
+def read_portrait(id: str, limit: int) -> Steps[FactPortrait]:
     """A fact with its links, descriptions and importance, how it fared, what it said before, and why curation archived it."""
-    (fact,) = yield from with_superseded_by([(yield from fact_by_id(id))])
-    links = yield from neighbours(fact.id, limit)
-    descriptions: list[str] = yield Described(fact.id)
-    rated: dict[str, Importance] = yield Rated([fact.id])
-    fared: dict[str, Use] = yield Uses([fact.id])
-    past: list[Past] = yield HistoryOf(fact.id)
-    reasons: Mapping[str, str] = yield WhyArchived([fact.id])
-    parts = (tuple(links), tuple(descriptions), rated.get(fact.id), fared.get(fact.id, Use()), tuple(past))
-    return Portrait(fact, *parts, reasons.get(fact.id))
+    (fact,) = yield from add_superseded_by([(yield from read_fact(id))])
+    links = yield from list_neighbours(fact.id, limit)
+    descriptions: list[str] = yield FetchDescriptions(fact.id)
+    rated: dict[str, FactImportance] = yield FetchImportance([fact.id])
+    fared: dict[str, FeedbackCounts] = yield FetchFeedbackCounts([fact.id])
+    past: list[FactVersion] = yield FetchFactHistory(fact.id)
+    reasons: Mapping[str, str] = yield FetchArchiveReasons([fact.id])
+    parts = (tuple(links), tuple(descriptions), rated.get(fact.id), fared.get(fact.id, FeedbackCounts()), tuple(past))
+    return FactPortrait(fact, *parts, reasons.get(fact.id))
 
 
-def oriented(edge: Edge) -> Edge:
+def orient_edge(edge: Edge) -> Edge:
     """An edge whose ends are alike is kept once, from the smaller id to the larger.
 
-    >>> oriented(Edge("b", "a", "similar")).source, oriented(Edge("b", "a", "causes")).source
+    >>> orient_edge(Edge("b", "a", "similar")).source, orient_edge(Edge("b", "a", "causes")).source
     ('a', 'b')
     """
-    if not is_symmetric(edge.kind) or edge.source < edge.target:
+    if not is_symmetric_kind(edge.kind) or edge.source < edge.target:
         return edge
     return replace(edge, source=edge.target, target=edge.source)
 
 
-def _check(source: str, target: str, drawn: Drawn) -> None:
-    if drawn.mode not in MODES:
-        raise InvalidInput(f"There is no mode {drawn.mode!r}.", way_out=f"Choose one of {', '.join(MODES)}.")
+def _check_request(source: str, target: str, drawn: ConnectRequest) -> None:
+    if drawn.mode not in MERGE_MODES:
+        raise InvalidInput(f"There is no mode {drawn.mode!r}.", way_out=f"Choose one of {', '.join(MERGE_MODES)}.")
     if not str(drawn.kind or "").strip():
         raise InvalidInput(
             f"kind cannot be {drawn.kind!r}.",

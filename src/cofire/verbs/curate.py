@@ -1,45 +1,122 @@
-"""Curate: what nobody uses fades, and what is wrong is told. Stage by stage, each its own transaction: it can be stopped and run again."""
+"""Decay, prune, archive, rank, propose reviews and check the store, stage by stage."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from cofire.asks import Asking, Emit, Now, Size, WhichModel, Write
-from cofire.curate_asks import ActiveDays, HowHealthy, HowUsed, WhatFades, WhatIsWeak, WhyArchived
-from cofire.curate_settings import (
+from cofire.algorithms.decay import RetentionScore, day_number, days_between, score_retention
+from cofire.embedders.base import EmbedderInfo
+from cofire.explain import format_count
+from cofire.model import Change, WriteResult
+from cofire.runtime.effects import Emit, FetchStoreSize, IdentifyEmbedder, ReadClock, Steps, WriteChange
+from cofire.runtime.store_effects import (
+    CheckGraphHealth,
+    FetchActiveDays,
+    FetchArchiveReasons,
+    FetchFactUsage,
+    FetchNetwork,
+    PreviewDecay,
+    PreviewPruning,
+)
+from cofire.settings.table import (
     BUDGET_BYTES,
     BUDGET_FACTS,
-    CONFIDENCE_FLOOR,
-    CONFIDENCE_GRACE,
-    CONFIDENCE_PERIOD,
-    CONFIDENCE_STEP,
     DECAY_CLOCK,
-    DECAY_END,
-    DECAY_GRACE,
+    DECAY_CONFIDENCE_DAYS,
+    DECAY_CONFIDENCE_FLOOR,
+    DECAY_CONFIDENCE_GRACE_DAYS,
+    DECAY_CONFIDENCE_STEP,
+    DECAY_END_BELOW,
+    DECAY_GRACE_DAYS,
     DECAY_RATE,
-    PRUNE_THRESHOLD,
+    EDGE_PRUNE_THRESHOLD,
     RETENTION_DAYS,
+    RETENTION_KEEP,
+    Settings,
 )
-from cofire.curating import Curation, Fade, FadedEdge, Fading, Health, Usage
-from cofire.embedders.base import Resident
-from cofire.graph_asks import TheNetwork
-from cofire.model import Change, Written
-from cofire.settings import Settings
-from cofire.stores.base import Network, StoreSize
+from cofire.stores.base import ScopeGraph, StoreSize
+from cofire.stores.curation_protocol import CurationChange, DecayedEdge, DecayRule, DecaySummary, FactUsage, GraphHealth
 from cofire.verbs.dream import rank_scope
-from cofire.verbs.keeping import to_archive
-from cofire.verbs.listing import fact_by_id
-from cofire.verbs.model_of_store import stored_model
+from cofire.verbs.embedding_model import read_stored_model
+from cofire.verbs.listing import read_fact
 from cofire.verbs.remember import Progress
-from cofire.verbs.review import propose
-
-EXAMPLES = 5
+from cofire.verbs.review import propose_reviews
 
 
 @dataclass(frozen=True, slots=True)
-class Curated:
+class RetentionCandidate:
+    """A fact with the days since it was used, and what it is worth."""
+
+    used: FactUsage
+    unused_days: int
+    worth: RetentionScore
+
+
+def select_to_archive(
+    usage: Sequence[FactUsage], days: Sequence[int], now: datetime, settings: Settings
+) -> dict[str, str]:
+    """The facts that are to be archived, with the reason in words. Pinned ones never are."""
+    weighed = _score_usage(usage, days if settings[DECAY_CLOCK] == "use" else None, now)
+    leaving = _select_unused(weighed, settings)
+    left = [one for one in weighed if one.used.id not in leaving]
+    return leaving | _select_beyond_budget(left, settings)
+
+
+def _score_usage(usage: Sequence[FactUsage], in_use: Sequence[int] | None, now: datetime) -> list[RetentionCandidate]:
+    today, highest = day_number(now), max((one.importance for one in usage), default=0.0) or 1.0
+    unused = days_between([day_number(one.used_at) for one in usage], today, in_use=in_use).tolist()
+    old = days_between([day_number(one.stored_at) for one in usage], today, in_use=in_use).tolist()
+    return [
+        RetentionCandidate(
+            one,
+            days,
+            score_retention(unused_days=days, old_days=age, importance=one.importance / highest, success=one.success),
+        )
+        for one, days, age in zip(usage, unused, old, strict=True)
+    ]
+
+
+def _select_unused(weighed: Sequence[RetentionCandidate], settings: Settings) -> dict[str, str]:
+    """By the retention policy."""
+    most, kept = settings[RETENTION_DAYS], {name.strip() for name in settings[RETENTION_KEEP].split(",")}
+    if not most:
+        return {}
+    return {
+        one.used.id: f"unused for {format_count(one.unused_days, 'day')}; {RETENTION_DAYS.name} is {most}"
+        for one in weighed
+        if one.unused_days >= most and not one.used.pinned and one.used.category not in kept
+    }
+
+
+def _select_beyond_budget(weighed: Sequence[RetentionCandidate], settings: Settings) -> dict[str, str]:
+    """The least valuable first, until the rest is within the budget. A pinned fact counts, and stays."""
+    facts, size = len(weighed), sum(one.used.bytes for one in weighed)
+    leaving: dict[str, str] = {}
+    order = sorted((one for one in weighed if not one.used.pinned), key=lambda one: (one.worth.total, one.used.id))
+    for one in order:
+        beyond = _describe_exceeded_budget(facts, size, settings)
+        if beyond is None:
+            break
+        leaving[one.used.id] = f"worth {one.worth.total:.2f} ({one.worth.in_words()}), the least when {beyond}"
+        facts, size = facts - 1, size - one.used.bytes
+    return leaving
+
+
+def _describe_exceeded_budget(facts: int, size: int, settings: Settings) -> str | None:
+    if settings[BUDGET_FACTS] and facts > settings[BUDGET_FACTS]:
+        return f"{facts:,} facts were more than {BUDGET_FACTS.name} = {settings[BUDGET_FACTS]:,}"
+    if settings[BUDGET_BYTES] and size > settings[BUDGET_BYTES]:
+        return f"{size:,} bytes were more than {BUDGET_BYTES.name} = {settings[BUDGET_BYTES]:,}"
+    return None
+
+
+MAX_EXAMPLES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class CurateResult:
     """What curation did, or with `dry_run` would do.
 
     Edges whose weight `faded`, that `ended` by it, whose confidence was `lowered`, that were `pruned`, with some `examples`; facts
@@ -60,15 +137,15 @@ class Curated:
     orphans: int = 0
     dangling: int = 0
     dry_run: bool = False
-    examples: tuple[FadedEdge, ...] = ()
+    examples: tuple[DecayedEdge, ...] = ()
 
 
-Stage = Callable[[Curated, Settings], Asking[Curated]]
+CurateStage = Callable[[CurateResult, Settings], Steps[CurateResult]]
 
 
-def curate(dry_run: bool, settings: Settings) -> Asking[Curated]:
+def curate(dry_run: bool, settings: Settings) -> Steps[CurateResult]:
     """All stages in their order. A second run at the same moment changes nothing."""
-    done = Curated(dry_run=dry_run)
+    done = CurateResult(dry_run=dry_run)
     for place, stage in enumerate(STAGES):
         yield Emit(Progress("curate", place, len(STAGES)))
         done = yield from stage(done, settings)
@@ -76,94 +153,98 @@ def curate(dry_run: bool, settings: Settings) -> Asking[Curated]:
     return done
 
 
-def why_archived(id: str) -> Asking[str | None]:
+def why_archived(id: str) -> Steps[str | None]:
     """Why a fact was archived; None where it is not, or where somebody archived it by hand."""
-    yield from fact_by_id(id)
-    reasons: Mapping[str, str] = yield WhyArchived([id])
+    yield from read_fact(id)
+    reasons: Mapping[str, str] = yield FetchArchiveReasons([id])
     return reasons.get(id)
 
 
-def weight_fade(settings: Settings) -> Fade:
+def make_weight_decay(settings: Settings) -> DecayRule:
     """How behavioural edges fade (000)."""
-    rule = (settings[DECAY_GRACE], settings[DECAY_RATE], 1.0, settings[DECAY_END])
-    return Fade("weight", *rule, settings[DECAY_CLOCK])
+    rule = (settings[DECAY_GRACE_DAYS], settings[DECAY_RATE], 1.0, settings[DECAY_END_BELOW])
+    return DecayRule("weight", *rule, settings[DECAY_CLOCK])
 
 
-def confidence_fade(settings: Settings) -> Fade:
+def make_confidence_decay(settings: Settings) -> DecayRule:
     """How the confidence of structural edges falls (001)."""
-    rule = (settings[CONFIDENCE_GRACE], settings[CONFIDENCE_STEP], settings[CONFIDENCE_PERIOD])
-    return Fade("confidence", *rule, settings[CONFIDENCE_FLOOR], settings[DECAY_CLOCK])
+    rule = (settings[DECAY_CONFIDENCE_GRACE_DAYS], settings[DECAY_CONFIDENCE_STEP], settings[DECAY_CONFIDENCE_DAYS])
+    return DecayRule("confidence", *rule, settings[DECAY_CONFIDENCE_FLOOR], settings[DECAY_CLOCK])
 
 
-def _fade_weights(done: Curated, settings: Settings) -> Asking[Curated]:
-    found = yield from _faded(weight_fade(settings), done.dry_run)
+def _decay_weights(done: CurateResult, settings: Settings) -> Steps[CurateResult]:
+    found = yield from _apply_decay(make_weight_decay(settings), done.dry_run)
     return replace(done, faded=found.changed, ended=found.ended, examples=done.examples + found.examples)
 
 
-def _lower_confidence(done: Curated, settings: Settings) -> Asking[Curated]:
-    found = yield from _faded(confidence_fade(settings), done.dry_run)
+def _lower_confidence(done: CurateResult, settings: Settings) -> Steps[CurateResult]:
+    found = yield from _apply_decay(make_confidence_decay(settings), done.dry_run)
     return replace(done, lowered=found.changed, examples=done.examples + found.examples)
 
 
-def _faded(fade: Fade, dry_run: bool) -> Asking[Fading]:
-    now: datetime = yield Now()
+def _apply_decay(fade: DecayRule, dry_run: bool) -> Steps[DecaySummary]:
+    now: datetime = yield ReadClock()
     if dry_run:
-        seen: Fading = yield WhatFades(fade, now, EXAMPLES)
+        seen: DecaySummary = yield PreviewDecay(fade, now, MAX_EXAMPLES)
         return seen
-    written: Written = yield Write(Change(now=now, curation=Curation(fades=(fade,))))
-    return Fading(written.edges.changed, written.edges.ended, ())
+    written: WriteResult = yield WriteChange(Change(now=now, curation=CurationChange(fades=(fade,))))
+    return DecaySummary(written.edges.changed, written.edges.ended, ())
 
 
-def _prune(done: Curated, settings: Settings) -> Asking[Curated]:
+def _prune_edges(done: CurateResult, settings: Settings) -> Steps[CurateResult]:
     if done.dry_run:
-        seen: Fading = yield WhatIsWeak(settings[PRUNE_THRESHOLD], EXAMPLES)
+        seen: DecaySummary = yield PreviewPruning(settings[EDGE_PRUNE_THRESHOLD], MAX_EXAMPLES)
         return replace(done, pruned=seen.ended, examples=done.examples + seen.examples)
-    now: datetime = yield Now()
-    written: Written = yield Write(Change(now=now, curation=Curation(prune=settings[PRUNE_THRESHOLD])))
+    now: datetime = yield ReadClock()
+    written: WriteResult = yield WriteChange(
+        Change(now=now, curation=CurationChange(prune=settings[EDGE_PRUNE_THRESHOLD]))
+    )
     return replace(done, pruned=written.edges.ended)
 
 
-def _archive(done: Curated, settings: Settings) -> Asking[Curated]:
+def _archive_facts(done: CurateResult, settings: Settings) -> Steps[CurateResult]:
     if not any(settings[limit] for limit in (RETENTION_DAYS, BUDGET_FACTS, BUDGET_BYTES)):
         return done
-    usage: list[Usage] = yield HowUsed()
-    days: list[int] = yield ActiveDays()
-    now: datetime = yield Now()
-    leaving = to_archive(usage, days, now, settings)
+    usage: list[FactUsage] = yield FetchFactUsage()
+    days: list[int] = yield FetchActiveDays()
+    now: datetime = yield ReadClock()
+    leaving = select_to_archive(usage, days, now, settings)
     if leaving and not done.dry_run:
-        yield Write(Change(now=now, archive=dict.fromkeys(leaving, True), curation=Curation(because=leaving)))
+        yield WriteChange(
+            Change(now=now, archive=dict.fromkeys(leaving, True), curation=CurationChange(because=leaving))
+        )
     return replace(done, archived=leaving)
 
 
-def _rate(done: Curated, settings: Settings) -> Asking[Curated]:
+def _rank_scopes(done: CurateResult, settings: Settings) -> Steps[CurateResult]:
     """PageRank and communities, whether the graph has grown or not (ruling 37)."""
     if done.dry_run:
         return done
-    size: StoreSize = yield Size()
+    size: StoreSize = yield FetchStoreSize()
     total = 0
     for scope in size.scopes:
-        network: Network = yield TheNetwork(scope)
+        network: ScopeGraph = yield FetchNetwork(scope)
         count, _ = yield from rank_scope(scope, network, (), settings)
         total += count
     return replace(done, communities=total)
 
 
-def _propose(done: Curated, settings: Settings) -> Asking[Curated]:
-    reviewed = yield from propose(done.dry_run, settings)
+def _propose_reviews(done: CurateResult, settings: Settings) -> Steps[CurateResult]:
+    reviewed = yield from propose_reviews(done.dry_run, settings)
     return replace(done, proposed=reviewed.proposed, applied=reviewed.applied)
 
 
-def _check(done: Curated, _: Settings) -> Asking[Curated]:
-    health: Health = yield HowHealthy()
-    drift = yield from _drift()
+def _check_health(done: CurateResult, _: Settings) -> Steps[CurateResult]:
+    health: GraphHealth = yield CheckGraphHealth()
+    drift = yield from _describe_drift()
     return replace(done, orphans=health.orphans, dangling=health.dangling, drift=drift)
 
 
-def _drift() -> Asking[str]:
+def _describe_drift() -> Steps[str]:
     """What is wrong with the vectors, in words; empty where nothing is."""
-    size: StoreSize = yield Size()
-    resident: Resident | None = yield WhichModel()
-    stored = yield from stored_model()
+    size: StoreSize = yield FetchStoreSize()
+    resident: EmbedderInfo | None = yield IdentifyEmbedder()
+    stored = yield from read_stored_model()
     if stored is not None and resident is not None and stored.model != resident.model:
         return f"The vectors are of {stored.model.name}, the embedder is {resident.model.name}: run reembed."
     lacking = size.facts - size.embedded
@@ -172,4 +253,12 @@ def _drift() -> Asking[str]:
     return ""
 
 
-STAGES: tuple[Stage, ...] = (_fade_weights, _lower_confidence, _prune, _archive, _rate, _propose, _check)
+STAGES: tuple[CurateStage, ...] = (
+    _decay_weights,
+    _lower_confidence,
+    _prune_edges,
+    _archive_facts,
+    _rank_scopes,
+    _propose_reviews,
+    _check_health,
+)

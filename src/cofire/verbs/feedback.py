@@ -1,4 +1,4 @@
-"""Feedback: what helped becomes easier to reach, what hurt harder. Strength is earned here, not by being shown."""
+"""Learn from feedback: strengthen edges to facts that helped, weaken those to facts that hurt."""
 
 from __future__ import annotations
 
@@ -6,23 +6,29 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from cofire.asks import Asking, Mint, Now, Read, Write
-from cofire.dynamics import hebbian
+from cofire.algorithms import reinforcement
 from cofire.errors import InvalidInput, NotFound
-from cofire.graph_settings import IDLE_MINUTES
-from cofire.learned import HEBBIAN, Lesson, Occasion, Shown, Use, Way
-from cofire.learning_asks import ShownBy, Uses
-from cofire.model import Change, Fact, Written
-from cofire.recollection import Recollection
-from cofire.settings import Settings
-from cofire.verbs.listing import checked_ids, fact_by_id, facts_by_id
-from cofire.verbs.showing import ways_to
+from cofire.model import Change, Fact, WriteResult
+from cofire.recall.recall_log import collect_used_edges
+from cofire.results import Recollection
+from cofire.runtime.effects import FetchFacts, MintIds, ReadClock, Steps, WriteChange
+from cofire.runtime.store_effects import FetchFeedbackCounts, FetchLoggedRecall
+from cofire.settings.table import SESSION_IDLE_MINUTES, Settings
+from cofire.stores.learning_protocol import (
+    HEBBIAN_KIND,
+    EdgeAdjustment,
+    FeedbackCounts,
+    JudgedRecall,
+    LoggedRecall,
+    PathEdge,
+)
+from cofire.verbs.listing import check_ids, read_fact, read_facts
 
-Ids = Iterable[str] | str | None
+OptionalIds = Iterable[str] | str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class FeedbackResult:
     """What feedback changed: the facts it was about, and how many edges were made, grew and shrank."""
 
     helped: tuple[str, ...]
@@ -31,68 +37,81 @@ class Learned:
     changed: int
 
 
-def feedback(found: Recollection | str, helped: Ids, hurt: Ids, settings: Settings) -> Asking[Learned]:
+def feedback(
+    found: Recollection | str, helped: OptionalIds, hurt: OptionalIds, settings: Settings
+) -> Steps[FeedbackResult]:
     """Strengthen the edges on the ways to facts that helped and between them, weaken those to facts that hurt, and count both."""
-    good, bad = checked_ids(helped or ()), checked_ids(hurt or ())
-    _check(good, bad)
-    now: datetime = yield Now()
-    shown = yield from _shown(found, now)
-    named = yield from facts_by_id([*good, *bad])
+    good, bad = check_ids(helped or ()), check_ids(hurt or ())
+    _check_facts(good, bad)
+    now: datetime = yield ReadClock()
+    shown = yield from _find_shown(found, now)
+    named = yield from read_facts([*good, *bad])
     yield from _check_shown(shown, named)
-    lessons = lessons_of(shown.ways, good, bad)
-    uses = {id: Use(helped=1) for id in good} | {id: Use(hurt=1) for id in bad}
-    occasion = yield from _occasion(shown, good, bad)
+    lessons = derive_lessons(shown.ways, good, bad)
+    uses = {id: FeedbackCounts(helped=1) for id in good} | {id: FeedbackCounts(hurt=1) for id in bad}
+    occasion = yield from _make_occasion(shown, good, bad)
     change = Change(
-        now=now, lessons=tuple(lessons), uses=uses, occasions=(occasion,), idle_minutes=settings[IDLE_MINUTES]
+        now=now, lessons=tuple(lessons), uses=uses, occasions=(occasion,), idle_minutes=settings[SESSION_IDLE_MINUTES]
     )
-    written: Written = yield Write(change)
-    return Learned(tuple(good), tuple(bad), written.edges.new, written.edges.changed)
+    written: WriteResult = yield WriteChange(change)
+    return FeedbackResult(tuple(good), tuple(bad), written.edges.new, written.edges.changed)
 
 
-def use(id: str) -> Asking[Use]:
+def read_use(id: str) -> Steps[FeedbackCounts]:
     """How often a fact helped and hurt."""
-    fact = yield from fact_by_id(id)
-    found: dict[str, Use] = yield Uses([fact.id])
-    return found.get(fact.id, Use())
+    fact = yield from read_fact(id)
+    found: dict[str, FeedbackCounts] = yield FetchFeedbackCounts([fact.id])
+    return found.get(fact.id, FeedbackCounts())
 
 
-def lessons_of(ways: Mapping[str, Sequence[Way]], helped: Sequence[str], hurt: Sequence[str]) -> list[Lesson]:
+def derive_lessons(
+    ways: Mapping[str, Sequence[PathEdge]], helped: Sequence[str], hurt: Sequence[str]
+) -> list[EdgeAdjustment]:
     """Each edge once. One that led to what helped is not weakened for having led to what hurt as well.
 
-    >>> ways = {"b": [Way("a", "b", "hebbian")], "c": [Way("a", "b", "hebbian"), Way("b", "c", "supports")]}
-    >>> [(one.source, one.target, one.kind, one.step) for one in lessons_of(ways, ["a", "b"], ["c"])]
+    >>> ways = {
+    ...     "b": [PathEdge("a", "b", "hebbian")],
+    ...     "c": [PathEdge("a", "b", "hebbian"), PathEdge("b", "c", "supports")],
+    ... }
+    >>> [(one.source, one.target, one.kind, one.step) for one in derive_lessons(ways, ["a", "b"], ["c"])]
     [('a', 'b', 'hebbian', 0.05), ('b', 'c', 'supports', -0.05)]
     """
     good = dict.fromkeys(way for id in helped for way in ways.get(id, ()))
     led = {frozenset((way.source, way.target)) for way in good}
-    good |= {Way(a, b, HEBBIAN): None for a, b in hebbian.pairs(helped) if frozenset((a, b)) not in led}
+    good |= {
+        PathEdge(a, b, HEBBIAN_KIND): None
+        for a, b in reinforcement.list_id_pairs(helped)
+        if frozenset((a, b)) not in led
+    }
     bad = dict.fromkeys(way for id in hurt for way in ways.get(id, ()) if way not in good)
-    return [_lesson(way, hebbian.STEP) for way in good] + [_lesson(way, -hebbian.STEP) for way in bad]
+    return [_make_lesson(way, reinforcement.HEBBIAN_STEP) for way in good] + [
+        _make_lesson(way, -reinforcement.HEBBIAN_STEP) for way in bad
+    ]
 
 
-def _occasion(shown: Shown, helped: Sequence[str], hurt: Sequence[str]) -> Asking[Occasion]:
+def _make_occasion(shown: LoggedRecall, helped: Sequence[str], hurt: Sequence[str]) -> Steps[JudgedRecall]:
     """The recall as one that was judged. Where it was not logged it has no id of its own, and gets one."""
-    [id] = [shown.id] if shown.id else (yield Mint(shown.at, 1))
-    return Occasion(id, frozenset(shown.ids[: hebbian.PLACES_COUNT]), frozenset(helped), frozenset(hurt))
+    [id] = [shown.id] if shown.id else (yield MintIds(shown.at, 1))
+    return JudgedRecall(id, frozenset(shown.ids[: reinforcement.COUNTED_RANKS]), frozenset(helped), frozenset(hurt))
 
 
-def _lesson(way: Way, step: float) -> Lesson:
-    return Lesson(way.source, way.target, way.kind, step)
+def _make_lesson(way: PathEdge, step: float) -> EdgeAdjustment:
+    return EdgeAdjustment(way.source, way.target, way.kind, step)
 
 
-def _shown(found: object, now: datetime) -> Asking[Shown]:
+def _find_shown(found: object, now: datetime) -> Steps[LoggedRecall]:
     """What was shown: as the recollection has it, or as the log does."""
     if isinstance(found, Recollection):
-        return Shown(found.id, now, None, found.ids, ways_to(found.hits))
+        return LoggedRecall(found.id, now, None, found.ids, collect_used_edges(found.hits))
     if not isinstance(found, str) or not found.isprintable():
         raise InvalidInput("Feedback is about a recall.", way_out="Give what recall returned, or its id.")
-    shown: Shown | None = yield ShownBy(found)
+    shown: LoggedRecall | None = yield FetchLoggedRecall(found)
     if shown is None:
-        raise _unknown(found)
+        raise _make_unknown_recall_error(found)
     return shown
 
 
-def _unknown(id: str) -> NotFound:
+def _make_unknown_recall_error(id: str) -> NotFound:
     return NotFound(
         f"No recall has the id {id}.",
         way_out="Use the id that a recall gives, while recall_log.enabled is on; recall_log.most says how many are kept. "
@@ -100,7 +119,7 @@ def _unknown(id: str) -> NotFound:
     )
 
 
-def _check(helped: Sequence[str], hurt: Sequence[str]) -> None:
+def _check_facts(helped: Sequence[str], hurt: Sequence[str]) -> None:
     both = sorted(set(helped) & set(hurt))
     if both:
         raise InvalidInput(f"{both[0]} cannot have both helped and hurt.", way_out="Name each fact once.")
@@ -108,16 +127,16 @@ def _check(helped: Sequence[str], hurt: Sequence[str]) -> None:
         raise InvalidInput("Neither helped nor hurt names a fact.", way_out="Give the ids of facts that came back.")
 
 
-def _check_shown(shown: Shown, named: Sequence[Fact]) -> Asking[None]:
+def _check_shown(shown: LoggedRecall, named: Sequence[Fact]) -> Steps[None]:
     """Refuse facts that were not shown, and tell which were: only those of the scopes that the caller knows facts of."""
     strange = [fact.id for fact in named if fact.id not in shown.ids]
     if not strange:
         return
-    there: Sequence[Fact | None] = yield Read(shown.ids)
+    there: Sequence[Fact | None] = yield FetchFacts(shown.ids)
     scopes = {fact.scope for fact in named}
     ids = [fact.id for fact in there if fact is not None and fact.scope in scopes]
     if shown.id and shown.ids and not ids:
-        raise _unknown(shown.id)
+        raise _make_unknown_recall_error(shown.id)
     raise InvalidInput(
         f"{strange[0]} was not among what this recall brought back.",
         way_out=f"Name some of these: {', '.join(ids)}." if ids else "It brought back nothing of that scope.",

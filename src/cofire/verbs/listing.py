@@ -1,4 +1,4 @@
-"""Listing: facts by id or by filter, newest first; and what the store holds."""
+"""List facts by id or filter, newest first, and count what the store holds."""
 
 from __future__ import annotations
 
@@ -6,25 +6,33 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from cofire.asks import Asking, Now, Read, Recorded, Scan, Size, WhichModel
-from cofire.embedders.base import Resident
+from cofire.embedders.base import EmbedderInfo
 from cofire.errors import InvalidQuestion, NotFound
-from cofire.graph_asks import Edges, Rated
-from cofire.kinds import SUPERSEDES
-from cofire.model import Edge, Fact, Importance, Record, Where
-from cofire.reading.failures import READING_FAILURES, ReadingFailures
+from cofire.explain import format_count
+from cofire.model import Edge, Fact, FactFilter, FactImportance, StoreRecord
+from cofire.recall.request import FilterOptions, build_filter
+from cofire.runtime.effects import (
+    FetchFacts,
+    FetchRecord,
+    FetchStoreSize,
+    IdentifyEmbedder,
+    ReadClock,
+    ScanFacts,
+    Steps,
+)
+from cofire.runtime.store_effects import FetchEdges, FetchImportance
 from cofire.stores.base import EdgeFilter, StoreSize
-from cofire.verbs import accepting
-from cofire.verbs.asking import Filters, where
-from cofire.verbs.model_of_store import stored_model
-from cofire.xray import counted
+from cofire.stores.edge_kinds import SUPERSEDES
+from cofire.text.base import FAILURES_RECORD, ReadingFailures
+from cofire.verbs import validation
+from cofire.verbs.embedding_model import read_stored_model
 
-PAGE = 1_000
-MANY = 1_000_000
+PAGE_SIZE = 1_000
+MAX_EDGES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Stats:
+class StoreStats:
     """Counts of the store (all of them in `size`), the search mode and the embedding model."""
 
     size: StoreSize
@@ -61,7 +69,7 @@ class Stats:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ListRequest:
     """Which part of a list is wanted: at most `limit` facts, older than the one with the id `before`. `pinned`, `archived` and
     `superseded` list only such facts."""
 
@@ -72,131 +80,133 @@ class Page:
     superseded: bool = False
 
 
-def facts(ids: Iterable[str] | str | None, filters: Filters, page: Page) -> Asking[list[Fact]]:
+def list_facts(ids: Iterable[str] | str | None, filters: FilterOptions, page: ListRequest) -> Steps[list[Fact]]:
     """The facts with these ids, or a page of those that pass the filters. Without a scope, every scope is listed."""
-    now: datetime = yield Now()
+    now: datetime = yield ReadClock()
     if ids is not None:
-        listed = yield from facts_by_id(ids, where(filters, now, everywhere=True, whenever=True))
-        return (yield from with_superseded_by(listed))
-    accepting.count(page.limit, "limit", low=1, high=1_000_000)
-    start = accepting.name(page.before, "before", InvalidQuestion)
-    allowed = where(filters, now, everywhere=True, whenever=bool(page.archived or page.superseded))
+        listed = yield from read_facts(ids, build_filter(filters, now, everywhere=True, whenever=True))
+        return (yield from add_superseded_by(listed))
+    validation.check_count(page.limit, "limit", low=1, high=1_000_000)
+    start = validation.parse_name(page.before, "before", InvalidQuestion)
+    allowed = build_filter(filters, now, everywhere=True, whenever=bool(page.archived or page.superseded))
     wanted = replace(allowed, pinned=bool(page.pinned))
     if page.superseded:
-        return (yield from _superseded(wanted, page, start))
+        return (yield from _list_superseded(wanted, page, start))
     if page.archived:
-        listed = yield from _archived(wanted, page.limit, start)
+        listed = yield from _list_archived(wanted, page.limit, start)
     else:
-        listed = yield Scan(wanted, page.limit, start)
-    return (yield from with_superseded_by(listed))
+        listed = yield ScanFacts(wanted, page.limit, start)
+    return (yield from add_superseded_by(listed))
 
 
-def with_superseded_by(facts: Sequence[Fact]) -> Asking[list[Fact]]:
+def add_superseded_by(facts: Sequence[Fact]) -> Steps[list[Fact]]:
     """The facts, those that were replaced with the ids of what replaced them."""
     ended = {fact.id: fact for fact in facts if fact.valid_until is not None}
     if not ended:
         return list(facts)
-    edges: list[Edge] = yield Edges(EdgeFilter(kinds=frozenset([SUPERSEDES]), ids=frozenset(ended)), MANY)
-    newer = _newer_ids(ended, edges)
+    edges: list[Edge] = yield FetchEdges(EdgeFilter(kinds=frozenset([SUPERSEDES]), ids=frozenset(ended)), MAX_EDGES)
+    newer = _find_newer_ids(ended, edges)
     return [replace(fact, superseded_by=newer[fact.id]) if fact.id in newer else fact for fact in facts]
 
 
-def _superseded(allowed: Where, page: Page, before: str | None) -> Asking[list[Fact]]:
+def _list_superseded(allowed: FactFilter, page: ListRequest, before: str | None) -> Steps[list[Fact]]:
     """Facts that others have replaced, newest first. Read over the edges, which are far fewer than the facts."""
-    edges: list[Edge] = yield Edges(EdgeFilter(scopes=allowed.scopes, kinds=frozenset([SUPERSEDES])), MANY)
+    edges: list[Edge] = yield FetchEdges(EdgeFilter(scopes=allowed.scopes, kinds=frozenset([SUPERSEDES])), MAX_EDGES)
     targets = sorted({edge.target for edge in edges}, reverse=True)
     older = [id for id in targets if before is None or id < before]
-    facts: Sequence[Fact | None] = yield Read(older)
-    rated: dict[str, Importance] = (yield Rated(older)) if allowed.community is not None else {}
+    facts: Sequence[Fact | None] = yield FetchFacts(older)
+    rated: dict[str, FactImportance] = (yield FetchImportance(older)) if allowed.community is not None else {}
     communities = {id: importance.community for id, importance in rated.items()}
     admitted = {fact.id: fact for fact in facts if fact and allowed.admits(fact, communities.get(fact.id))}
-    newer = _newer_ids(admitted, edges)
+    newer = _find_newer_ids(admitted, edges)
     wanted = [fact for id, fact in admitted.items() if id in newer and (fact.archived or not page.archived)]
     return [replace(fact, superseded_by=newer[fact.id]) for fact in wanted[: page.limit]]
 
 
-def _newer_ids(facts: Mapping[str, Fact], edges: Iterable[Edge]) -> dict[str, tuple[str, ...]]:
+def _find_newer_ids(facts: Mapping[str, Fact], edges: Iterable[Edge]) -> dict[str, tuple[str, ...]]:
     """By id of a replaced fact the ids of what replaced it, oldest first. A fact that was remembered again after it was replaced
     is valid again, and an edge that ended no validity replaces nothing."""
     newer: dict[str, list[str]] = {}
     for edge in edges:
         fact = facts.get(edge.target)
-        if fact is not None and fact.valid_until is not None and not _observed_since(fact, edge):
+        if fact is not None and fact.valid_until is not None and not _is_observed_since(fact, edge):
             newer.setdefault(fact.id, []).append(edge.source)
     return {id: tuple(sorted(sources)) for id, sources in newer.items()}
 
 
-def _observed_since(fact: Fact, edge: Edge) -> bool:
+def _is_observed_since(fact: Fact, edge: Edge) -> bool:
     """Whether the fact was remembered again after the edge was stored."""
     return fact.reinforced_at is not None and edge.strengthened is not None and fact.reinforced_at > edge.strengthened
 
 
-def _archived(allowed: Where, limit: int, before: str | None) -> Asking[list[Fact]]:
+def _list_archived(allowed: FactFilter, limit: int, before: str | None) -> Steps[list[Fact]]:
     found: list[Fact] = []
-    while len(found) < limit and (page := (yield Scan(allowed, PAGE, before))):
+    while len(found) < limit and (page := (yield ScanFacts(allowed, PAGE_SIZE, before))):
         found += [fact for fact in page if fact.archived]
         before = page[-1].id
     return found[:limit]
 
 
-def facts_by_id(ids: Iterable[str] | str, allowed: Where | None = None) -> Asking[list[Fact]]:
+def read_facts(ids: Iterable[str] | str, allowed: FactFilter | None = None) -> Steps[list[Fact]]:
     """All of them, or an error that names the first that is not there, or not where one may look."""
-    wanted = checked_ids(ids)
-    found: Sequence[Fact | None] = yield Read(wanted)
-    return [known_or_refuse(fact, id, allowed) for id, fact in zip(wanted, found, strict=True)]
+    wanted = check_ids(ids)
+    found: Sequence[Fact | None] = yield FetchFacts(wanted)
+    return [require_fact(fact, id, allowed) for id, fact in zip(wanted, found, strict=True)]
 
 
-def known_or_refuse(fact: Fact | None, id: str, allowed: Where | None = None) -> Fact:
+def require_fact(fact: Fact | None, id: str, allowed: FactFilter | None = None) -> Fact:
     """The fact that was read for an id, or the error that there is none."""
     if fact is None or (allowed is not None and not allowed.admits(fact)):
         raise NotFound(f"No fact has the id {id}.", way_out="List the ids with: cofire list")
     return fact
 
 
-def fact_by_id(id: str) -> Asking[Fact]:
+def read_fact(id: str) -> Steps[Fact]:
     """The one fact of an id, or an error."""
     if not isinstance(id, str):
-        raise _not_an_id()
-    (found,) = yield from facts_by_id(id)
+        raise _make_id_error()
+    (found,) = yield from read_facts(id)
     return found
 
 
-def checked_ids(ids: Iterable[str] | str) -> list[str]:
+def check_ids(ids: Iterable[str] | str) -> list[str]:
     """Ids as a list without repetition."""
     if not isinstance(ids, Iterable):
-        raise _not_an_id()
+        raise _make_id_error()
     listed = [ids] if isinstance(ids, str) else list(ids)
     if not all(isinstance(id, str) for id in listed):
-        raise _not_an_id()
-    return [found for id in dict.fromkeys(listed) if (found := accepting.name(id, "id", InvalidQuestion)) is not None]
+        raise _make_id_error()
+    return [
+        found for id in dict.fromkeys(listed) if (found := validation.parse_name(id, "id", InvalidQuestion)) is not None
+    ]
 
 
-def _not_an_id() -> InvalidQuestion:
+def _make_id_error() -> InvalidQuestion:
     return InvalidQuestion("An id must be text.", way_out="Use the ids that remember and list give.")
 
 
-def stats() -> Asking[Stats]:
+def read_stats() -> Steps[StoreStats]:
     """Counts, the model, and whether search goes by words alone."""
-    size: StoreSize = yield Size()
-    resident: Resident | None = yield WhichModel()
-    stored = yield from stored_model()
-    failures: Record | None = yield Recorded(READING_FAILURES)
+    size: StoreSize = yield FetchStoreSize()
+    resident: EmbedderInfo | None = yield IdentifyEmbedder()
+    stored = yield from read_stored_model()
+    failures: StoreRecord | None = yield FetchRecord(FAILURES_RECORD)
     mode = "words only (no embedder)" if resident is None else "words and meaning"
     lacking = size.facts - size.embedded
-    return Stats(
+    return StoreStats(
         size,
         mode,
         stored.model.name if stored else None,
         lacking,
-        advice(size, lacking, resident is not None),
+        suggest_action(size, lacking, resident is not None),
         ReadingFailures.decode(failures.value if failures else None),
     )
 
 
-def advice(size: StoreSize, lacking: int, has_embedder: bool) -> str:
+def suggest_action(size: StoreSize, lacking: int, has_embedder: bool) -> str:
     """What would do the memory good now, or nothing."""
     if lacking and has_embedder:
-        return f"{counted(lacking, 'fact')} without a vector: run reembed."
+        return f"{format_count(lacking, 'fact')} without a vector: run reembed."
     if size.waiting:
-        return f"{counted(size.waiting, 'fact')} waiting to be connected: dream when you have a moment."
+        return f"{format_count(size.waiting, 'fact')} waiting to be connected: dream when you have a moment."
     return ""

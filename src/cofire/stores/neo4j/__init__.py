@@ -1,1 +1,1 @@
-"""The Neo4j store: the same memory on a server, called or awaited."""
+"""The Neo4j store: the same protocol on a server."""

@@ -1,4 +1,4 @@
-"""Records: small named values with versions, and what changes with the model that one of them names. Inside a transaction."""
+"""Versioned records: optimistic reads, version checks, and vectors of a changed model."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from typing import Any
 
 from cofire.embedders.base import StoredModel
 from cofire.errors import Conflict
-from cofire.model import Record
-from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD
-from cofire.stores.neo4j import facts
-from cofire.stores.neo4j.querying import Query, Querying
-from cofire.stores.neo4j.telling import SEEN, seen_from_rest
+from cofire.model import StoreRecord
+from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, StaleRecord
+from cofire.stores.neo4j import fact_reads
+from cofire.stores.neo4j.cypher import CypherQuery, QuerySteps, QueryStepsFactory, Rows, T, join_queries
+from cofire.stores.neo4j.fact_writes import DECODED_VECTOR, quantise_vector
+from cofire.stores.neo4j.prefetch import Prefetch
 
 # Vectors that are read and written again together.
-PORTION = 2_000
+REBUILD_BATCH_SIZE = 2_000
 
 
-def check_expectations(expects: Mapping[str, int]) -> Querying[None]:
+def check_record_versions(expects: Mapping[str, int]) -> QuerySteps[None]:
     """Refuse when a record has another version. Each is locked before it is looked at, so that of two who expect the same one wins."""
     if not expects:
         return
-    found = yield Query(_LOCKED, {"names": sorted(expects)})
+    found = yield CypherQuery(_LOCK_RECORDS, {"names": sorted(expects)})
     for name, version in found:
         if version != expects[name]:
             raise Conflict(
@@ -31,7 +32,7 @@ def check_expectations(expects: Mapping[str, int]) -> Querying[None]:
 
 
 # A record that nobody wrote is there for the lock only; `settle` takes it away again.
-_LOCKED = """
+_LOCK_RECORDS = """
 CALL () {
   UNWIND $names AS name MERGE (r:Record {name: name}) ON CREATE SET r.version = 0 SET r.locked = true
   RETURN collect(name) AS locked
@@ -40,88 +41,145 @@ MATCH (r:Record) WHERE r.name IN locked RETURN [r.name, r.version] AS row
 """
 
 
-def settle(expects: Mapping[str, int]) -> Querying[None]:
+def unlock_records(expects: Mapping[str, int]) -> QuerySteps[None]:
     """Unlock, and take records away that were expected not to be there, and still are not."""
     if expects:
-        yield Query(_SETTLE, {"names": sorted(expects)})
+        yield CypherQuery(_UNLOCK_RECORDS, {"names": sorted(expects)})
 
 
-_SETTLE = """
+_UNLOCK_RECORDS = """
 MATCH (r:Record) WHERE r.name IN $names REMOVE r.locked WITH r WHERE r.version = 0 DELETE r
 """
 
 
-def write_records(records: Sequence[Record]) -> Querying[None]:
+def write_records(records: Sequence[StoreRecord]) -> QuerySteps[None]:
     """Each writing raises a record's version. What was moving in is dropped when another model begins to."""
     if not records:
         return
-    moving = yield from facts.model(INCOMING_RECORD)
-    before = yield from facts.model(MODEL_RECORD)
-    yield Query(_WRITE, {"records": [_written(record) for record in records]})
+    moving = yield from fact_reads.fetch_model(INCOMING_RECORD)
+    before = yield from fact_reads.fetch_model(MODEL_RECORD)
+    yield CypherQuery(_WRITE_RECORDS, {"records": [_build_record_row(record) for record in records]})
     after = {record.name: record.value for record in records}
     if INCOMING_RECORD in after and moving and moving.model != StoredModel.decode(after[INCOMING_RECORD]).model:
-        yield Query("MATCH (f:Fact) WHERE f.incoming IS NOT NULL REMOVE f.incoming")
-    if MODEL_RECORD in after and _moves(before, StoredModel.decode(after[MODEL_RECORD])):
-        yield from see_anew(StoredModel.decode(after[MODEL_RECORD]))
+        yield CypherQuery("MATCH (f:Fact) WHERE f.incoming IS NOT NULL REMOVE f.incoming")
+    if MODEL_RECORD in after and _has_new_mean(before, StoredModel.decode(after[MODEL_RECORD])):
+        yield from rebuild_index_vectors(StoredModel.decode(after[MODEL_RECORD]))
 
 
-_WRITE = """
+_WRITE_RECORDS = """
 UNWIND $records AS r MERGE (n:Record {name: r.name}) ON CREATE SET n.version = 0
 SET n.version = n.version + 1, n.value = r.value, n.mean = r.mean
 """
 
 
-def _written(record: Record) -> dict[str, Any]:
+def _build_record_row(record: StoreRecord) -> dict[str, Any]:
     mean = StoredModel.decode(record.value).mean.tolist() if record.name == MODEL_RECORD else None
     return {"name": record.name, "value": record.value, "mean": mean}
 
 
-def _moves(before: StoredModel | None, after: StoredModel) -> bool:
+def _has_new_mean(before: StoredModel | None, after: StoredModel) -> bool:
     return before is None or before.mean.tobytes() != after.mean.tobytes()
 
 
-def see_anew(model: StoredModel) -> Querying[None]:
+def rebuild_index_vectors(model: StoredModel) -> QuerySteps[None]:
     """Every vector as seen from the resting point of a model, for the index."""
     last = ""
-    while rows := (yield Query(_VECTORS, {"after": last, "limit": PORTION})):
+    while rows := (yield CypherQuery(_FETCH_STORED_VECTORS, {"after": last, "limit": REBUILD_BATCH_SIZE})):
         last = rows[-1][0]
-        seen = [{"id": id, "vector": seen_from_rest(stored, model)} for id, stored in rows]
-        yield Query("UNWIND $ids AS id MATCH (f:Fact {id: id}) REMOVE f.vector", {"ids": [row["id"] for row in seen]})
-        yield Query(_SEEN, {"seen": [row for row in seen if row["vector"] is not None]})
+        seen = [{"id": id, "vector": quantise_vector(stored, model)} for id, stored in rows]
+        yield CypherQuery(
+            "UNWIND $ids AS id MATCH (f:Fact {id: id}) REMOVE f.vector", {"ids": [row["id"] for row in seen]}
+        )
+        yield CypherQuery(_SET_INDEX_VECTORS, {"seen": [row for row in seen if row["vector"] is not None]})
 
 
-_VECTORS = """
+_FETCH_STORED_VECTORS = """
 MATCH (f:Fact) WHERE f.id > $after AND f.stored IS NOT NULL RETURN [f.id, f.stored] AS row ORDER BY f.id LIMIT $limit
 """
-_SEEN = f"""
-UNWIND $seen AS r MATCH (f:Fact {{id: r.id}}) CALL db.create.setNodeVectorProperty(f, 'vector', {SEEN})
+_SET_INDEX_VECTORS = f"""
+UNWIND $seen AS r MATCH (f:Fact {{id: r.id}}) CALL db.create.setNodeVectorProperty(f, 'vector', {DECODED_VECTOR})
 """
 
 
-def write_incoming(vectors: Mapping[str, bytes]) -> Querying[None]:
+def write_incoming_vectors(vectors: Mapping[str, bytes]) -> QuerySteps[None]:
     """Vectors of the model that is moving in."""
     rows = [{"id": id, "vector": vector} for id, vector in vectors.items()]
-    yield Query("UNWIND $rows AS r MATCH (f:Fact {id: r.id}) SET f.incoming = r.vector", {"rows": rows})
+    yield CypherQuery("UNWIND $rows AS r MATCH (f:Fact {id: r.id}) SET f.incoming = r.vector", {"rows": rows})
 
 
-def adopt(before: StoredModel | None) -> Querying[None]:
+def adopt_incoming_vectors(before: StoredModel | None) -> QuerySteps[None]:
     """The vectors that moved in become the store's own; those of another model go, and the samples of them.
 
     A fact with a vector where there was none can be compared anew, so it waits for a dream again.
     """
-    after = yield from facts.model(MODEL_RECORD)
-    incoming = yield from facts.model(INCOMING_RECORD)
+    after = yield from fact_reads.fetch_model(MODEL_RECORD)
+    incoming = yield from fact_reads.fetch_model(INCOMING_RECORD)
     if (after and after.model) != (before and before.model):
-        yield Query("MATCH (f:Fact) WHERE f.stored IS NOT NULL REMOVE f.stored, f.vector")
-        yield Query("MATCH (c:WordCount) SET c.sample = $nothing, c.version = randomUUID()", {"nothing": b""})
+        yield CypherQuery("MATCH (f:Fact) WHERE f.stored IS NOT NULL REMOVE f.stored, f.vector")
+        yield CypherQuery("MATCH (c:WordCount) SET c.sample = $nothing, c.version = randomUUID()", {"nothing": b""})
     if after and incoming and incoming.model == after.model:
-        yield Query(_MOVE_IN)
-        yield from see_anew(after)
-    yield Query("MATCH (f:Fact) WHERE f.incoming IS NOT NULL REMOVE f.incoming")
-    yield Query("MATCH (r:Record {name: $name}) DELETE r", {"name": INCOMING_RECORD})
+        yield CypherQuery(_PROMOTE_INCOMING_VECTORS)
+        yield from rebuild_index_vectors(after)
+    yield CypherQuery("MATCH (f:Fact) WHERE f.incoming IS NOT NULL REMOVE f.incoming")
+    yield CypherQuery("MATCH (r:Record {name: $name}) DELETE r", {"name": INCOMING_RECORD})
 
 
-_MOVE_IN = """
+_PROMOTE_INCOMING_VECTORS = """
 MATCH (f:Fact) WHERE f.incoming IS NOT NULL
 SET f.inbox = CASE WHEN f.stored IS NULL THEN true ELSE f.inbox END, f.stored = f.incoming
 """
+
+
+SeenRecords = dict[str, StoreRecord | None]
+
+
+def fetch_and_remember_record(seen: SeenRecords, name: str) -> QuerySteps[StoreRecord | None]:
+    """A record as it is, remembered for those who will assume it."""
+    seen[name] = yield from fact_reads.fetch_record(name)
+    return seen[name]
+
+
+def confirm_records(seen: SeenRecords, brought: Prefetch) -> QuerySteps[None]:
+    """See whether records are as a verb assumes."""
+    _check_assumed_records(seen, brought, (yield _build_records_query(brought)))
+
+
+def _build_records_query(brought: Prefetch) -> CypherQuery:
+    return CypherQuery(_FETCH_RECORDS, {"names": sorted(brought.assumed)})
+
+
+_FETCH_RECORDS = """
+UNWIND $names AS name MATCH (r:Record {name: name}) WHERE r.value IS NOT NULL RETURN [r.name, r.value, r.version] AS row
+"""
+
+
+def _check_assumed_records(seen: SeenRecords, brought: Prefetch, found: Rows) -> None:
+    """Where a record is not as it was assumed to be, the verb is stopped, and it is looked at anew the next time."""
+    now = {name: StoreRecord(name, bytes(value), version) for name, value, version in found}
+    others = [name for name, record in brought.assumed.items() if now.get(name) != record]
+    brought.assumed.clear()
+    for name in others:
+        seen.pop(name, None)
+    if others:
+        raise StaleRecord(*others)
+
+
+def confirm_with_read(seen: SeenRecords, brought: Prefetch, begun: QueryStepsFactory[T]) -> QuerySteps[T]:
+    """A reading, and in the round trip of its first query whether what was assumed is so."""
+    reading = begun()
+    try:
+        query = next(reading)
+        [[rows, found]] = yield join_queries([query, _build_records_query(brought)])
+        _check_assumed_records(seen, brought, found)
+        while True:
+            rows = yield reading.send(rows)
+    except StopIteration as done:
+        answer: T = done.value
+        return answer
+
+
+def confirm_before_write(seen: SeenRecords, brought: Prefetch, begun: QueryStepsFactory[T]) -> QuerySteps[T]:
+    """A writing that is not begun where what was assumed is not so. The driver may begin it again, when it is sure already."""
+    if brought.assumed:
+        yield from confirm_records(seen, brought)
+    return (yield from begun())

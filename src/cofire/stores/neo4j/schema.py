@@ -1,4 +1,4 @@
-"""Schema: the nodes and relationships of a memory on Neo4j, the indexes that find them, and how they come to be.
+"""Nodes, relationships and indexes of the database, schema versions and data migrations.
 
 Every node has a `scope`, but for the three that belong to the whole store (Store, Record, Span) and to nobody's facts (Recall,
 RecallSession, Occasion). Moments are whole microseconds since 1970 (`stores.index.moments`). A property that has nothing to say is absent.
@@ -64,17 +64,22 @@ Bytes are the same as in SQLite, so that both stores decide alike to the last bi
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from cofire.errors import StoreTooNew
+from cofire.index.terms import PackedTerms, add_description_terms, is_tokenised_differently, retokenise_fact
 from cofire.installation import upgrade_command
-from cofire.stores.neo4j.querying import Query, Querying
+from cofire.model import Fact
+from cofire.stores.neo4j import word_statistics
+from cofire.stores.neo4j.cypher import FACT_COLUMNS, CypherQuery, QuerySteps, Row, decode_fact, metadata_properties
+from cofire.text.descriptions import max_term_counts
 
-VERSION = 4
-_FIRST_WITH_ALL_WORDS = 3
-_FIRST_WITH_METADATA_VALUES = 4
-FACT_VECTORS, FACT_WORDS = "cofire_fact_vectors", "cofire_fact_words"
+SCHEMA_VERSION = 4
+_FIRST_VERSION_WITH_ALL_WORDS = 3
+_FIRST_VERSION_WITH_METADATA_VALUES = 4
+VECTOR_INDEX_NAME, FULLTEXT_INDEX_NAME = "cofire_fact_vectors", "cofire_fact_words"
 
-_UNIQUE = (
+_UNIQUE_PROPERTIES = (
     ("Fact", "id"),
     ("Fact", "hash"),
     ("Name", "scope", "name"),
@@ -87,7 +92,7 @@ _UNIQUE = (
     ("Span", "begun"),
     ("Store", "name"),
 )
-_INDEXED = (
+_INDEXED_PROPERTIES = (
     ("Fact", "scope", "hash"),
     ("Fact", "scope", "number"),
     ("Fact", "scope", "told"),
@@ -100,33 +105,33 @@ _INDEXED = (
     ("Occasion", "number"),
     ("Span", "ended"),
 )
-_VECTOR_INDEX = f"""
-CREATE VECTOR INDEX {FACT_VECTORS} IF NOT EXISTS FOR (f:Fact) ON (f.vector)
+_CREATE_VECTOR_INDEX = f"""
+CREATE VECTOR INDEX {VECTOR_INDEX_NAME} IF NOT EXISTS FOR (f:Fact) ON (f.vector)
 OPTIONS {{indexConfig: {{`vector.similarity_function`: 'cosine'}}}}
 """
-_WORD_INDEX = f"""
-CREATE FULLTEXT INDEX {FACT_WORDS} IF NOT EXISTS FOR (f:Fact) ON EACH [f.tokens, f.hinted, f.marks]
+_CREATE_FULLTEXT_INDEX = f"""
+CREATE FULLTEXT INDEX {FULLTEXT_INDEX_NAME} IF NOT EXISTS FOR (f:Fact) ON EACH [f.tokens, f.hinted, f.marks]
 OPTIONS {{indexConfig: {{`fulltext.analyzer`: 'whitespace'}}}}
 """
-OWN_LABELS = frozenset({label for label, *_ in (*_UNIQUE, *_INDEXED)})
+RESERVED_LABELS = frozenset({label for label, *_ in (*_UNIQUE_PROPERTIES, *_INDEXED_PROPERTIES)})
 
 
-def statements() -> list[str]:
+def list_setup_statements() -> list[str]:
     """What makes a database ready, each harmless when it is there already. Each is a transaction of its own."""
     unique = [
-        f"CREATE CONSTRAINT cofire_{_called(label, *parts)} IF NOT EXISTS FOR (n:{label}) REQUIRE ({_listed(parts)}) IS UNIQUE"
-        for label, *parts in _UNIQUE
+        f"CREATE CONSTRAINT cofire_{_format_index_name(label, *parts)} IF NOT EXISTS FOR (n:{label}) REQUIRE ({_format_properties(parts)}) IS UNIQUE"
+        for label, *parts in _UNIQUE_PROPERTIES
     ]
     indexed = [
-        f"CREATE INDEX cofire_{_called(label, *parts)}_order IF NOT EXISTS FOR (n:{label}) ON ({_listed(parts)})"
-        for label, *parts in _INDEXED
+        f"CREATE INDEX cofire_{_format_index_name(label, *parts)}_order IF NOT EXISTS FOR (n:{label}) ON ({_format_properties(parts)})"
+        for label, *parts in _INDEXED_PROPERTIES
     ]
-    return [*unique, *indexed, _VECTOR_INDEX, _WORD_INDEX, "CALL db.awaitIndexes(120)"]
+    return [*unique, *indexed, _CREATE_VECTOR_INDEX, _CREATE_FULLTEXT_INDEX, "CALL db.awaitIndexes(120)"]
 
 
 # What brings a database of an older schema up to the one after it. Each is a statement of its own, in as many transactions as it
 # needs, harmless when it was begun before and not ended.
-_UPGRADES = (
+_UPGRADE_STATEMENTS = (
     (
         1,
         """
@@ -138,36 +143,36 @@ _UPGRADES = (
 )
 
 
-def upgrades(found: int) -> list[str]:
+def list_upgrade_statements(found: int) -> list[str]:
     """What a database of a schema still lacks; nothing where cofire was never before."""
-    return [statement for before, statement in _UPGRADES if 0 < found <= before]
+    return [statement for before, statement in _UPGRADE_STATEMENTS if 0 < found <= before]
 
 
-def lacks_words(found: int) -> bool:
+def has_outdated_words(found: int) -> bool:
     """Whether a database of a schema holds facts whose words were read without elisions and second spellings."""
-    return 0 < found < _FIRST_WITH_ALL_WORDS
+    return 0 < found < _FIRST_VERSION_WITH_ALL_WORDS
 
 
-def lacks_metadata_values(found: int) -> bool:
+def has_missing_metadata_values(found: int) -> bool:
     """Whether a database of a schema holds facts whose metadata filters cannot look up."""
-    return 0 < found < _FIRST_WITH_METADATA_VALUES
+    return 0 < found < _FIRST_VERSION_WITH_METADATA_VALUES
 
 
-def version() -> Querying[int]:
+def fetch_schema_version() -> QuerySteps[int]:
     """The schema that a database has; 0 for one that cofire never saw."""
-    found = yield Query("MATCH (s:Store {name: 'cofire'}) RETURN [s.schema] AS row")
+    found = yield CypherQuery("MATCH (s:Store {name: 'cofire'}) RETURN [s.schema] AS row")
     return int(found[0][0]) if found else 0
 
 
-def mark_ready() -> Querying[None]:
+def write_schema_version() -> QuerySteps[None]:
     """Note which schema a database has."""
-    yield Query("MERGE (s:Store {name: 'cofire'}) SET s.schema = $version", {"version": VERSION})
+    yield CypherQuery("MERGE (s:Store {name: 'cofire'}) SET s.schema = $version", {"version": SCHEMA_VERSION})
 
 
-def refuse_newer(found: int, place: str) -> None:
-    if found > VERSION:
+def reject_newer_schema(found: int, place: str) -> None:
+    if found > SCHEMA_VERSION:
         raise StoreTooNew(
-            f"{place} was written by a newer cofire (schema {found}, this one knows {VERSION}).",
+            f"{place} was written by a newer cofire (schema {found}, this one knows {SCHEMA_VERSION}).",
             way_out=f"Upgrade with: {upgrade_command()}",
         )
 
@@ -180,12 +185,90 @@ def category_label(category: str | None) -> list[str]:
     """
     words = re.findall(r"[^\W_]+", category or "")
     label = "".join(word[:1].upper() + word[1:] for word in words)
-    return [f"{label}_" if label in OWN_LABELS else label] if label else []
+    return [f"{label}_" if label in RESERVED_LABELS else label] if label else []
 
 
-def _called(*parts: str) -> str:
+def _format_index_name(*parts: str) -> str:
     return "_".join(parts).lower()
 
 
-def _listed(parts: list[str]) -> str:
+def _format_properties(parts: list[str]) -> str:
     return ", ".join(f"n.{part}" for part in parts)
+
+
+WORDS_BATCH_SIZE = 500
+
+_FETCH_FACT_WORDS = """
+MATCH (f:Fact) WHERE f.id > $after
+WITH f ORDER BY f.id LIMIT $most
+RETURN [f.id, f.scope, f.text, f.subject, f.tags, f.terms, f.counts, f.places, f.tokens, f.descriptions, f.hinted] AS row ORDER BY f.id
+"""
+_SET_WORDS = f"""
+UNWIND $changes AS change MATCH (f:Fact {{id: change.id}})
+SET f.terms = change.terms, f.counts = change.counts, f.length = f.length + change.added, f.places = change.places,
+  f.tokens = change.tokens, f.hinted = change.hinted
+{word_statistics.MARK_STATISTICS_STALE}
+"""
+_FETCH_STALE_SCOPES = "MATCH (c:WordCount) WHERE c.stale RETURN [c.scope] AS row"
+
+
+def update_words_batch(after: str) -> QuerySteps[str | None]:
+    """Reword the facts that follow an id, in the order of ids; the last id, or None when there are no more."""
+    rows = yield CypherQuery(_FETCH_FACT_WORDS, {"after": after, "most": WORDS_BATCH_SIZE})
+    changes = [change for row in rows if (change := _update_fact_words(row))]
+    if changes:
+        yield CypherQuery(_SET_WORDS, {"changes": changes})
+    return str(rows[-1][0]) if rows else None
+
+
+def recount_stale_scopes() -> QuerySteps[None]:
+    """Count the words of scopes whose facts were reworded, up to where they were counted before."""
+    rows = yield CypherQuery(_FETCH_STALE_SCOPES)
+    yield from word_statistics.adjust_statistics([scope for (scope,) in rows], (), ())
+
+
+def _update_fact_words(row: Row) -> dict[str, Any] | None:
+    id, _, text, subject, tags, terms, counts, places, tokens, descriptions, hinted = row
+    if not is_tokenised_differently(text, subject, *(tags or ()), *(descriptions or ())):
+        return None
+    stored = PackedTerms(bytes(terms), bytes(counts))
+    reworded = retokenise_fact(
+        Fact(id=id, text=text, subject=subject).reading, tags or (), stored, bytes(places or b"")
+    )
+    held = reworded.held if reworded else stored
+    hints = max_term_counts(descriptions or ())
+    held_with_hints = add_description_terms(held, hints) if hints else held
+    if held_with_hints.terms == stored.terms:
+        return None
+    words = dict.fromkeys([*tokens.split(), *(reworded.tokens if reworded else ())])
+    hinted_words = dict.fromkeys([*(hinted or "").split(), *hints])
+    return {
+        "id": id,
+        "terms": held_with_hints.terms,
+        "counts": held_with_hints.counts,
+        "added": reworded.added if reworded else 0,
+        "places": reworded.places if reworded else bytes(places or b""),
+        "tokens": " ".join(words),
+        "hinted": " ".join(hinted_words) or None,
+    }
+
+
+METADATA_BATCH_SIZE = 500
+
+_FETCH_FACTS_WITH_METADATA = f"""
+MATCH (f:Fact) WHERE f.id > $after AND f.metadata IS NOT NULL
+WITH f ORDER BY f.id LIMIT $most RETURN {FACT_COLUMNS} AS row ORDER BY f.id
+"""
+_SET_METADATA_VALUES = "UNWIND $changes AS change MATCH (f:Fact {id: change.id}) SET f += change.parts"
+
+
+def fill_metadata_batch(after: str) -> QuerySteps[str | None]:
+    """Fill in the facts that follow an id, in the order of ids; the last id, or None when there are no more."""
+    rows = yield CypherQuery(_FETCH_FACTS_WITH_METADATA, {"after": after, "most": METADATA_BATCH_SIZE})
+    facts = [decode_fact(row) for row in rows]
+    if not facts:
+        return None
+    yield CypherQuery(
+        _SET_METADATA_VALUES, {"changes": [{"id": one.id, "parts": metadata_properties(one)} for one in facts]}
+    )
+    return facts[-1].id

@@ -1,1 +1,1 @@
-"""The embedded store: one SQLite file through apsw, shared by any number of processes, with an index in memory."""
+"""The SQLite store: one file, shared by any number of processes."""

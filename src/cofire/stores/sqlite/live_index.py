@@ -1,10 +1,10 @@
-"""The live index: the in-memory index of a file, kept in step with what any process writes, and its snapshot in the file."""
+"""The in-memory index kept in step with the file, its adjacency, and the stored snapshot."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from datetime import datetime
 from itertools import chain
 from threading import RLock
@@ -15,29 +15,94 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.embedders.base import StoredModel
-from cofire.model import Where
+from cofire.index import adjacency, snapshot
+from cofire.index.adjacency import Adjacency, StoredEdge
+from cofire.index.columns import Columns, Mask
+from cofire.index.fact_index import FactIndex, IndexRow, is_complete_index_snapshot
+from cofire.index.names import NameEntries
+from cofire.index.timestamps import from_microseconds
+from cofire.model import FactFilter
 from cofire.stores.base import MODEL_RECORD
-from cofire.stores.index import snapshot
-from cofire.stores.index.adjacency import Adjacency
-from cofire.stores.index.columns import Mask
-from cofire.stores.index.index import Index, Row, is_whole
-from cofire.stores.index.moments import moment
-from cofire.stores.index.names import Held
-from cofire.stores.sqlite import edge_feed, hinting, learning, rows
-from cofire.stores.sqlite.connecting import Line, state_of
-from cofire.stores.sqlite.graph_writing import fact_keys
-from cofire.stores.sqlite.hinting import FIRST_VERSION
-from cofire.stores.sqlite.in_bulk import read_once
-from cofire.stores.sqlite.metadata_values import MetadataMatches
-from cofire.stores.sqlite.noting import News, held
-from cofire.stores.sqlite.writing import KEPT_REMOVALS
+from cofire.stores.sqlite import fact_sql, graph_writes, learning
+from cofire.stores.sqlite.bulk import limit_page_cache
+from cofire.stores.sqlite.connections import LockedConnection, read_state
+from cofire.stores.sqlite.fact_writes import MAX_REMOVAL_VERSIONS
+from cofire.stores.sqlite.graph_writes import FIRST_VERSION, fetch_fact_keys
+from cofire.stores.sqlite.index_changes import IndexChanges, build_name_columns
+from cofire.stores.sqlite.metadata_values import MetadataMatchCache
+
+# The parts of the adjacency stand behind those of the index, so that they can be read when they are asked for.
+FIRST_ADJACENCY_PART = 1_000_000
+
+_SELECT_ALL_EDGES = """
+SELECT source, target, kind, weight, confidence, tags, 0 FROM graph_edges WHERE ended IS NULL UNION ALL
+SELECT source, target, kind, weight, confidence, tags, 0 FROM association_edges WHERE ended IS NULL
+"""
+_SELECT_EDGES_SINCE = """
+SELECT source, target, kind, weight, confidence, tags, ended IS NOT NULL FROM graph_edges WHERE version > ?1 UNION ALL
+SELECT source, target, kind, weight, confidence, tags, ended IS NOT NULL FROM association_edges WHERE version > ?1
+"""
+_COUNT_CHANGED_EDGES = """
+SELECT (SELECT count(*) FROM graph_edges WHERE version > ?1) + (SELECT count(*) FROM association_edges WHERE version > ?1)
+"""
+
+
+def read_edges_since(connection: apsw.Connection, version: int) -> AbstractContextManager[Iterator[StoredEdge]]:
+    """Edges that came, changed or ended after a version, read as they are asked for."""
+    return _stream_edges(connection, _SELECT_EDGES_SINCE, version)
+
+
+@contextmanager
+def _stream_edges(connection: apsw.Connection, sql: str, *bound: int) -> Iterator[Iterator[StoredEdge]]:
+    """Edges as they are asked for. A statement that is not read to its end would hold the reader at its moment for as long as somebody
+    keeps the error that broke it off."""
+    with closing(connection.execute(sql, bound)) as found:
+        yield map(StoredEdge._make, found)
+
+
+def load_adjacency(connection: apsw.Connection, epoch: str, columns: Columns) -> Adjacency:
+    """The adjacency as of now: the snapshot's with what changed since, or else made of all edges."""
+    known = connection.execute("SELECT version FROM snapshots WHERE epoch = ?", (epoch,)).get
+    found = None if known is None else _load_adjacency_snapshot(connection, columns)
+    if found is None:
+        with _stream_edges(connection, _SELECT_ALL_EDGES) as edges:
+            return Adjacency(columns, edges)
+    gone = [key for (key,) in connection.execute("SELECT fact FROM removed WHERE version > ?", (known,))]
+    with read_edges_since(connection, known) as edges:
+        found.change(edges, gone, columns)
+    return found
+
+
+def build_adjacency_parts(found: Adjacency, columns: Columns) -> Iterator[tuple[int, bytes]]:
+    """The parts of a snapshot, numbered."""
+    return enumerate(snapshot.split_arrays(found.arrays(columns)), FIRST_ADJACENCY_PART)
+
+
+def has_adjacency_grown(connection: apsw.Connection, version: int, share: float, least: int) -> bool:
+    """Whether more edges changed since the snapshot of this version than a share of those it knows, and than a few."""
+    changed = connection.execute(_COUNT_CHANGED_EDGES, (version,)).get
+    first = connection.execute("SELECT bytes FROM snapshot_parts WHERE part = ?", (FIRST_ADJACENCY_PART,)).get
+    known = (
+        next((one["shape"][0] for one in snapshot.parse_header(first) if one["name"] == "neighbours"), 0)
+        if first
+        else 0
+    )
+    return bool(changed >= least and changed > share * known / 2)
+
+
+def _load_adjacency_snapshot(connection: apsw.Connection, columns: Columns) -> Adjacency | None:
+    sql = "SELECT bytes FROM snapshot_parts WHERE part >= ? ORDER BY part"
+    stored = [part for (part,) in connection.execute(sql, (FIRST_ADJACENCY_PART,))]
+    arrays = snapshot.join_arrays(iter(stored)) if stored else {}
+    return Adjacency.from_arrays(columns, arrays) if adjacency.is_complete_adjacency_snapshot(arrays) else None
+
 
 _log = logging.getLogger("cofire")
 
-SMALLEST_SNAPSHOT = 2_000
+MIN_SNAPSHOT_FACTS = 2_000
 SNAPSHOT_GROWTH = 1.25
 # Who has nothing more to do can make one sooner: the next process has the less to read.
-GROWTH_AT_CLOSE = 1.02
+SNAPSHOT_GROWTH_AT_CLOSE = 1.02
 
 
 class LiveIndex:
@@ -46,19 +111,19 @@ class LiveIndex:
     def __init__(self, *, graph: bool) -> None:
         self._graph = graph
         self._lock = RLock()
-        self._index = Index(None)
+        self._index = FactIndex(None)
         self._scopes: dict[str, int] = {}
         self._epoch = ""
         self._version = -1
         # The last filter that was asked for, and which positions pass it.
-        self._masked: tuple[Where, Mask] | None = None
-        self._metadata = MetadataMatches()
+        self._masked: tuple[FactFilter, Mask] | None = None
+        self._metadata = MetadataMatchCache()
         self._times: dict[tuple[int, ...], tuple[datetime | None, datetime | None]] = {}
         self._adjacency: Adjacency | None = None
         # Up to where the adjacency has followed, and the facts that were removed since.
         self._adjacent = -1
         self._left: list[int] = []
-        self._own: News | None = None
+        self._own: IndexChanges | None = None
         # The reading whose moment the index is at, as connections number them.
         self._moment = 0
 
@@ -72,15 +137,15 @@ class LiveIndex:
         """The epoch and the version of the store that it has followed up to: every change of the store is another version."""
         return self._epoch, self._version
 
-    def expect(self, news: News) -> None:
+    def expect(self, news: IndexChanges) -> None:
         """What this process has just written itself need not be read once more, unless others wrote as well."""
         self._own = news
 
-    def at(self, connection: apsw.Connection, *, wired: bool = True) -> Looking:
+    def at(self, connection: apsw.Connection, *, wired: bool = True) -> LiveIndexRead:
         """The index as of the moment that the connection reads, in a `with`; for one who looks at vectors alone, not `wired`."""
-        return Looking(self, connection, wired=wired)
+        return LiveIndexRead(self, connection, wired=wired)
 
-    def begin_looking(self, connection: apsw.Connection, *, wired: bool) -> Index:
+    def begin_looking(self, connection: apsw.Connection, *, wired: bool) -> FactIndex:
         """Keep others away, and follow up to the moment that the connection reads."""
         self._lock.acquire()
         try:
@@ -107,10 +172,10 @@ class LiveIndex:
                 self._epoch = ""
                 raise
 
-    def admitted(self, connection: apsw.Connection, where: Where) -> Mask:
+    def admitted(self, connection: apsw.Connection, where: FactFilter) -> Mask:
         """Which positions pass a filter; a recall asks several times for the same."""
         if self._masked is None or self._masked[0] is not where:
-            members = None if where.community is None else learning.members(connection, where.community)
+            members = None if where.community is None else learning.fetch_community_members(connection, where.community)
             mask = self._index.admitted(where, self.scope_keys(where.scopes), members)
             for condition in where.metadata:
                 keys = self._metadata.keys(connection, condition, self._version)
@@ -129,11 +194,11 @@ class LiveIndex:
         """The stored edges as of the moment of the index; read when first asked for."""
         columns = self._index.columns
         if self._adjacency is None:
-            self._adjacency = edge_feed.load(connection, self._epoch, columns)
+            self._adjacency = load_adjacency(connection, self._epoch, columns)
         elif self._adjacent != self._version:
             # Kept again only when all is taken in: an interrupt would leave it wrong for good.
             known, self._adjacency = self._adjacency, None
-            with edge_feed.since(connection, self._adjacent) as edges:
+            with read_edges_since(connection, self._adjacent) as edges:
                 known.change(edges, self._left, columns)
             self._adjacency = known
         self._adjacency.make_room(columns)
@@ -165,7 +230,7 @@ class LiveIndex:
         if None not in found:
             return found
         unknown = [id for id, place in zip(ids, found, strict=True) if place is None]
-        located = self._located(fact_keys(connection, unknown))
+        located = self._located(fetch_fact_keys(connection, unknown))
         newly = dict(zip(columns.ids(located), located.tolist(), strict=True))
         return [newly.get(id) if place is None else place for id, place in zip(ids, found, strict=True)]
 
@@ -175,7 +240,9 @@ class LiveIndex:
         if wanted not in self._times:
             columns = self._index.columns
             told = columns["time"][columns["alive"] & np.isin(columns["scope"], wanted)]
-            self._times[wanted] = (moment(int(told.min())), moment(int(told.max()))) if len(told) else (None, None)
+            self._times[wanted] = (
+                (from_microseconds(int(told.min())), from_microseconds(int(told.max()))) if len(told) else (None, None)
+            )
         return self._times[wanted]
 
     def _located(self, keys: dict[str, int]) -> NDArray[np.int32]:
@@ -188,18 +255,18 @@ class LiveIndex:
             return
         # Kept again only when all is taken in.
         self._moment = 0
-        epoch, version = state_of(connection)
+        epoch, version = read_state(connection)
         if epoch == self._epoch and version == self._version:
             self._moment = moment
             return
-        if epoch != self._epoch or not 0 <= version - self._version <= KEPT_REMOVALS:
-            with read_once(connection):
-                self._index, self._version = loaded(connection, epoch, graph=self._graph)
+        if epoch != self._epoch or not 0 <= version - self._version <= MAX_REMOVAL_VERSIONS:
+            with limit_page_cache(connection):
+                self._index, self._version = load_index(connection, epoch, graph=self._graph)
             self._adjacency = None
-            self._metadata = MetadataMatches()
+            self._metadata = MetadataMatchCache()
         news = self._own
         if news is None or (news.epoch, news.since, news.version) != (epoch, self._version, version):
-            news = news_since(connection, self._version, epoch, version)
+            news = read_index_changes(connection, self._version, epoch, version)
         self._index.change(news.changed, news.gone, news.mentions, news.subjects, news.hints, wired=False)
         # A fact that was removed may be back by now.
         back = {row.key for row in news.changed}
@@ -212,34 +279,41 @@ class LiveIndex:
         self._moment = moment
 
 
-def news_since(connection: apsw.Connection, since: int, epoch: str, version: int) -> News:
+def read_index_changes(connection: apsw.Connection, since: int, epoch: str, version: int) -> IndexChanges:
     """The news as of the moment that the connection reads, which is at this version."""
     gone: Any = [key for (key,) in connection.execute("SELECT fact FROM removed WHERE version > ?", (since,))]
-    return _news(connection, since, epoch, version, gone)
+    return _fetch_index_changes(connection, since, epoch, version, gone)
 
 
-def news_of_one_write(connection: apsw.Connection) -> News:
+def read_own_changes(connection: apsw.Connection) -> IndexChanges:
     """What the transaction has written that is about to be kept, and that removes nothing; its pages are still at hand, those of
     other connections are not."""
-    epoch, version = state_of(connection)
-    return _news(connection, version - 1, epoch, version, ())
+    epoch, version = read_state(connection)
+    return _fetch_index_changes(connection, version - 1, epoch, version, ())
 
 
-def _news(connection: apsw.Connection, since: int, epoch: str, version: int, gone: Sequence[int]) -> News:
-    with read_once(connection) if since < FIRST_VERSION else nullcontext():
-        changed = [rows.index_row(row) for row in connection.execute(rows.SELECT_FOR_INDEX, (since,))]
-    hints = hinting.since(connection, since, [row.key for row in changed])
-    return News(epoch, since, version, changed, gone, *_names(connection, since, changed), hints)
+def _fetch_index_changes(
+    connection: apsw.Connection, since: int, epoch: str, version: int, gone: Sequence[int]
+) -> IndexChanges:
+    with limit_page_cache(connection) if since < FIRST_VERSION else nullcontext():
+        changed = [fact_sql.decode_index_row(row) for row in connection.execute(fact_sql.SELECT_INDEX_ROWS, (since,))]
+    hints = graph_writes.read_changed_terms(connection, since, [row.key for row in changed])
+    return IndexChanges(epoch, since, version, changed, gone, *_fetch_name_columns(connection, since, changed), hints)
 
 
-def _names(connection: apsw.Connection, since: int, changed: Sequence[Row]) -> tuple[Held, Held]:
+def _fetch_name_columns(
+    connection: apsw.Connection, since: int, changed: Sequence[IndexRow]
+) -> tuple[NameEntries, NameEntries]:
     """What facts that changed mention, and what they are about."""
     place = {row.key: at for at, row in enumerate(changed)}
-    mentions, subjects = (held(connection.execute(sql, (since,)), place) for sql in (_MENTIONS, _SUBJECTS))
+    mentions, subjects = (
+        build_name_columns(connection.execute(sql, (since,)), place)
+        for sql in (_SELECT_CHANGED_MENTIONS, _SELECT_CHANGED_SUBJECTS)
+    )
     return mentions, subjects
 
 
-class Looking:
+class LiveIndexRead:
     """A look at the live index, in a `with`."""
 
     __slots__ = ("_connection", "_live", "_wired")
@@ -247,87 +321,91 @@ class Looking:
     def __init__(self, live: LiveIndex, connection: apsw.Connection, *, wired: bool) -> None:
         self._live, self._connection, self._wired = live, connection, wired
 
-    def __enter__(self) -> Index:
+    def __enter__(self) -> FactIndex:
         return self._live.begin_looking(self._connection, wired=self._wired)
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         self._live.end_looking()
 
 
-_MENTIONS = """
+_SELECT_CHANGED_MENTIONS = """
 SELECT m.fact, m.name, m.confidence, m.sentences FROM facts f JOIN mentions m ON m.fact = f.key WHERE f.version > ?
 """
-_SUBJECTS = "SELECT s.fact, s.name, s.strength, 0 FROM facts f JOIN subjects s ON s.fact = f.key WHERE f.version > ?"
+_SELECT_CHANGED_SUBJECTS = (
+    "SELECT s.fact, s.name, s.strength, 0 FROM facts f JOIN subjects s ON s.fact = f.key WHERE f.version > ?"
+)
 
 
-def loaded(connection: apsw.Connection, epoch: str, *, graph: bool) -> tuple[Index, int]:
+def load_index(connection: apsw.Connection, epoch: str, *, graph: bool) -> tuple[FactIndex, int]:
     """The index of the snapshot if it is of this epoch, else an empty one; and the version up to which it knows the store."""
     value = connection.execute("SELECT value FROM records WHERE name = ?", (MODEL_RECORD,)).get
     model = StoredModel.decode(value) if value else None
     known = connection.execute("SELECT version FROM snapshots WHERE epoch = ?", (epoch,)).get
     if known is None:
-        return Index(model, graph=graph), 0
+        return FactIndex(model, graph=graph), 0
     sql = "SELECT bytes FROM snapshot_parts WHERE part < ? ORDER BY part"
-    parts = (part for (part,) in connection.execute(sql, (edge_feed.FIRST_PART,)))
-    arrays = snapshot.arrays(parts)
-    if not is_whole(arrays) or (graph and _graph_is_of_no_use(arrays)):
-        return Index(model, graph=graph), 0
-    return Index.from_arrays(model, arrays, graph=graph), known
+    parts = (part for (part,) in connection.execute(sql, (FIRST_ADJACENCY_PART,)))
+    arrays = snapshot.join_arrays(parts)
+    if not is_complete_index_snapshot(arrays) or (graph and _is_graph_unusable(arrays)):
+        return FactIndex(model, graph=graph), 0
+    return FactIndex.from_arrays(model, arrays, graph=graph), known
 
 
-def _graph_is_of_no_use(arrays: dict[str, NDArray[Any]]) -> bool:
+def _is_graph_unusable(arrays: dict[str, NDArray[Any]]) -> bool:
     """Whether a snapshot was made without a graph, or with one in which too many are dead."""
     return not len(arrays["graph"]) or bool(np.count_nonzero(arrays["alive"]) < 0.75 * len(arrays["alive"]))
 
 
-def snapshot_is_due(connection: apsw.Connection, growth: float) -> bool:
+def is_snapshot_due(connection: apsw.Connection, growth: float) -> bool:
     """Whether enough has been learned since the last snapshot to make a new one worth its bytes."""
-    epoch, _ = state_of(connection)
+    epoch, _ = read_state(connection)
     facts = connection.execute("SELECT coalesce(sum(facts), 0) FROM scopes").get
     covered, version = connection.execute("SELECT facts, version FROM snapshots WHERE epoch = ?", (epoch,)).get or (
         0,
         0,
     )
-    if facts < SMALLEST_SNAPSHOT:
+    if facts < MIN_SNAPSHOT_FACTS:
         return False
-    few = min(SMALLEST_SNAPSHOT, (SNAPSHOT_GROWTH - 1) * covered)
-    return bool(facts > max(growth * covered, covered + few)) or edge_feed.has_grown(
-        connection, version, growth - 1, SMALLEST_SNAPSHOT
+    few = min(MIN_SNAPSHOT_FACTS, (SNAPSHOT_GROWTH - 1) * covered)
+    return bool(facts > max(growth * covered, covered + few)) or has_adjacency_grown(
+        connection, version, growth - 1, MIN_SNAPSHOT_FACTS
     )
 
 
-def keep_snapshot_where_due(live: LiveIndex, line: Line) -> None:
+def save_snapshot_if_due(live: LiveIndex, line: LockedConnection) -> None:
     """An index of which much had to be read from the tables, or came since, is kept for the next process; unless others are
     writing, for whom nobody waits."""
     if not live.is_loaded:
         return
     try:
         with line.trying() as connection:
-            if connection is not None and snapshot_is_due(connection, GROWTH_AT_CLOSE):
+            if connection is not None and is_snapshot_due(connection, SNAPSHOT_GROWTH_AT_CLOSE):
                 with live.alone():
-                    keep_snapshot(live, connection)
+                    save_live_index(live, connection)
     except apsw.Error as error:
         _log.warning("The index could not be kept for the next process: %s", error)
 
 
-def keep_snapshot(live: LiveIndex, connection: apsw.Connection) -> None:
+def save_live_index(live: LiveIndex, connection: apsw.Connection) -> None:
     """Keep the index as of this very transaction. What is gone must not be kept, so that one that cannot let go of it is not."""
     with live.at(connection) as index:
         if not index.keeps_the_dead:
             save_snapshot(connection, index, live.adjacency(connection))
 
 
-def drop_snapshot(connection: apsw.Connection) -> None:
+def delete_snapshot(connection: apsw.Connection) -> None:
     """What was removed must not be left in it."""
     connection.execute("DELETE FROM snapshot_parts; DELETE FROM snapshots")
 
 
-def save_snapshot(connection: apsw.Connection, index: Index, edges: Adjacency) -> None:
+def save_snapshot(connection: apsw.Connection, index: FactIndex, edges: Adjacency) -> None:
     """Keep the index, which must be of this very transaction's moment, in place of the older snapshot."""
-    epoch, version = state_of(connection)
-    drop_snapshot(connection)
+    epoch, version = read_state(connection)
+    delete_snapshot(connection)
     parts = 0
-    for number, part in chain(enumerate(snapshot.parts(index.arrays())), edge_feed.parts(edges, index.columns)):
+    for number, part in chain(
+        enumerate(snapshot.split_arrays(index.arrays())), build_adjacency_parts(edges, index.columns)
+    ):
         connection.execute("INSERT INTO snapshot_parts(part, bytes) VALUES (?, ?)", (number, part))
         parts += 1
     connection.execute(

@@ -1,4 +1,4 @@
-"""The SQLite store: the protocol on one file. Reading and writing go over connections of their own; the index proposes."""
+"""The SQLite store: the store protocol on one file."""
 
 from __future__ import annotations
 
@@ -14,76 +14,88 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.dynamics.likeness import centred, centred_cosines
+from cofire.algorithms.vector_similarity import centre_vectors, centred_cosines
 from cofire.embedders.base import StoredModel, Vectors
 from cofire.errors import StoreClosed, StoreNotOpened
-from cofire.model import Change, Edge, Fact, Importance, Link, Past, Record, Where, Written
-from cofire.revising import Taken
+from cofire.index import lookup
+from cofire.index.expansion import ExpansionSeeds, LinkExpander
+from cofire.index.fact_index import NO_SCORED_POSITIONS, FactIndex, ScoredPositions, list_filter_marks
+from cofire.model import (
+    Change,
+    Edge,
+    Fact,
+    FactFilter,
+    FactImportance,
+    FactVersion,
+    Link,
+    RemovedCascade,
+    StoreRecord,
+    WriteResult,
+)
 from cofire.stores.base import (
     INCOMING_RECORD,
     MODEL_RECORD,
-    Conducting,
     EdgeFilter,
-    Evidence,
-    Expansion,
-    Kin,
-    Known,
-    NamePaths,
-    Near,
-    Network,
-    Profile,
+    ExpansionOptions,
+    FactFeatures,
+    FactProfile,
+    KeywordQuery,
+    KnownName,
+    LinkExpansion,
+    NameLinkTable,
+    NearbyFact,
+    NeighbourCandidates,
+    ScopeGraph,
     StoreSize,
-    WordCue,
     WordStatistics,
 )
-from cofire.stores.index import looking
-from cofire.stores.index.index import NOTHING_PROPOSED, Index, Proposed, marks_of
-from cofire.stores.index.links import Asked, Expander
 from cofire.stores.sqlite import (
-    copying_files,
-    counting,
-    graph_reading,
-    kinship,
-    name_reading,
-    past_links,
-    revising,
-    rows,
+    backups,
+    cascade,
+    fact_sql,
+    fact_writes,
+    graph_reads,
+    name_reads,
     schema,
-    taking,
-    vector_reading,
-    writing,
+    vector_reads,
+    word_statistics,
 )
-from cofire.stores.sqlite.carrying import Carrying
-from cofire.stores.sqlite.connecting import IN_MEMORY, Lines, SqliteOptions, connect
-from cofire.stores.sqlite.curating import Curating
-from cofire.stores.sqlite.faults import translated
-from cofire.stores.sqlite.learned import Learning
+from cofire.stores.sqlite.connections import (
+    IN_MEMORY,
+    ConnectionPair,
+    SqliteOptions,
+    SqliteReadTransaction,
+    SqliteStatementRead,
+    open_connections,
+    translate_errors,
+)
+from cofire.stores.sqlite.curation import SqliteCurationMixin
+from cofire.stores.sqlite.index_changes import is_small_change
 from cofire.stores.sqlite.live_index import (
     SNAPSHOT_GROWTH,
     LiveIndex,
-    drop_snapshot,
-    keep_snapshot,
-    keep_snapshot_where_due,
-    news_of_one_write,
-    snapshot_is_due,
+    delete_snapshot,
+    is_snapshot_due,
+    read_own_changes,
+    save_live_index,
+    save_snapshot_if_due,
 )
-from cofire.stores.sqlite.noting import tells_few
-from cofire.stores.sqlite.readings import Glance, Reading
-from cofire.stores.sqlite.recall_log import Shelved
+from cofire.stores.sqlite.recall_log import SqliteLearningMixin, SqliteRecallBuffer
+from cofire.stores.sqlite.transfer import SqliteTransferMixin
 
 __all__ = ["SqliteOptions", "SqliteStore"]
 
 
-class SqliteStore(Carrying, Learning, Curating):
+class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin):
     """Facts in one file. Any number of processes and threads may use it at once."""
 
-    def __init__(self, lines: Lines, options: SqliteOptions) -> None:
+    def __init__(self, lines: ConnectionPair, options: SqliteOptions) -> None:
         self.path = lines.path
-        self._lines: Lines | None = lines
+        self._lines: ConnectionPair | None = lines
         self._options = options
         self._live = LiveIndex(graph=options.index == "usearch")
-        self._counts = counting.Counts()
-        self._unlogged = Shelved()
+        self._counts = word_statistics.SqliteStatisticsCache()
+        self._unlogged = SqliteRecallBuffer()
 
     @classmethod
     def open(cls, path: str, options: SqliteOptions) -> SqliteStore:
@@ -91,13 +103,13 @@ class SqliteStore(Carrying, Learning, Curating):
         if Path(path).is_dir():
             raise StoreNotOpened(f"{path} is a folder.", way_out="Give the path of a file.")
         try:
-            return cls(connect(path, options), options)
+            return cls(open_connections(path, options), options)
         except OSError as error:
             raise StoreNotOpened(
                 f"The store {path} cannot be opened: {error}.", way_out="Give a place where a file may be written."
             ) from error
 
-    def write(self, change: Change, expects: Mapping[str, int]) -> Written:
+    def write(self, change: Change, expects: Mapping[str, int]) -> WriteResult:
         if change.removals or change.put_back:
             written = self._write_and_count(change, expects)
             self._open_lines().settle(patient=False)
@@ -105,99 +117,101 @@ class SqliteStore(Carrying, Learning, Curating):
         if change.recount:
             return self._write_and_count(change, expects)
         with self._writing() as connection:
-            written, news = writing.apply(connection, change, expects)
-            if news is None and tells_few(change):
-                news = news_of_one_write(connection)
+            written, news = fact_writes.apply_change(connection, change, expects)
+            if news is None and is_small_change(change):
+                news = read_own_changes(connection)
         if news:
             self._live.expect(news)
         return written
 
-    def taken(self, ids: Sequence[str]) -> Taken:
+    def taken(self, ids: Sequence[str]) -> RemovedCascade:
         with self._reading() as connection:
-            return taking.taken(connection, ids)
+            return cascade.collect_cascade(connection, ids)
 
-    def history(self, id: str) -> list[Past]:
+    def history(self, id: str) -> list[FactVersion]:
         with self._reading() as connection:
-            return revising.history(connection, id)
+            return fact_writes.read_history(connection, id)
 
     def recognise(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
         with self._glancing() as connection:
-            return writing.recognised(connection, hashes)
+            return fact_writes.find_ids_by_hash(connection, hashes)
 
     def read(self, ids: Sequence[str]) -> list[Fact | None]:
         keys = self._live.keys_of(ids) if ids else None
         with self._glancing() as connection:
-            facts = {} if keys is None else rows.facts_at(connection, keys)
+            facts = {} if keys is None else fact_sql.fetch_facts_by_key(connection, keys)
             # Those that are unknown here may be there; and in a file that was restored others have the keys.
             if missing := [id for id in ids if id not in facts]:
-                facts |= rows.facts(connection, missing)
+                facts |= fact_sql.fetch_facts(connection, missing)
         return [facts.get(id) for id in ids]
 
-    def scan(self, where: Where, limit: int, before: str | None) -> list[Fact]:
-        clause, bound = rows.condition(where)
+    def scan(self, where: FactFilter, limit: int, before: str | None) -> list[Fact]:
+        clause, bound = fact_sql.build_where_clause(where)
         if before is not None:
             clause, bound = f"{clause} AND f.id < ?", [*bound, before]
         with self._glancing() as connection:
-            found = connection.execute(f"{rows.SELECT} WHERE {clause} ORDER BY f.id DESC LIMIT ?", (*bound, limit))
-            return [rows.fact(row) for row in found]
+            found = connection.execute(
+                f"{fact_sql.SELECT_FACTS} WHERE {clause} ORDER BY f.id DESC LIMIT ?", (*bound, limit)
+            )
+            return [fact_sql.decode_fact(row) for row in found]
 
-    def nearest(self, vector: Vectors, k: int, where: Where, candidates: int) -> Sequence[str]:
+    def nearest(self, vector: Vectors, k: int, where: FactFilter, candidates: int) -> Sequence[str]:
         with self._reading() as connection, self._live.at(connection) as index:
             return index.best(self._nearest(connection, index, vector, where, max(k, candidates)), k)
 
-    def alike(self, vector: Vectors, k: int, where: Where, candidates: int, least: float) -> list[Near]:
+    def alike(self, vector: Vectors, k: int, where: FactFilter, candidates: int, least: float) -> list[NearbyFact]:
         # Marks are looked up among words.
-        with self._reading() as connection, self._live.at(connection, wired=bool(marks_of(where))) as index:
+        with self._reading() as connection, self._live.at(connection, wired=bool(list_filter_marks(where))) as index:
             near = self._nearest(connection, index, vector, where, max(k, candidates))
             found = index.best(near.at_least(least), k)
-            return vector_reading.near(connection, index, found) if found else []
+            return vector_reads.fetch_nearby_facts(connection, index, found) if found else []
 
     def _nearest(
-        self, connection: apsw.Connection, index: Index, vector: Vectors, where: Where, candidates: int
-    ) -> Proposed:
+        self, connection: apsw.Connection, index: FactIndex, vector: Vectors, where: FactFilter, candidates: int
+    ) -> ScoredPositions:
         if index.model is None:
-            return NOTHING_PROPOSED
+            return NO_SCORED_POSITIONS
         wanted = index.columns.size if self._options.index == "exact" else candidates
-        asked = centred(vector, index.model.mean)
+        asked = centre_vectors(vector, index.model.mean)
         positions = index.nearest(asked, self._live.admitted(connection, where), wanted)
-        stored = vector_reading.rows_at(connection, index, positions)
-        return Proposed(positions, centred_cosines(stored, asked, index.model.mean))
+        stored = vector_reads.fetch_vector_rows(connection, index, positions)
+        return ScoredPositions(positions, centred_cosines(stored, asked, index.model.mean))
 
-    def matching(self, cue: WordCue, k: int, where: Where) -> Sequence[str]:
+    def matching(self, cue: KeywordQuery, k: int, where: FactFilter) -> Sequence[str]:
         with self._reading() as connection, self._live.at(connection) as index:
             return index.best(index.matching(cue, self._live.admitted(connection, where), k), k)
 
-    def timely(self, spans: Sequence[tuple[datetime, datetime]], k: int, where: Where) -> Sequence[str]:
+    def timely(self, spans: Sequence[tuple[datetime, datetime]], k: int, where: FactFilter) -> Sequence[str]:
         with self._reading() as connection, self._live.at(connection) as index:
-            positions = looking.closest_in_time(index, spans, self._live.admitted(connection, where), k)
+            positions = lookup.find_closest_in_time(index, spans, self._live.admitted(connection, where), k)
             return index.columns.spelled(positions)
 
-    def admitted(self, ids: Sequence[str], where: Where) -> Sequence[str]:
+    def admitted(self, ids: Sequence[str], where: FactFilter) -> Sequence[str]:
         with self._reading() as connection, self._live.at(connection) as index:
             positions = self._live.positions(connection, ids)
             return index.columns.spelled(positions[self._live.admitted(connection, where)[positions]])
 
-    def weigh(self, ids: Sequence[str], words: Sequence[str], reach: int, near: int) -> Evidence:
+    def weigh(self, ids: Sequence[str], words: Sequence[str], reach: int, near: int) -> FactFeatures:
         with self._reading() as connection, self._live.at(connection) as index:
             positions = self._live.positions(connection, ids)
-            return looking.evidence(
+            return lookup.build_features(
                 index,
                 positions,
                 words,
                 ids=ids,
                 reach=reach,
                 near=near,
-                stored=lambda rows: vector_reading.rows_at(connection, index, rows),
+                stored=lambda rows: vector_reads.fetch_vector_rows(connection, index, rows),
             )
 
     def places(self, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.int64]:
         with self._reading() as connection, self._live.at(connection) as index:
             keys = self._live.keys_of(ids)
             if keys is None:
-                asked = Asked.among(tuple(ids), self._live.places(connection, ids))
+                asked = ExpansionSeeds.among(tuple(ids), self._live.places(connection, ids))
                 keys = np.zeros(len(ids), np.int64)
                 keys[asked.rows] = index.columns["key"][asked.positions]
-            return name_reading.places(connection, keys, words, index.placed)
+            return name_reads.fetch_sentence_bits(connection, keys, words, index.placed)
 
     def voices(self, scopes: Sequence[str], words: Sequence[str]) -> frozenset[str]:
         with self._reading() as connection, self._live.at(connection) as index:
@@ -205,22 +219,22 @@ class SqliteStore(Carrying, Learning, Curating):
 
     def tags(self, scopes: Sequence[str], names: Sequence[str]) -> frozenset[str]:
         with self._glancing() as connection:
-            return name_reading.tags(connection, scopes, names)
+            return name_reads.find_existing_tags(connection, scopes, names)
 
-    def known(self, names: Sequence[str], where: Where, most: int) -> list[Known]:
+    def known(self, names: Sequence[str], where: FactFilter, most: int) -> list[KnownName]:
         with self._reading() as connection, self._live.at(connection) as index:
             admitted, scopes = self._live.admitted(connection, where), self._live.scope_keys(where.scopes) or ()
-            return name_reading.known(connection, index, admitted, names, scopes=scopes, most=most)
+            return name_reads.find_known_names(connection, index, admitted, names, scopes=scopes, most=most)
 
     def speaking(self, scope: str, names: Mapping[str, Sequence[str]], most: int, anew: bool) -> dict[str, list[str]]:
         with self._reading() as connection, self._live.at(connection) as index:
-            return name_reading.speaking(connection, index, scope, names, most, anew=anew)
+            return name_reads.find_unmarked_mentions(connection, index, scope, names, most, anew=anew)
 
-    def paths(self, ids: Sequence[str], where: Where, common: int, most: int) -> NamePaths:
+    def paths(self, ids: Sequence[str], where: FactFilter, common: int, most: int) -> NameLinkTable:
         with self._reading() as connection, self._live.at(connection) as index:
             seeds = self._live.positions(connection, list(dict.fromkeys(ids)))
-            found = looking.paths(index, seeds, self._live.admitted(connection, where), common, most)
-            return name_reading.named(connection, index, found, index.spelled)
+            found = lookup.find_name_paths(index, seeds, self._live.admitted(connection, where), common, most)
+            return name_reads.decode_name_links(connection, index, found, index.spelled)
 
     def statistics(self, scopes: Sequence[str], words: Sequence[str]) -> WordStatistics:
         with self._reading() as connection, self._live.at(connection) as index:
@@ -228,74 +242,78 @@ class SqliteStore(Carrying, Learning, Curating):
             times = self._live.times(scopes)
             return self._counts.read(connection, scopes, words, dimension, self._live.state, times=times)
 
-    def record(self, name: str) -> Record | None:
+    def record(self, name: str) -> StoreRecord | None:
         with self._glancing() as connection:
             found = connection.execute("SELECT value, version FROM records WHERE name = ?", (name,)).fetchone()
-        return Record(name, found[0], found[1]) if found else None
+        return StoreRecord(name, found[0], found[1]) if found else None
 
     def unembedded(self, model: bytes, limit: int) -> list[Fact]:
         with self._reading() as connection:
             wanted = StoredModel.decode(model).model
             lacking = "1"
             for name, table in ((MODEL_RECORD, "vectors"), (INCOMING_RECORD, "vectors_incoming")):
-                if writing.model_of(connection, name) == wanted:
+                if fact_writes.read_model(connection, name) == wanted:
                     lacking += f" AND NOT EXISTS (SELECT 1 FROM {table} WHERE fact = f.key)"
-            found = connection.execute(f"{rows.SELECT} WHERE {lacking} ORDER BY f.id LIMIT ?", (limit,))
-            return [rows.fact(row) for row in found]
+            found = connection.execute(f"{fact_sql.SELECT_FACTS} WHERE {lacking} ORDER BY f.id LIMIT ?", (limit,))
+            return [fact_sql.decode_fact(row) for row in found]
 
     def edges(self, wanted: EdgeFilter, limit: int) -> list[Edge]:
         with self._reading() as connection:
-            return graph_reading.edges(connection, wanted, limit)
+            return graph_reads.fetch_edges(connection, wanted, limit)
 
     def links(self, id: str, limit: int) -> list[Link]:
         with self._reading() as connection:
-            return graph_reading.links(connection, id, limit)
+            return graph_reads.fetch_links(connection, id, limit)
 
     def waiting(self, scopes: Sequence[str] | None, limit: int) -> list[Fact]:
         with self._glancing() as connection:
-            return graph_reading.waiting(connection, scopes, limit)
+            return graph_reads.fetch_inbox(connection, scopes, limit)
 
-    def kin(self, ids: Sequence[str], k: int, sharing: int) -> Kin:
+    def kin(self, ids: Sequence[str], k: int, sharing: int) -> NeighbourCandidates:
         with self._reading() as connection:
-            held = writing.record_value(connection, MODEL_RECORD)
-            return kinship.kin(connection, StoredModel.decode(held) if held else None, ids, k, sharing)
+            held = fact_writes.read_record_value(connection, MODEL_RECORD)
+            return vector_reads.find_neighbour_candidates(
+                connection, StoredModel.decode(held) if held else None, ids, k, sharing
+            )
 
-    def profiles(self, ids: Sequence[str]) -> list[Profile]:
+    def profiles(self, ids: Sequence[str]) -> list[FactProfile]:
         with self._glancing() as connection:
-            return graph_reading.profiles(connection, ids)
+            return graph_reads.fetch_profiles(connection, ids)
 
-    def expand(self, ids: Sequence[str], conducting: Conducting, least: NDArray[np.float64] | None = None) -> Expansion:
+    def expand(
+        self, ids: Sequence[str], conducting: ExpansionOptions, least: NDArray[np.float64] | None = None
+    ) -> LinkExpansion:
         with self._reading() as connection, self._live.at(connection) as index:
             if conducting.where.as_of is not None:
-                return past_links.expand(connection, self._live, index, ids, conducting)
+                return graph_reads.expand_as_of(connection, self._live, index, ids, conducting)
             asked = self._asked(connection, index, ids)
             edges, admitted = self._live.adjacency(connection), self._live.admitted(connection, conducting.where)
-            expander = Expander(
-                index, edges, admitted, lambda keys: name_reading.spelled(connection, keys, index.spelled)
+            expander = LinkExpander(
+                index, edges, admitted, lambda keys: name_reads.decode_names(connection, keys, index.spelled)
             )
             return expander.expand(asked, conducting, least)
 
-    def _asked(self, connection: apsw.Connection, index: Index, ids: Sequence[str]) -> Asked:
+    def _asked(self, connection: apsw.Connection, index: FactIndex, ids: Sequence[str]) -> ExpansionSeeds:
         if index.columns.stand(ids):
-            return Asked.standing(ids)
+            return ExpansionSeeds.standing(ids)
         wanted = tuple(dict.fromkeys(ids))
-        return Asked.among(wanted, self._live.places(connection, wanted))
+        return ExpansionSeeds.among(wanted, self._live.places(connection, wanted))
 
-    def network(self, scope: str) -> Network:
+    def network(self, scope: str) -> ScopeGraph:
         with self._reading() as connection:
-            return graph_reading.network(connection, scope)
+            return graph_reads.fetch_scope_graph(connection, scope)
 
-    def importance(self, ids: Sequence[str]) -> dict[str, Importance]:
+    def importance(self, ids: Sequence[str]) -> dict[str, FactImportance]:
         with self._glancing() as connection:
-            return graph_reading.importance(connection, ids)
+            return graph_reads.fetch_importance(connection, ids)
 
     def descriptions(self, id: str) -> list[str]:
         with self._glancing() as connection:
-            return graph_reading.descriptions(connection, id)
+            return graph_reads.fetch_descriptions(connection, id)
 
     def active_hours(self) -> float:
         with self._glancing() as connection:
-            return graph_reading.active_hours(connection)
+            return graph_reads.fetch_active_hours(connection)
 
     def size(self) -> StoreSize:
         with self._reading() as connection:
@@ -309,7 +327,7 @@ class SqliteStore(Carrying, Learning, Curating):
             waiting = connection.execute("SELECT count(*) FROM facts WHERE inbox").get
             held: Any = connection.execute("SELECT name, facts FROM scopes WHERE facts > 0 ORDER BY name")
             scopes = dict(held)
-            details = {"sqlite": apsw.sqlite_lib_version(), "schema": str(schema.version_of(connection))}
+            details = {"sqlite": apsw.sqlite_lib_version(), "schema": str(schema.read_schema_version(connection))}
         return StoreSize(facts, archived, embedded, edges, mentions, waiting, scopes, self._bytes(), self.path, details)
 
     def together(self, questions: Sequence[Callable[[], Any]]) -> list[Any]:
@@ -320,8 +338,8 @@ class SqliteStore(Carrying, Learning, Curating):
         if path == IN_MEMORY or Path(path).exists():
             found = "is no file" if path == IN_MEMORY else "exists already"
             raise StoreNotOpened(f"{path} {found}.", way_out="Give the name of a new file.")
-        with self._glancing() as connection, translated(path):
-            copying_files.copy(connection, path)
+        with self._glancing() as connection, translate_errors(path):
+            backups.copy_database(connection, path)
 
     def write_anew(self) -> None:
         """What SQLite moves within a page it leaves where it was, until the page is written over."""
@@ -341,41 +359,48 @@ class SqliteStore(Carrying, Learning, Curating):
         if lines is not None:
             try:
                 if lines.writer is not None and self.path != IN_MEMORY:
-                    keep_snapshot_where_due(self._live, lines.writer)
+                    save_snapshot_if_due(self._live, lines.writer)
             finally:
                 lines.close()
 
-    def _write_and_count(self, change: Change, expects: Mapping[str, int]) -> Written:
+    def _write_and_count(self, change: Change, expects: Mapping[str, int]) -> WriteResult:
         """Counting looks at the index as of this transaction. Nobody else may look until it is kept; if it is not, all is read anew."""
         with self._writing() as connection, self._live.alone():
-            written, _ = writing.apply(connection, change, expects)
+            written, _ = fact_writes.apply_change(connection, change, expects)
             if written.removed:
-                drop_snapshot(connection)
+                delete_snapshot(connection)
             with self._live.at(connection) as index:
                 for scope in written.sizes if change.removals or change.put_back else ():
-                    counting.count_again(connection, index, writing.scope_key(connection, scope))
+                    word_statistics.refresh_counted_scope(
+                        connection, index, fact_writes.ensure_scope_key(connection, scope)
+                    )
                 for scope in change.recount:
-                    counting.recount(connection, index, writing.scope_key(connection, scope), change.sample)
-                if snapshot_is_due(connection, SNAPSHOT_GROWTH):
-                    keep_snapshot(self._live, connection)
-            sizes = {name: writing.size(connection, writing.scope_key(connection, name)) for name in written.sizes}
+                    word_statistics.recount_scope(
+                        connection, index, fact_writes.ensure_scope_key(connection, scope), change.sample
+                    )
+                if is_snapshot_due(connection, SNAPSHOT_GROWTH):
+                    save_live_index(self._live, connection)
+            sizes = {
+                name: fact_writes.read_scope_size(connection, fact_writes.ensure_scope_key(connection, name))
+                for name in written.sizes
+            }
             connection.execute("COMMIT")
             return replace(written, sizes=sizes)
 
-    def _glancing(self) -> Reading:
-        return Glance(self._open_lines().reader, self.path)
+    def _glancing(self) -> SqliteReadTransaction:
+        return SqliteStatementRead(self._open_lines().reader, self.path)
 
-    def _reading(self) -> Reading:
-        return Reading(self._open_lines().reader, self.path)
+    def _reading(self) -> SqliteReadTransaction:
+        return SqliteReadTransaction(self._open_lines().reader, self.path)
 
     @contextmanager
     def _writing(self) -> Iterator[apsw.Connection]:
         line = self._open_lines().for_writing()
-        with translated(self.path), self._unlogged.leaving() as leaving, line.writing() as connection:
+        with translate_errors(self.path), self._unlogged.leaving() as leaving, line.writing() as connection:
             self._unlogged.write(connection, leaving)
             yield connection
 
-    def _open_lines(self) -> Lines:
+    def _open_lines(self) -> ConnectionPair:
         if self._lines is None:
             raise StoreClosed(f"The store {self.path} was closed.", way_out="Open the memory again.")
         if self._lines.are_of_another_process:
@@ -393,5 +418,5 @@ class SqliteStore(Carrying, Learning, Curating):
         return sum(os.path.getsize(file + end) for end in ("", "-wal") if os.path.exists(file + end))
 
 
-def _listed(values: Sequence[Any]) -> Any:
+def _to_carray(values: Sequence[Any]) -> Any:
     return apsw.carray(tuple(values))

@@ -1,0 +1,1 @@
+"""Pure functions on numbers and arrays, each with its equation and source."""

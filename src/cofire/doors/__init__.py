@@ -1,1 +1,0 @@
-"""Doors: the ways into memory from outside. They open it, ask it, and show what it says."""

@@ -1,0 +1,1 @@
+"""Measure recall quality on evaluation sets, beside baselines."""

@@ -1,0 +1,1 @@
+"""The in-memory index: columns, postings, quantised vectors, adjacency, snapshots, and the native code."""

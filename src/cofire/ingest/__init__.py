@@ -1,0 +1,1 @@
+"""Readers of conversations and documents."""

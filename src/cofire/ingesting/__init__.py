@@ -1,1 +1,0 @@
-"""Ingesting: conversations and documents become facts. Pure but for reading files; knows no store."""

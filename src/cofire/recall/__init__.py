@@ -1,0 +1,1 @@
+"""Recall: from a question to ranked facts, one stage a module."""

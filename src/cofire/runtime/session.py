@@ -1,0 +1,305 @@
+"""Open a store, embedder and settings as a session in which verbs run."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from hashlib import blake2b
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeVar
+
+import platformdirs
+
+from cofire.embedders.adapters import wrap_embedder
+from cofire.embedders.base import Embedder
+from cofire.embedders.factory import create_embedder
+from cofire.errors import InvalidInput, StoreNotOpened
+from cofire.ids import IdGenerator
+from cofire.installation import install_command
+from cofire.model import StoreRecord
+from cofire.runtime.background import BackgroundCurator, BackgroundDreamer
+from cofire.runtime.effects import RunContext, Steps, run_optimistically
+from cofire.runtime.runner import run_steps, run_steps_async
+from cofire.settings.dependencies import describe_effects
+from cofire.settings.sources import default_store, load_settings
+from cofire.settings.table import (
+    CURATE_EVERY_HOURS,
+    DREAM_AFTER_FACTS,
+    DREAM_AFTER_MINUTES,
+    EMBEDDER_NAME,
+    READING_READER,
+    SEMANTIC_INDEX,
+    SETTINGS_RECORD,
+    STORE_ANSWER_SECONDS,
+    STORE_BUSY_SECONDS,
+    STORE_SYNCHRONOUS,
+    Settings,
+)
+from cofire.stores.base import Store
+from cofire.stores.journal_file import Journal
+from cofire.stores.neo4j.connection import Auth, Neo4jOptions
+from cofire.stores.receipt_files import ReceiptFolder
+from cofire.stores.sqlite.connections import IN_MEMORY, SqliteOptions
+from cofire.stores.sqlite.store import SqliteStore
+from cofire.stores.store_location import is_server_url, strip_credentials
+from cofire.text.reader_factory import create_reader as choose_reader
+from cofire.verbs import validation
+from cofire.verbs.curate import curate
+from cofire.verbs.dream import dream
+from cofire.verbs.embedding_model import check_model
+
+T = TypeVar("T")
+
+FROM_SETTINGS = "from settings"
+NO_EMBEDDER = "none"
+
+_ID_GENERATOR = IdGenerator()
+_log = logging.getLogger("cofire")
+
+
+@dataclass(frozen=True)
+class MemorySession:
+    """An open memory: the world its verbs run in, and its settings, which follow the store's own."""
+
+    world: RunContext
+    call: Mapping[str, object]
+    _layered: dict[bytes | None, Settings] = field(default_factory=dict)
+    _dreamers: list[BackgroundDreamer | BackgroundCurator] = field(default_factory=list)
+    _twins: list[Store] = field(default_factory=list)
+
+    def settings(self, record: StoreRecord | None) -> Settings:
+        """All settings, given the store's own. File and environment are read once."""
+        value = record.value if record else None
+        if value not in self._layered:
+            self._layered[value] = load_settings(record=value, call=self.call)
+        return self._layered[value]
+
+    def informed(self, verb: Callable[[Settings], Steps[T]]) -> Steps[T]:
+        """A verb begun with the settings that hold at this moment, whoever changed them."""
+        return (yield from run_optimistically(SETTINGS_RECORD, lambda record: verb(self.settings(record))))
+
+    def in_session(self, session: str) -> MemorySession:
+        """The same, with recalls of another session."""
+        return replace(self, world=replace(self.world, session=validation.parse_name(session, "session", InvalidInput)))
+
+    def tend_in_background(self, settings: Settings) -> None:
+        """Begin to dream and to curate by itself, if the settings say when. Threads call, so they have a store that answers them."""
+        dreams, curates = settings[DREAM_AFTER_FACTS] or settings[DREAM_AFTER_MINUTES], settings[CURATE_EVERY_HOURS]
+        if not dreams and not curates:
+            return
+        world = self._callable_world()
+        if dreams:
+            self._dream_in_background(world, settings)
+        if curates:
+            self._curate_in_background(world, curates)
+
+    def _dream_in_background(self, world: RunContext, settings: Settings) -> None:
+        dreamer = BackgroundDreamer(
+            waiting=lambda: world.store.size().waiting,
+            dream=lambda: run_steps(self.informed(lambda now: dream(None, now)), world),
+            clock=world.clock,
+            after_facts=settings[DREAM_AFTER_FACTS],
+            after_minutes=settings[DREAM_AFTER_MINUTES],
+        )
+        self._dreamers.append(dreamer)
+        dreamer.start()
+
+    def _curate_in_background(self, world: RunContext, hours: float) -> None:
+        curator = BackgroundCurator(
+            curate=lambda: run_steps(self.informed(lambda now: curate(False, now)), world),
+            clock=world.clock,
+            every_hours=hours,
+        )
+        self._dreamers.append(curator)
+        curator.start()
+
+    def _callable_world(self) -> RunContext:
+        if not self.world.store_awaits:
+            return self.world
+        awaiting: Any = self.world.store
+        self._twins.append(awaiting.blocking())
+        return replace(self.world, store=self._twins[-1])
+
+    def close(self) -> None:
+        self._rest()
+        self.world.store.close()
+        if self.world.embedder is not None:
+            self.world.embedder.close()
+
+    async def aclose(self) -> None:
+        """Let go of everything; a store that awaits is awaited, the rest is done in a thread."""
+        if not self.world.store_awaits:
+            return await asyncio.to_thread(self.close)
+        await asyncio.to_thread(self._rest)
+        store: Any = self.world.store
+        await store.close()
+        if self.world.embedder is not None:
+            await asyncio.to_thread(self.world.embedder.close)
+
+    def _rest(self) -> None:
+        for dreamer in self._dreamers:
+            dreamer.close()
+        for twin in self._twins:
+            twin.close()
+
+
+@dataclass(frozen=True)
+class SessionOptions:
+    """All that is needed to open a memory, now or later."""
+
+    store: Any
+    embedder: Embedder | str | None
+    settings: Mapping[str, object]
+    clock: Callable[[], datetime] | None
+    reembedding: bool
+    session: str | None = None
+    auth: Auth | None = None
+
+    def open(self) -> MemorySession:
+        """Open the store, choose the embedder, and refuse a pair that does not belong together."""
+        store = open_store(self.store, load_settings(record=None, call=self.settings), self.auth)
+        try:
+            opened = self._furnished(store, store.record(SETTINGS_RECORD))
+            if not self.reembedding:
+                run_steps(check_model(), opened.world)
+            opened.tend_in_background(opened.settings(store.record(SETTINGS_RECORD)))
+            return opened
+        except BaseException:
+            if store is not self.store:
+                store.close()
+            raise
+
+    async def aopen(self) -> MemorySession:
+        """The same for programs that await. A store on a server is awaited from its first question on, another opens in a thread."""
+        if not is_server_url(place := _normalise_location(self.store)):
+            return await asyncio.to_thread(self.open)
+        options = make_neo4j_options(load_settings(record=None, call=self.settings))
+        store: Any = await _import_neo4j_stores().AsyncNeo4jStore.open(place, options, self.auth)
+        try:
+            record = await store.record(SETTINGS_RECORD)
+            opened = await asyncio.to_thread(self._furnished, store, record)
+            if not self.reembedding:
+                await run_steps_async(check_model(), opened.world)
+            await asyncio.to_thread(opened.tend_in_background, opened.settings(record))
+            return opened
+        except BaseException:
+            await store.close()
+            raise
+
+    def _furnished(self, store: Store, record: StoreRecord | None) -> MemorySession:
+        settings = load_settings(record=record.value if record else None, call=self.settings)
+        for name, effect in describe_effects(self.settings, settings).items():
+            _log.warning("%s: %s", name, effect)
+        embedder = choose_embedder(self.embedder, settings)
+        reader, journal = choose_reader(settings[READING_READER]), Journal(companion_path(store, ".snapshots"))
+        world = RunContext(
+            store,
+            embedder,
+            _require_time_zone(self.clock or _utc_now),
+            _ID_GENERATOR.mint,
+            reader,
+            journal=journal,
+            session=self._session(),
+        )
+        world = replace(world, receipts=ReceiptFolder(companion_path(store, ".receipts")))
+        if not world.receipts.is_empty:
+            world.receipts.sweep(world.clock())
+        return MemorySession(world, self.settings)
+
+    def _session(self) -> str | None:
+        return validation.parse_name(self.session, "session", InvalidInput)
+
+
+def open_store(place: Any, settings: Settings, auth: Auth | None = None) -> Store:
+    """A store from a path or a URL, or a store that is open already."""
+    where = _normalise_location(place)
+    if not isinstance(where, str):
+        store: Store = where
+        return store
+    if not where.strip() or "\x00" in where:
+        raise StoreNotOpened(f"{where!r} is no path.", way_out="Give the path of a file, or leave the store out.")
+    if is_server_url(where):
+        served: Store = _import_neo4j_stores().Neo4jStore.open(where, make_neo4j_options(settings), auth)
+        return served
+    if "://" in where:
+        schemes = "neo4j://, neo4j+s://, bolt:// or bolt+s://"
+        raise StoreNotOpened(
+            f"No store can be opened at {strip_credentials(where)}.",
+            way_out=f"Give the path of a file, or the URL of a Neo4j server: {schemes}.",
+        )
+    return SqliteStore.open(where, make_sqlite_options(settings))
+
+
+def _normalise_location(place: Any) -> Any:
+    """Where a store is, as text; or the store itself, if it is open already."""
+    if place is None:
+        return default_store()
+    if isinstance(place, str) or hasattr(place, "__fspath__"):
+        return str(place)
+    if not hasattr(place, "record"):
+        raise StoreNotOpened(f"{type(place).__name__} is no store.", way_out="Give the path of a file, or a URL.")
+    return place
+
+
+def _import_neo4j_stores() -> Any:
+    """The stores on a server, loaded when the first one is opened: most have none, and not the package."""
+    try:
+        return import_module("cofire.stores.neo4j.store")
+    except ModuleNotFoundError as error:
+        if error.name != "neo4j":
+            raise
+        raise StoreNotOpened(
+            "A store on Neo4j needs its driver, which is not installed.",
+            way_out=f"Install it with: {install_command('neo4j')}",
+        ) from error
+
+
+def companion_path(store: Store, ending: str) -> Path | None:
+    """The folder for what is kept beside a store: next to a file, and for a server among the user's own data, by its address."""
+    path, server = getattr(store, "path", None), getattr(store, "place", None)
+    if server:
+        called = blake2b(server.encode(), digest_size=12).hexdigest()
+        return Path(platformdirs.user_data_dir("cofire")) / "servers" / f"{called}{ending}"
+    # Wherever a link to the store stands, or this process goes later.
+    return Path(f"{Path(path).resolve()}{ending}") if path and path != IN_MEMORY else None
+
+
+def make_sqlite_options(settings: Settings) -> SqliteOptions:
+    return SqliteOptions(settings[STORE_BUSY_SECONDS], settings[STORE_SYNCHRONOUS], settings[SEMANTIC_INDEX])
+
+
+def make_neo4j_options(settings: Settings) -> Neo4jOptions:
+    return Neo4jOptions(settings[STORE_BUSY_SECONDS], settings[STORE_ANSWER_SECONDS])
+
+
+def choose_embedder(given: Embedder | str | None, settings: Settings) -> Embedder | None:
+    """The embedder given, or the one that a name or the settings describe; None is the mode without vectors."""
+    if given is None:
+        return None
+    if not isinstance(given, str):
+        return wrap_embedder(given)
+    name = settings[EMBEDDER_NAME] if given == FROM_SETTINGS else given
+    return None if name == NO_EMBEDDER else create_embedder(name)
+
+
+def _require_time_zone(clock: Callable[[], datetime]) -> Callable[[], datetime]:
+    """A clock that refuses to tell a time without its zone, which no other time could be compared with."""
+
+    def now() -> datetime:
+        told: object = clock()
+        if isinstance(told, datetime) and told.tzinfo is not None:
+            return told
+        raise InvalidInput(
+            f"The clock says {told!r}, which is no time with a time zone.",
+            way_out="Give a clock as in clock=lambda: datetime.now(UTC).",
+        )
+
+    return now
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,1 @@
+"""All settings: their table, sources, presets and the constants of the ranking."""

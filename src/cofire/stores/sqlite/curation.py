@@ -1,0 +1,336 @@
+"""Curation in SQL: decay, pruning, archiving, superseding, reviews and usage."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from itertools import chain
+from typing import Any
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from cofire.algorithms import decay
+from cofire.index.timestamps import DISTANT_PAST, from_microseconds, to_microseconds
+from cofire.model import Change, EdgeCounts
+from cofire.stores.curation_protocol import (
+    NO_CURATION,
+    SIMILARITY_KINDS,
+    ContradictionReview,
+    DecayedEdge,
+    DecayRule,
+    DecaySummary,
+    FactUsage,
+    GraphHealth,
+    Supersession,
+)
+from cofire.stores.edge_kinds import BEHAVIOURAL_TABLE, EDGE_KINDS, STRUCTURAL_TABLE
+from cofire.stores.rules import MICROSECONDS_PER_DAY, DecayedEdges, EdgeStrengths, decay_edges
+
+EDGES_PER_BATCH = 50_000
+
+KeyArray = NDArray[np.int64]
+
+# What fades, of which table, by which column, and when it was last strengthened or seen.
+_DECAY_COLUMNS = {
+    "weight": (BEHAVIOURAL_TABLE, "weight", "strengthened"),
+    "confidence": (STRUCTURAL_TABLE, "confidence", "observed"),
+}
+
+
+def write_curation(connection: apsw.Connection, change: Change, version: int) -> EdgeCounts:
+    """Everything of a change that belongs to curation. The counts are of edges that faded and ended."""
+    curation = change.curation
+    if change.archive or curation.because:
+        _archive_facts(connection, change, version)
+    if curation == NO_CURATION:
+        return EdgeCounts()
+    for old, new in curation.restored:
+        _undo_supersede(connection, old, new, version)
+    for one in curation.superseded:
+        _supersede_fact(connection, one, version)
+    _write_reviews(connection, curation.reviews)
+    faded = [_apply_decay(connection, fade, change.now, version) for fade in curation.fades]
+    pruned = 0 if curation.prune is None else _prune_weak_edges(connection, curation.prune, change.now, version)
+    return EdgeCounts(0, sum(one for one, _ in faded), sum(gone for _, gone in faded) + pruned)
+
+
+def _archive_facts(connection: apsw.Connection, change: Change, version: int) -> None:
+    connection.executemany(
+        "UPDATE facts SET archived = ?1, version = ?2 WHERE id = ?3 AND archived <> ?1",
+        [(int(out), version, id) for id, out in change.archive.items()],
+    )
+    connection.executemany(
+        "INSERT OR REPLACE INTO archived_because(fact, reason, at) SELECT key, '', ? FROM facts WHERE id = ?",
+        [(to_microseconds(change.now), id) for id in change.archive],
+    )
+    connection.executemany(
+        "INSERT OR REPLACE INTO archived_because(fact, reason, at) SELECT key, ?, ? FROM facts WHERE id = ? AND archived",
+        [(reason, to_microseconds(change.now), id) for id, reason in change.curation.because.items()],
+    )
+
+
+def _supersede_fact(connection: apsw.Connection, one: Supersession, version: int) -> None:
+    """What the older fact was valid until, before any took its place, is kept with each of them, for the way back."""
+    connection.execute(_INSERT_SUPERSEDED, (one.old, one.new))
+    connection.execute(
+        "UPDATE facts SET valid_until = min(?1, coalesce(valid_until, ?1)), version = ?2 WHERE id = ?3",
+        (to_microseconds(one.until), version, one.old),
+    )
+
+
+_INSERT_SUPERSEDED = """
+INSERT OR IGNORE INTO superseded(old, new, valid_until) SELECT a.key, b.key,
+  (SELECT CASE count(*) WHEN 0 THEN a.valid_until WHEN count(valid_until) THEN max(valid_until) END
+   FROM superseded WHERE old = a.key)
+FROM facts a, facts b WHERE a.id = ? AND b.id = ?
+"""
+
+
+def _undo_supersede(connection: apsw.Connection, old: str, new: str, version: int) -> None:
+    """The older fact is valid as long as before any other took its place."""
+    row = connection.execute(
+        "DELETE FROM superseded WHERE old = (SELECT key FROM facts WHERE id = ?) "
+        "AND new = (SELECT key FROM facts WHERE id = ?) RETURNING old, valid_until",
+        (old, new),
+    ).fetchone()
+    if row is None:
+        return
+    key, *kept = row
+    kept += [end for (end,) in connection.execute("SELECT valid_until FROM superseded WHERE old = ?", (key,))]
+    first = None if None in kept else max(kept)
+    connection.execute("UPDATE superseded SET valid_until = ? WHERE old = ?", (first, key))
+    connection.execute("UPDATE facts SET valid_until = ?, version = ? WHERE key = ?", (first, version, key))
+
+
+def _write_reviews(connection: apsw.Connection, reviews: Sequence[ContradictionReview]) -> None:
+    connection.executemany(
+        "INSERT INTO reviews(old, new, why, state) SELECT a.key, b.key, ?3, ?4 FROM facts a, facts b "
+        "WHERE a.id = ?1 AND b.id = ?2 ON CONFLICT (old, new) DO UPDATE SET state = excluded.state "
+        "WHERE excluded.state <> 'open'",
+        [(one.old, one.new, one.why, one.state) for one in reviews],
+    )
+
+
+def _apply_decay(connection: apsw.Connection, fade: DecayRule, now: datetime, version: int) -> tuple[int, int]:
+    """How many edges faded, and how many ended."""
+    table, column, _ = _DECAY_COLUMNS[fade.by]
+    changed = gone = 0
+    for aged in _compute_decay(connection, fade, now):
+        kept = np.flatnonzero(~aged.ends)
+        connection.executemany(
+            f"UPDATE {table} SET {column} = ?, anchor = ?, anchored = ?, version = {version:d} WHERE key = ?",
+            zip(*(part[kept].tolist() for part in (aged.after, aged.anchors, aged.since, aged.keys)), strict=True),
+        )
+        _end_edges(connection, table, aged.keys[aged.ends], now, version)
+        changed, gone = changed + len(kept), gone + len(aged.keys) - len(kept)
+    return changed, gone
+
+
+def _end_edges(connection: apsw.Connection, table: str, keys: KeyArray, now: datetime, version: int) -> None:
+    if len(keys):
+        connection.execute(
+            f"UPDATE {table} SET ended = ?, version = ? WHERE key IN (SELECT value FROM carray(?))",
+            (to_microseconds(now), version, apsw.carray(np.ascontiguousarray(keys))),
+        )
+
+
+def _compute_decay(connection: apsw.Connection, fade: DecayRule, now: datetime) -> Iterator[DecayedEdges]:
+    """Edges whose weight or confidence is less by now than what is written, a portion at a time."""
+    table, column, seen = _DECAY_COLUMNS[fade.by]
+    kinds = tuple(name for name, kind in EDGE_KINDS.items() if kind.fades == fade.by and kind.table == table)
+    days = fetch_active_days(connection) if fade.clock == "use" else None
+    sql, last = _SELECT_DECAYING_EDGES.format(table=table, column=column, since=f"coalesce({seen}, created)"), 0
+    unsaid = 1.0 if fade.by == "confidence" else None
+    before = MICROSECONDS_PER_DAY * (1 + decay.last_day_before_grace(decay.day_number(now), fade.grace, in_use=days))
+    pinned = apsw.carray(_fetch_pinned_keys(connection))
+    while rows := connection.execute(
+        sql, (last, apsw.carray(kinds), pinned, unsaid, EDGES_PER_BATCH, before)
+    ).fetchall():
+        last = int(rows[-1][0])  # type: ignore[arg-type]
+        written = np.fromiter(chain.from_iterable(rows), np.float64).reshape(-1, 4)
+        keys, since = written[:, 0].astype(np.int64), written[:, 3].astype(np.int64)
+        aged = decay_edges(EdgeStrengths(keys, written[:, 1], written[:, 2], since), fade, now, days)
+        if len(aged.keys):
+            yield aged
+
+
+# An anchor that was taken before the edge was last strengthened holds no more: what is written is the anchor then.
+_SELECT_DECAYING_EDGES = """
+SELECT key, coalesce({column}, ?4), CASE WHEN anchored = {since} THEN anchor ELSE coalesce({column}, ?4) END, {since}
+FROM {table}
+WHERE key > ?1 AND ended IS NULL AND {since} < ?6 AND origin <> 'user' AND coalesce({column}, ?4) IS NOT NULL
+  AND kind IN (SELECT value FROM carray(?2))
+  AND source NOT IN (SELECT value FROM carray(?3)) AND target NOT IN (SELECT value FROM carray(?3))
+ORDER BY key LIMIT ?5
+"""
+
+
+def _fetch_pinned_keys(connection: apsw.Connection) -> Any:
+    """The keys of pinned facts, whose edges stay as they are; one that nobody has where there are none."""
+    return array("q", [-1, *(key for (key,) in connection.execute("SELECT key FROM facts WHERE pinned"))])
+
+
+def fetch_active_days(connection: apsw.Connection) -> list[int]:
+    spans = connection.execute("SELECT begun, ended FROM active_spans")
+    return sorted(
+        {
+            day
+            for begun, ended in spans
+            for day in range(begun // MICROSECONDS_PER_DAY, ended // MICROSECONDS_PER_DAY + 1)
+        }
+    )
+
+
+_FROM_WEAK_EDGES = """
+FROM graph_edges e WHERE e.ended IS NULL AND e.origin <> 'user' AND e.weight < ? AND e.kind IN (SELECT value FROM carray(?))
+  AND e.source NOT IN (SELECT value FROM carray(?3)) AND e.target NOT IN (SELECT value FROM carray(?3))
+"""
+
+
+def _prune_weak_edges(connection: apsw.Connection, threshold: float, now: datetime, version: int) -> int:
+    found = connection.execute(
+        "SELECT e.key" + _FROM_WEAK_EDGES,
+        (threshold, apsw.carray(SIMILARITY_KINDS), apsw.carray(_fetch_pinned_keys(connection))),
+    )
+    keys = np.array([key for (key,) in found], np.int64)
+    _end_edges(connection, STRUCTURAL_TABLE, keys, now, version)
+    return len(keys)
+
+
+class SqliteCurationMixin:
+    """What curation asks of a store in a file."""
+
+    def _reading(self) -> AbstractContextManager[apsw.Connection]:
+        raise NotImplementedError
+
+    def _write_log(self) -> None:
+        raise NotImplementedError
+
+    def fading(self, fade: DecayRule, now: datetime, examples: int) -> DecaySummary:
+        with self._reading() as connection:
+            changed = gone = 0
+            shown: list[DecayedEdge] = []
+            for aged in _compute_decay(connection, fade, now):
+                changed, gone = changed + int((~aged.ends).sum()), gone + int(aged.ends.sum())
+                shown += _build_examples(connection, _DECAY_COLUMNS[fade.by][0], aged, examples - len(shown))
+        return DecaySummary(changed, gone, tuple(shown))
+
+    def weak(self, threshold: float, examples: int) -> DecaySummary:
+        with self._reading() as connection:
+            bound = (threshold, apsw.carray(SIMILARITY_KINDS), apsw.carray(_fetch_pinned_keys(connection)))
+            count = connection.execute("SELECT count(*)" + _FROM_WEAK_EDGES, bound).get
+            ends = "SELECT (SELECT id FROM facts WHERE key = e.source), (SELECT id FROM facts WHERE key = e.target), "
+            found: Any = connection.execute(
+                f"{ends} e.kind, e.weight {_FROM_WEAK_EDGES} ORDER BY e.key LIMIT {examples:d}", bound
+            )
+            return DecaySummary(0, count, tuple(DecayedEdge(a, b, kind, weight, None) for a, b, kind, weight in found))
+
+    def usage(self) -> list[FactUsage]:
+        self._write_log()
+        with self._reading() as connection:
+            return [
+                FactUsage(
+                    id, category, bool(pinned), _decode_time(stored), _decode_time(used), importance, success, size
+                )
+                for id, category, pinned, stored, used, importance, success, size in connection.execute(_SELECT_USAGE)
+            ]
+
+    def active_days(self) -> list[int]:
+        with self._reading() as connection:
+            return fetch_active_days(connection)
+
+    def health(self) -> GraphHealth:
+        with self._reading() as connection:
+            facts = _fetch_column(connection, "SELECT key FROM facts INDEXED BY facts_by_version")
+            hidden = _fetch_column(connection, "SELECT key FROM facts WHERE archived")
+            names = _fetch_column(connection, "SELECT key FROM names")
+            edges = [
+                _fetch_pairs(connection, _SELECT_EDGE_ENDS.format(table))
+                for table in (STRUCTURAL_TABLE, BEHAVIOURAL_TABLE)
+            ]
+            held = _fetch_pairs(connection, "SELECT fact, name FROM mentions UNION SELECT fact, name FROM subjects")
+        linked = np.concatenate([*(ends.ravel() for ends in edges), _find_name_sharers(held)])
+        lost = [~np.isin(ends, facts) for ends in (*edges, held[:, :1])] + [~np.isin(held[:, 1], names)]
+        return GraphHealth(
+            int((~np.isin(facts, np.concatenate([linked, hidden]))).sum()), sum(int(one.sum()) for one in lost)
+        )
+
+    def changed_facts(self, since: datetime | None) -> list[str]:
+        with self._reading() as connection:
+            rows = connection.execute(
+                _SELECT_CHANGED_FACTS, (DISTANT_PAST if since is None else to_microseconds(since),)
+            )
+            return [str(id) for (id,) in rows]
+
+    def reviews(self, open_only: bool) -> list[ContradictionReview]:
+        sql = "SELECT a.id, b.id, r.why, r.state FROM reviews r JOIN facts a ON a.key = r.old JOIN facts b ON b.key = r.new"
+        with self._reading() as connection:
+            clause = "WHERE r.state = 'open'" if open_only else ""
+            return [ContradictionReview(*row) for row in connection.execute(f"{sql} {clause} ORDER BY a.id, b.id")]
+
+    def archived_because(self, ids: Sequence[str]) -> Mapping[str, str]:
+        with self._reading() as connection:
+            found: Any = connection.execute(_SELECT_ARCHIVE_REASONS, (apsw.carray(tuple(ids)),)) if ids else ()
+            return dict(found)
+
+
+def _fetch_column(connection: apsw.Connection, sql: str) -> KeyArray:
+    found: Any = connection.execute(sql)
+    return np.fromiter((key for (key,) in found), np.int64)
+
+
+def _fetch_pairs(connection: apsw.Connection, sql: str) -> KeyArray:
+    found: Any = connection.execute(sql)
+    return np.fromiter(chain.from_iterable(found), np.int64).reshape(-1, 2)
+
+
+def _find_name_sharers(held: KeyArray) -> KeyArray:
+    """The facts that hold a name which another holds too."""
+    _, which, counts = np.unique(held[:, 1], return_inverse=True, return_counts=True)
+    return np.asarray(held[counts[which] > 1, 0], np.int64)
+
+
+def _build_examples(connection: apsw.Connection, table: str, aged: DecayedEdges, most: int) -> list[DecayedEdge]:
+    sql = (
+        f"SELECT a.id, b.id, e.kind FROM {table} e JOIN facts a ON a.key = e.source JOIN facts b ON b.key = e.target "
+        "WHERE e.key = ?"
+    )
+    shown = []
+    for at in range(min(most, len(aged.keys))):
+        ends: Any = connection.execute(sql, (int(aged.keys[at]),)).fetchone()
+        source, target, kind = ends
+        shown.append(DecayedEdge(source, target, kind, float(aged.before[at]), aged.left(at)))
+    return shown
+
+
+def _decode_time(number: int) -> datetime:
+    found = from_microseconds(number)
+    assert found is not None, "a fact knows when it was stored and used"
+    return found
+
+
+# A reason that is empty says that somebody archived the fact by hand, or brought it back then.
+_SELECT_ARCHIVE_REASONS = """
+SELECT f.id, b.reason FROM carray(?) c CROSS JOIN facts f ON f.id = c.value JOIN archived_because b ON b.fact = f.key
+WHERE f.archived AND b.reason <> ''
+"""
+_SELECT_USAGE = """
+SELECT f.id, f.category, f.pinned, f.stored_at,
+  max(f.stored_at, coalesce(f.reinforced_at, 0), coalesce(b.at, 0), coalesce(
+    (SELECT max(r.at) FROM recall_log_facts l JOIN recall_log r ON r.key = l.recall WHERE l.fact = f.key), 0)),
+  coalesce(i.pagerank, 0.0),
+  (1.0 + coalesce(u.helped, 0)) / (2.0 + coalesce(u.helped, 0) + coalesce(u.hurt, 0)),
+  octet_length(f.text) + coalesce(octet_length(v.vector), 0)
+FROM facts f LEFT JOIN fact_importance i ON i.fact = f.key LEFT JOIN vectors v ON v.fact = f.key
+LEFT JOIN fact_use u ON u.fact = f.key LEFT JOIN archived_because b ON b.fact = f.key WHERE NOT f.archived ORDER BY f.id
+"""
+_SELECT_EDGE_ENDS = "SELECT source, target FROM {} WHERE ended IS NULL"
+_SELECT_CHANGED_FACTS = """
+SELECT id FROM facts WHERE NOT archived
+  AND (max(stored_at, coalesce(reinforced_at, stored_at)) >= ?1 OR key IN (SELECT fact FROM fact_history WHERE until >= ?1))
+ORDER BY id
+"""

@@ -1,0 +1,1 @@
+"""What texts say: words, names, subjects, dates, causes and contradictions."""

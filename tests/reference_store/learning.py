@@ -1,0 +1,242 @@
+"""Learning from use in dictionaries: recall log, use counts, judged recalls, lessons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from threading import RLock
+from typing import Any
+
+from cofire.algorithms import reinforcement
+from cofire.model import Change, Edge, EdgeCounts, Fact, FactImportance
+from cofire.stores.learning_protocol import (
+    HEBBIAN_KIND,
+    MAX_JUDGED_RECALLS,
+    USE_ORIGIN,
+    CommunityMembers,
+    EdgeAdjustment,
+    FeedbackCounts,
+    JudgedRecall,
+    LoggedRecall,
+    RecallLogOptions,
+)
+from tests.reference_store.graph import ReferenceGraph
+
+FactsById = Mapping[str, Fact]
+FactPair = tuple[str, str]
+
+
+@dataclass
+class ReferenceLearningState:
+    """All that use has left behind. `sessions` has a name and an end each; `exposed` a pair's count and last session.
+
+    `occasions` are the ids of judged recalls in their order; `judged` tells by fact, again by fact, and by occasion whether it stood
+    first there, and 1 or -1 where it helped or hurt.
+    """
+
+    uses: dict[str, FeedbackCounts] = field(default_factory=dict)
+    shown: dict[str, LoggedRecall] = field(default_factory=dict)
+    sessions: list[tuple[str | None, datetime]] = field(default_factory=list)
+    exposed: dict[FactPair, tuple[int, int]] = field(default_factory=dict)
+    occasions: list[str] = field(default_factory=list)
+    judged: dict[tuple[str, str, str], tuple[bool, int]] = field(default_factory=dict)
+
+    def copy(self) -> ReferenceLearningState:
+        return ReferenceLearningState(**{name: kept.copy() for name, kept in vars(self).items()})
+
+    def forget(self, id: str) -> None:
+        self.uses.pop(id, None)
+        self.exposed = {pair: seen for pair, seen in self.exposed.items() if id not in pair}
+        self.judged = {key: said for key, said in self.judged.items() if key[0] != id}
+
+
+def _drop_forgotten(shown: LoggedRecall, facts: FactsById) -> LoggedRecall:
+    """What was shown, without what was forgotten since; that comes back with the fact."""
+    ways = {
+        fact: tuple(way for way in led if way.source in facts and way.target in facts)
+        for fact, led in shown.ways.items()
+        if fact in facts
+    }
+    kept = {fact: led for fact, led in ways.items() if led}
+    return replace(shown, ids=tuple(id for id in shown.ids if id in facts), ways=kept)
+
+
+def log_recall(
+    learning: ReferenceLearningState, shown: LoggedRecall, keeping: RecallLogOptions
+) -> list[EdgeAdjustment]:
+    """Keep what was shown, and return what that teaches."""
+    learning.shown[shown.id] = shown
+    for id in list(learning.shown)[: -keeping.most]:
+        del learning.shown[id]
+    if keeping.rule == "documented":
+        return [
+            EdgeAdjustment(a, b, HEBBIAN_KIND, reinforcement.HEBBIAN_STEP)
+            for a, b in reinforcement.list_id_pairs(shown.ids)
+        ]
+    return _count_exposures(learning, shown, keeping) if keeping.rule == "earned" else []
+
+
+def _count_exposures(
+    learning: ReferenceLearningState, shown: LoggedRecall, keeping: RecallLogOptions
+) -> list[EdgeAdjustment]:
+    session = _find_session(learning, shown, timedelta(minutes=keeping.idle_minutes))
+    earned = []
+    for pair in reinforcement.list_id_pairs(shown.ids[: reinforcement.COUNTED_RANKS]):
+        times, last = learning.exposed.get(pair, (0, -1))
+        learning.exposed[pair] = (times + 1, session) if session > last else (times, last)
+        if learning.exposed[pair][0] >= reinforcement.MIN_DISTINCT_SESSIONS:
+            del learning.exposed[pair]
+            earned.append(EdgeAdjustment(*pair, HEBBIAN_KIND, reinforcement.HEBBIAN_STEP))
+    return earned
+
+
+def _find_session(learning: ReferenceLearningState, shown: LoggedRecall, idle: timedelta) -> int:
+    """The number of the session that is going on under this name; after a pause it is another."""
+    for number in range(len(learning.sessions) - 1, -1, -1):
+        name, ended = learning.sessions[number]
+        if name == shown.session:
+            if shown.at - ended > idle:
+                break
+            learning.sessions[number] = name, max(ended, shown.at)
+            return number
+    learning.sessions.append((shown.session, shown.at))
+    return len(learning.sessions) - 1
+
+
+def write_learning(
+    learning: ReferenceLearningState, web: ReferenceGraph, facts: FactsById, change: Change
+) -> EdgeCounts:
+    """Everything of a change that use has taught."""
+    for id, more in change.uses.items():
+        if id in facts:
+            learning.uses[id] = learning.uses.get(id, FeedbackCounts()).and_again(more)
+    for one in change.occasions:
+        store_judged_recall(learning, facts, one)
+    return apply_lessons(web, facts, change.lessons, change.now)
+
+
+def store_judged_recall(learning: ReferenceLearningState, facts: FactsById, one: JudgedRecall) -> None:
+    """Keep a judged recall; what was said of it before holds as far as nothing else is said now. The oldest go."""
+    if one.id not in learning.occasions:
+        learning.occasions.append(one.id)
+    for id in (one.first | one.helped | one.hurt) & facts.keys():
+        _, before = learning.judged.get((id, id, one.id), (False, 0))
+        verdict = (id in one.helped) - (id in one.hurt)
+        learning.judged[id, id, one.id] = id in one.first, verdict or before
+    for gone in learning.occasions[:-MAX_JUDGED_RECALLS]:
+        learning.occasions.remove(gone)
+        learning.judged = {key: said for key, said in learning.judged.items() if key[2] != gone}
+
+
+def find_similar_recalls(learning: ReferenceLearningState, ids: Sequence[str], limit: int) -> list[JudgedRecall]:
+    """Those that had at least two of these facts at their first places, those with most of them and then the newest first."""
+    every = [_build_judged_recall(learning, id) for id in reversed(learning.occasions)]
+    found = [one for one in every if len(one.first & set(ids)) > 1]
+    return sorted(found, key=lambda one: -len(one.first & set(ids)))[:limit]
+
+
+def _build_judged_recall(learning: ReferenceLearningState, id: str) -> JudgedRecall:
+    said = {fact: said for (fact, _, occasion), said in learning.judged.items() if occasion == id}
+    return JudgedRecall(
+        id,
+        frozenset(fact for fact, (first, _) in said.items() if first),
+        frozenset(fact for fact, (_, verdict) in said.items() if verdict > 0),
+        frozenset(fact for fact, (_, verdict) in said.items() if verdict < 0),
+    )
+
+
+def apply_lessons(
+    web: ReferenceGraph, facts: FactsById, lessons: Iterable[EdgeAdjustment], now: datetime
+) -> EdgeCounts:
+    """Strengthen and weaken edges. What is not there is left out, but for hebbian edges that grow."""
+    outcomes = [_apply_lesson(web, facts, lesson, now) for lesson in lessons]
+    return EdgeCounts(outcomes.count("new"), outcomes.count("changed"))
+
+
+def _apply_lesson(web: ReferenceGraph, facts: FactsById, lesson: EdgeAdjustment, now: datetime) -> str:
+    one, other = facts.get(lesson.source), facts.get(lesson.target)
+    if one is None or other is None or one.scope != other.scope:
+        return "gone"
+    there, back = (one.id, other.id, lesson.kind), (other.id, one.id, lesson.kind)
+    edge = web.edges.get(there) or web.edges.get(back)
+    if edge is None:
+        return _create_hebbian_edge(web, one, other, lesson, now)
+    if not reinforcement.is_adjustable(edge.origin, step=lesson.step):
+        return "same"
+    web.edges[edge.source, edge.target, edge.kind] = replace(
+        edge,
+        weight=reinforcement.adjust_weight(edge.weight, step=lesson.step),
+        confidence=reinforcement.adjust_confidence(edge.confidence, step=lesson.step),
+        co_access_count=edge.co_access_count + (lesson.step > 0),
+        strengthened=now if lesson.step > 0 else edge.strengthened,
+    )
+    if lesson.step > 0:
+        web.care.seen((edge.source, edge.target, edge.kind), now)
+    return "changed"
+
+
+def _create_hebbian_edge(web: ReferenceGraph, one: Fact, other: Fact, lesson: EdgeAdjustment, now: datetime) -> str:
+    if lesson.kind != HEBBIAN_KIND or lesson.step <= 0:
+        return "gone"
+    lesson, tags = lesson.turned(), tuple(sorted(set(one.tags) & set(other.tags)))
+    ends = (lesson.source, lesson.target)
+    edge = Edge(*ends, HEBBIAN_KIND, lesson.step, None, tags, USE_ORIGIN, co_access_count=1, strengthened=now)
+    web.edges[edge.source, edge.target, edge.kind] = edge
+    web.care.seen((edge.source, edge.target, edge.kind), now)
+    return "new"
+
+
+def list_communities(
+    facts: FactsById, rated: Mapping[str, FactImportance], scopes: Sequence[str] | None, limit: int, most: int
+) -> list[CommunityMembers]:
+    """Communities, the largest first, each with its most central facts."""
+    members: dict[tuple[str, int], list[FactImportance]] = {}
+    for one in rated.values():
+        fact = facts[one.fact]
+        if not fact.archived and (scopes is None or fact.scope in scopes):
+            members.setdefault((fact.scope, one.community), []).append(one)
+    found = [
+        CommunityMembers(
+            scope, number, len(ones), tuple(one.fact for one in sorted(ones, key=_centrality_sort_key)[:most])
+        )
+        for (scope, number), ones in members.items()
+    ]
+    return sorted(found, key=lambda one: (-one.size, one.scope, one.number))[:limit]
+
+
+def _centrality_sort_key(one: FactImportance) -> tuple[float, str]:
+    return -one.pagerank, one.fact
+
+
+class ReferenceLearningMixin:
+    """What use asks of a store in dictionaries."""
+
+    _lock: RLock
+
+    def _open(self) -> Any:
+        raise NotImplementedError
+
+    def log(self, shown: LoggedRecall, keeping: RecallLogOptions) -> None:
+        with self._lock:
+            shelf = self._open()
+            shelf.web.use(shown.at, keeping.idle_minutes)
+            before = dict(shelf.web.edges)
+            apply_lessons(shelf.web, shelf.facts, log_recall(shelf.learning, shown, keeping), shown.at)
+            shelf.web.date_edges(before, shelf.facts, shown.at)
+
+    def shown(self, id: str) -> LoggedRecall | None:
+        shelf = self._open()
+        found: LoggedRecall | None = shelf.learning.shown.get(id)
+        return _drop_forgotten(found, shelf.facts) if found else None
+
+    def uses(self, ids: Sequence[str]) -> dict[str, FeedbackCounts]:
+        uses = self._open().learning.uses
+        return {id: uses[id] for id in ids if id in uses}
+
+    def occasions(self, ids: Sequence[str], limit: int) -> list[JudgedRecall]:
+        return find_similar_recalls(self._open().learning, ids, limit)
+
+    def groups(self, scopes: Sequence[str] | None, limit: int, most: int) -> list[CommunityMembers]:
+        shelf = self._open()
+        return list_communities(shelf.facts, shelf.web.importance, scopes, limit, most)
