@@ -47,7 +47,7 @@ from cofire.evaluation.store_setup import (
 from cofire.settings.ranking import LinkBounds, RankingConstants, current_constants, override_constants
 from cofire.settings.table import ENTITY_WEIGHT
 
-FILE = PACKAGE_FOLDER / "ranking.toml"
+FILE = PACKAGE_FOLDER / "settings" / "ranking.toml"
 
 # What users connect by hand is in no set, so that nothing can be learned about it.
 NOT_FITTED = "wired"

@@ -252,7 +252,7 @@ class AsyncMemory:
             lambda settings: draw_graph(ids, GraphRequest(scope, kind, limit, depth, community, where))
         )
 
-    @streaming_method("Exploration")
+    @streaming_method("ExploreResult")
     def explore(
         self, ids: str | Iterable[str] | None = None, **asked: Unpack[ExploreOptions]
     ) -> StreamingResult[ExploreResult, SeedExploration]:

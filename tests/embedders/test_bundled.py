@@ -35,8 +35,8 @@ def test_the_model_is_known_before_it_is_loaded() -> None:
 def test_making_one_loads_no_runtime() -> None:
     program = """
 import sys
-from cofire.embedders.bundled import Bundled
-embedder = Bundled()
+from cofire.embedders.bundled import BundledEmbedder
+embedder = BundledEmbedder()
 embedder.model, embedder.mean, embedder.resting
 print("onnxruntime" in sys.modules)
 embedder.embed(["text"], "fact")

@@ -87,9 +87,9 @@ def test_an_incomplete_name_gets_its_form(name: str) -> None:
 def test_choosing_loads_no_runtime_and_no_http() -> None:
     program = """
 import sys
-from cofire.embedders.factory import embedder_for
+from cofire.embedders.factory import create_embedder
 for name in ("bundled", "openai:m", "ollama:m", "sentence-transformers:m", "fastembed:m"):
-    embedder_for(name)
+    create_embedder(name)
 print(sorted({"onnxruntime", "httpx", "sentence_transformers", "fastembed", "torch"} & set(sys.modules)))
 """
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -35,14 +35,14 @@ SHARES = (0.0, 0.2, 0.5, 1 / 3, 1.0)
 
 # Bounds so small that a few facts go beyond them.
 SMALL = (
-    (live_index, "SMALLEST_SNAPSHOT", 4),
-    (adjacency, "MOST_CHANGED", 6),
-    (adjacency, "MANY", 4),
-    (adjacency, "TOGETHER", 3),
-    (adjacency, "CROWDED", 3),
-    *((module, "MOST_NAMED", 5) for module in (expansion, graph)),
-    *((module, "MOST_LINKED", 2) for module in (expansion, graph)),
-    (expansion, "FOREMOST", 3),
+    (live_index, "MIN_SNAPSHOT_FACTS", 4),
+    (adjacency, "MAX_OVERLAY_LINKS", 6),
+    (adjacency, "MAX_SINGLE_EDGES", 4),
+    (adjacency, "EDGES_PER_BATCH", 3),
+    (adjacency, "MASK_THRESHOLD", 3),
+    *((module, "MAX_NAME_HOLDERS", 5) for module in (expansion, graph)),
+    *((module, "MAX_LINKS_PER_NAME", 2) for module in (expansion, graph)),
+    (expansion, "HOLDERS_PER_NAME", 3),
 )
 
 shares = some.sampled_from(SHARES)
@@ -273,13 +273,13 @@ WRITE = """
 import sys
 from tests.conftest import sqlite_store
 from tests.stores.making import NOW
-from cofire.model import Change, Edge, NewEdge
+from cofire.model import Change, Edge, EdgeWrite
 from pathlib import Path
 store = sqlite_store(Path(sys.argv[1]))
 for line in sys.stdin:
     what, source, target = line.split()
     edge = Edge(source, target, "supports", 0.5, 1.0)
-    change = {"connect": {"edges": (NewEdge(edge),)}, "end": {"ended": (edge,)}, "forget": {"removals": (target,)}}[what]
+    change = {"connect": {"edges": (EdgeWrite(edge),)}, "end": {"ended": (edge,)}, "forget": {"removals": (target,)}}[what]
     store.write(Change(now=NOW, **change), {})
     print("done", flush=True)
 """

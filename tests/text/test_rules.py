@@ -39,12 +39,12 @@ HOSTILE = [
 READ_HOSTILE = """
 import sys
 from cofire.model import Fact
-from cofire.text.name_candidates import ngrams
+from cofire.text.name_candidates import extract_ngrams
 from cofire.text.rule_reader import RuleReader
 for part in sys.argv[1:]:
     text = (part * 100_000)[:100_000]
     RuleReader().read(Fact(text, subject=text))
-    ngrams(text)
+    extract_ngrams(text)
 """
 
 

@@ -19,7 +19,19 @@ def break_rule(*_: object, **__: object) -> object:
     raise ValueError("not enough values to unpack")
 
 
-@pytest.mark.parametrize("rule", ["subjects", "sentences", "pieces", "times", "mentions", "category", "said", "terms"])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "find_subjects",
+        "split_sentences",
+        "tokenise_sentence",
+        "extract_time_spans",
+        "extract_mentions",
+        "classify_category",
+        "strip_speaker",
+        "split_terms",
+    ],
+)
 def test_fact_is_stored_although_a_rule_fails(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with Memory(":memory:", embedder=None) as memory:
         monkeypatch.setattr(rule_reader, rule, break_rule)

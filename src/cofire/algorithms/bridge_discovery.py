@@ -56,7 +56,7 @@ def find_community_bridges(
     >>> pairs, cosine = (np.array([0, 3, 0]), np.array([2, 1, 1])), np.array([0.4, 0.5, 0.9])
     >>> few = dict(floor=0.3, smallest=2, share=0.5, ceiling=0.3, most=10)
     >>> find_community_bridges(community, pairs, cosine, standing=(nobody, nobody), **few)
-    (Bridge(a=1, b=3, weight=0.25),)
+    (CommunityBridge(a=1, b=3, weight=0.25),)
     """
     a, b = np.minimum(*pairs), np.maximum(*pairs)
     large = (np.bincount(community) >= smallest)[community] if len(community) else np.zeros(0, dtype=np.bool_)
@@ -118,7 +118,7 @@ def find_bridge_rows(
     >>> find_bridge_rows(
     ...     np.array([2.0, 1.0]), np.array([0, 1]), np.array([2, 2]), np.array([0.9, 0.5]), facts=3, most=5
     ... )
-    (Bridge(row=2, score=0.45, links=(0, 1)),)
+    (BridgeRow(row=2, score=0.45, links=(0, 1)),)
     """
     results = len(scores)
     strength, link = _find_strongest_links(source, target, conductance, shape=(results, facts))

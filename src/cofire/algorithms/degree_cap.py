@@ -44,7 +44,7 @@ class CandidateEdges:
         >>> CandidateEdges.of(
         ...     "similar", (np.array([2, 3, 1, 0]), np.array([1, 3, 2, 1])), np.array([0.5, 1.0, 0.4, 0.3])
         ... )
-        Offers(kind='similar', one=array([0, 1]), other=array([1, 2]), weight=array([0.3, 0.5]))
+        CandidateEdges(kind='similar', one=array([0, 1]), other=array([1, 2]), weight=array([0.3, 0.5]))
         """
         one, other = np.minimum(*ends), np.maximum(*ends)
         first = first_unique_rows(one, other)

@@ -148,7 +148,7 @@ def explore_energy_paths_reference(
 
     >>> graph = {"A": {"B": 0.5, "C": 0.001}, "B": {"A": 0.5, "D": 0.5}}
     >>> explore_energy_paths_reference(graph, "A", 1.0, EnergyRule(max_depth=5, threshold=0.005, branches=3))
-    [Path(ids=('A', 'B', 'D'), energies=(1.0, 0.5, 0.25), end='dead_end')]
+    [EnergyPath(ids=('A', 'B', 'D'), energies=(1.0, 0.5, 0.25), end='dead_end')]
     """
     if not graph.get(seed):
         return [EnergyPath((seed,), (energy,), "seed_alone")]

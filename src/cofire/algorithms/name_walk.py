@@ -125,7 +125,7 @@ def choose_best_steps(steps: NameSteps, seeds: Floats, names: Floats, *, facts: 
     >>> seed, name, fact = np.array([0, 0, 1]), np.array([0, 0, 1]), np.array([0, 1, 1])
     >>> steps = NameSteps(seed, name, fact, np.array([3.0, 1.0, 1.0]), np.arange(3))
     >>> choose_best_steps(steps, np.array([1.0, 0.5]), np.array([2.0, 2.0]), facts=2)
-    Best(value=array([0.75, 0.5 ]), step=array([0, 2]))
+    BestNameSteps(value=array([0.75, 0.5 ]), step=array([0, 2]))
     """
     value, step = np.zeros(facts), np.full(facts, -1, np.int64)
     if not len(steps.seed):

@@ -34,9 +34,9 @@ def compare_rankings(before: Sequence[str], after: Sequence[str], *, k: int) -> 
     >>> round(both.overlap, 3), round(both.tau, 3)
     (0.667, 0.0)
     >>> both.promoted
-    (Move(id='c', before=3, after=1), Move(id='d', before=None, after=3))
+    (RankChange(id='c', before=3, after=1), RankChange(id='d', before=None, after=3))
     >>> both.demoted
-    (Move(id='a', before=1, after=2), Move(id='b', before=2, after=None))
+    (RankChange(id='a', before=1, after=2), RankChange(id='b', before=2, after=None))
     """
     moved = list_rank_changes(before, after)
     return RankingComparison(
@@ -92,7 +92,7 @@ def list_rank_changes(before: Sequence[str], after: Sequence[str]) -> tuple[Rank
     """Every fact whose place differs, by its new place, then by its old one.
 
     >>> list_rank_changes("ab", "ca")
-    (Move(id='c', before=None, after=1), Move(id='a', before=1, after=2), Move(id='b', before=2, after=None))
+    (RankChange(id='c', before=None, after=1), RankChange(id='a', before=1, after=2), RankChange(id='b', before=2, after=None))
     """
     was = {id: place for place, id in enumerate(before, 1)}
     now = {id: place for place, id in enumerate(after, 1)}

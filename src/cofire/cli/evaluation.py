@@ -100,15 +100,13 @@ class BenchStoreOptions:
     ] = None
 
 
-OutFileOption = Annotated[
-    Path | None, typer.Option("--stdout_console", metavar="FILE", help="Write all figures there, as JSON.")
-]
+OutFileOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write all figures there, as JSON.")]
 CompareFilesOption = Annotated[
     tuple[Path, Path] | None,
     typer.Option(
         "--compare",
         metavar="A B",
-        help="Measure nothing; tell what changed from one file of --stdout_console to another.",
+        help="Measure nothing; tell what changed from one file of --out to another.",
     ),
 ]
 
@@ -240,9 +238,7 @@ THRESHOLD_SETTING = "abstention.threshold"
 
 CalibrationFileArgument = Annotated[
     Path,
-    typer.Argument(
-        metavar="FILE", help='One parse_question a line, or JSON read_lines with a "text"; - is standard input.'
-    ),
+    typer.Argument(metavar="FILE", help='One question a line, or JSON lines with a "text"; - is standard input.'),
 ]
 FalseSilenceOption = Annotated[
     float | None,
@@ -314,9 +310,7 @@ def list_override_warnings(found: Any, settings: Settings) -> list[str]:
 
 QuestionFileArgument = Annotated[
     Path,
-    typer.Argument(
-        metavar="FILE", help='One parse_question a line, or JSON read_lines with a "text"; - is standard input.'
-    ),
+    typer.Argument(metavar="FILE", help='One question a line, or JSON lines with a "text"; - is standard input.'),
 ]
 ConfigurationAOption = Annotated[
     str | None,

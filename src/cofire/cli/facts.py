@@ -207,7 +207,7 @@ def update(
 
 
 ShownIdsArgument = Annotated[
-    list[str], typer.Argument(metavar="ID", help="ShownIdsArgument as remember, recall and list print them.")
+    list[str], typer.Argument(metavar="ID", help="Ids as remember, recall and list print them.")
 ]
 LinkLimitOption = Annotated[
     int, typer.Option("--limit", metavar="N", help="At most so many links of each fact.", show_default=True)
@@ -313,9 +313,7 @@ def describe_change(before: Fact, after: Fact) -> str:
     return " · ".join([*text, *values])
 
 
-IdsArgument = Annotated[
-    list[str], typer.Argument(metavar="ID", help="IdsArgument as remember, recall and list print them.")
-]
+IdsArgument = Annotated[list[str], typer.Argument(metavar="ID", help="Ids as remember, recall and list print them.")]
 
 
 def pin(*, ids: IdsArgument, call: GlobalOptions) -> None:

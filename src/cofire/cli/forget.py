@@ -19,9 +19,9 @@ from cofire.model import CascadeCounts, Fact
 PREVIEW_LIMIT = 10
 
 ForgottenIdsArgument = Annotated[
-    list[str] | None, typer.Argument(metavar="ID", help="ForgottenIdsArgument as remember, recall and list print them.")
+    list[str] | None, typer.Argument(metavar="ID", help="Ids as remember, recall and list print them.")
 ]
-DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Only show_text what would go.")]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Only show what would go.")]
 PurgeOption = Annotated[bool, typer.Option("--purge", help="Keep no receipt: it cannot be undone.")]
 ReceiptArgument = Annotated[str, typer.Argument(metavar="RECEIPT", help="The id or the path that forget told.")]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]

@@ -64,7 +64,7 @@ def load_granite_mean() -> Vectors:
 def write_granite_mean(embedder: Embedder, path: Path) -> tuple[float, float]:
     """Measure again, after a change of the calibration texts; returns what SPREAD has to be.
 
-    `write_mean(Bundled(), MEAN_FILE)`; every store made before keeps the mean it was made with.
+    `write_mean(BundledEmbedder(), MEAN_FILE)`; every store made before keeps the mean it was made with.
     """
     mean, spread = measure_mean_and_spread(embedder)
     np.save(path, mean)

@@ -70,7 +70,7 @@ def extract_message_text(content: object, *, running: bool) -> MessageText:
     """The words of any content. The blocks are paragraphs, unless one goes on with a sentence or all are `running` text.
 
     >>> extract_message_text([{"type": "text", "text": "Look:"}, {"type": "image", "source": {}}], running=False)
-    Saying(text='Look:', besides=True)
+    MessageText(text='Look:', besides=True)
     """
     if content is None:
         return MessageText("")

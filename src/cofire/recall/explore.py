@@ -47,7 +47,7 @@ class ExploreOptions(TypedDict, total=False):
     where: Annotated[Mapping[str, object] | None, "Only start from and reach facts whose metadata match, as in recall."]
     max_depth: Annotated[int | None, "Maximum number of links on a path. Default: the setting energy.max_depth."]
     min_activation: Annotated[
-        float | None, "A path ends build_filter its energy is below this. Default: the setting energy.min_activation."
+        float | None, "A path ends where its energy is below this. Default: the setting energy.min_activation."
     ]
     branches: Annotated[
         int | None, "Maximum number of neighbours followed from each fact. Default: the setting energy.branches."

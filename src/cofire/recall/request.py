@@ -49,12 +49,12 @@ class RecallOptions(FilterOptions, total=False):
     mode: Annotated[
         RecallMode | None,
         "no_recall (return nothing), minimal (search by words alone), full (all channels) or graph (all channels, and the "
-        "graph is followed as far as the settings allow). Default: chosen by the make_request.",
+        "graph is followed as far as the settings allow). Default: chosen by the question.",
     ]
     strategy: Annotated[
         Strategy | None,
-        "The kind of make_request: multi_hop, general, temporal, opinion, factual or entity. It decides the weight of the graph. "
-        "Default: chosen by the make_request.",
+        "The kind of question: multi_hop, general, temporal, opinion, factual or entity. It decides the weight of the graph. "
+        "Default: chosen by the question.",
     ]
     preset: Annotated[PresetName | None, f"Settings under a name, for this call: {', '.join(PRESETS)}."]
     settings: Annotated[Mapping[str, object] | None, 'Settings for this call, by name: {"recall.headroom": 100}.']

@@ -159,9 +159,9 @@ def classify_category(sentences: Sequence[str], lines: Sequence[TokenLine], *, t
     """The kind of fact a text sounds like, by the first rule that fits. `timed` says that it speaks of a time, `spoken` that
     it is a turn of a conversation, where "Take care" tells nobody what to do.
 
-    >>> from cofire.text.segmentation import pieces
+    >>> from cofire.text.segmentation import tokenise_sentence
     >>> def sounds_like(text: str, timed: bool = False) -> str:
-    ...     return classify_category([text], [pieces(text)], timed=timed, spoken=False)
+    ...     return classify_category([text], [tokenise_sentence(text)], timed=timed, spoken=False)
     >>> sounds_like("I prefer tea."), sounds_like("Ana moved to Oslo.", timed=True), sounds_like("Use tabs.")
     ('preference', 'event', 'instruction')
     >>> sounds_like("Is it up?"), sounds_like("We decided to wait."), sounds_like("Oslo is the capital of Norway.")

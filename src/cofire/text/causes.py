@@ -188,9 +188,9 @@ def extract_causes(sentences: Sequence[str]) -> tuple[CausalRelation, ...]:
     """What a text says brought about what, in its order. Questions and denials say nothing.
 
     >>> extract_causes(["The deploy failed because the disk was full."])
-    (Cause(cause='the disk was full', effect='The deploy failed', cue='because', strength=1.0),)
+    (CausalRelation(cause='the disk was full', effect='The deploy failed', cue='because', strength=1.0),)
     >>> extract_causes(["Traffic doubled.", "Therefore, we added a replica."])
-    (Cause(cause='Traffic doubled', effect='we added a replica', cue='therefore', strength=0.9),)
+    (CausalRelation(cause='Traffic doubled', effect='we added a replica', cue='therefore', strength=0.9),)
     >>> extract_causes(["It was not due to load.", "He has lived here since 2019."])
     ()
     """

@@ -128,7 +128,7 @@ def parse_answer(said: str, text: str) -> LlmAnswer:
 
     >>> said = '{"entities": ["Ana", "Bob"], "subject": null, "causes": [], "tags": ["Work"], "category": "event"}'
     >>> parse_answer(said, "Ana left.")
-    Answer(entities=('Ana',), subject=None, causes=(), tags=('work',), category='event')
+    LlmAnswer(entities=('Ana',), subject=None, causes=(), tags=('work',), category='event')
     """
     with map_exceptions(
         {ValueError: EmbedderFailed, KeyError: EmbedderFailed, TypeError: EmbedderFailed},

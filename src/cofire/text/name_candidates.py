@@ -197,7 +197,7 @@ def find_known_names(text: str, names: WordsByName) -> tuple[NameMention, ...]:
     """Those of these names, given with their words, that a text speaks of.
 
     >>> find_known_names("Drain it. Set the connection pools.", split_names(["connection pool", "set", "drain set"]))
-    (Mentioned(name='connection pool', sentences=(1,), confidence=1.0),)
+    (NameMention(name='connection pool', sentences=(1,), confidence=1.0),)
     """
     possible = _filter_by_letters(text, names)
     found: dict[str, list[int]] = {}

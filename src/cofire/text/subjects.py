@@ -54,7 +54,7 @@ def find_subjects(fact: Fact, text: str) -> tuple[FactSubject, ...]:
     """What a fact is about, the strongest first. A spoken turn has a speaker; it is about something only if that was given.
 
     >>> find_subjects(Fact("", subject="Lambert, Margrave of Tuscany"), "Lambert (died after 938) was a margrave.")[:2]
-    (Subject(name='lambert margrave of tuscany', strength=1.0), Subject(name='lambert', strength=0.9))
+    (FactSubject(name='lambert margrave of tuscany', strength=1.0), FactSubject(name='lambert', strength=0.9))
     """
     found: dict[str, float] = {}
     for surface, strength in _list_surfaces(fact, text):

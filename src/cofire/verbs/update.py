@@ -37,11 +37,11 @@ class UpdateOptions(TypedDict, total=False):
     tags: Annotated[str | Iterable[str] | None, "The new tags; they replace the old ones."]
     category: Annotated[str | None, "The new category."]
     subject: Annotated[str | None, "The new subject."]
-    at: Annotated[TimeInput, "TimeInput it happened."]
+    at: Annotated[TimeInput, "When it happened."]
     metadata: Annotated[Mapping[str, Any] | None, "The new metadata; they replace the old ones."]
-    valid_from: Annotated[TimeInput, "TimeInput it begins to be true."]
-    valid_until: Annotated[TimeInput, "TimeInput it stops being true."]
-    expires: Annotated[TimeInput, "TimeInput it is to be left out of every recall; a past time leaves it out at once."]
+    valid_from: Annotated[TimeInput, "When it begins to be true."]
+    valid_until: Annotated[TimeInput, "When it stops being true."]
+    expires: Annotated[TimeInput, "When it is to be left out of every recall; a past time leaves it out at once."]
 
 
 def update(id: str, said: UpdateOptions, settings: Settings) -> Steps[Fact]:
