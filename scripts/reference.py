@@ -28,7 +28,6 @@ REFERENCE = ROOT / "docs" / "reference"
 MADE_BY_SCRIPT = "<!-- Written by scripts/reference.py; change the code and run it again. -->"
 
 EVERYWHERE = "Everywhere"
-DOCUMENTS = {"000": "SuperLocalMemory", "001": "Engram", "002": "elfmem", "003": "Memoria"}
 CODES = {
     0: "All went well; also when a recall knows nothing.",
     1: "A problem: the doctor found one, or the system refused something.",
@@ -173,17 +172,8 @@ def setting_section(knob: Knob[Any]) -> Iterator[str]:
     yield f"### {knob.name}"
     yield knob.help
     alias = f" · also called `{knob.alias}`" if knob.alias else ""
-    kept = " · kept in the store" if knob.kept else ""
-    yield f"Default `{shown(knob.default)}` · {knob.allowed} · `{knob.variable}`{alias}{kept} · source: {origin(knob.source)}"
-
-
-def origin(source: str) -> str:
-    """Where a default comes from, with the documents by name.
-
-    >>> origin("000; measured of 10,000 facts")
-    'SuperLocalMemory; measured of 10,000 facts'
-    """
-    return re.sub(r"(?<![\d,])00\d\b", lambda found: DOCUMENTS[found[0]], source)
+    kept = " · kept in the store" if knob.kept_in_store else ""
+    yield f"Default `{shown(knob.default)}` · {knob.allowed} · `{knob.variable}`{alias}{kept} · source: {knob.source}"
 
 
 def shown(value: object) -> str:

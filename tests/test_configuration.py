@@ -248,7 +248,7 @@ def test_an_unknown_setting_in_the_file_is_refused_with_the_file(file: Path) -> 
     file.write_text("[keyword]\nk9 = 1\n", encoding="utf-8")
     with pytest.raises(UnknownSetting, match=re.escape(str(file))) as refused:
         load_settings(record=None, call={})
-    assert refused.value.way_out.startswith("Mend it there, or take it out.")
+    assert refused.value.way_out.startswith("Correct or remove it there.")
 
 
 def test_a_bad_value_in_the_environment_is_refused_as_such(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-# Facts of one round that are kept for a replay.
+# Number of facts recorded per round.
 MAX_RECORDED_FACTS = 64
 
 PathEnd = Literal["max_depth", "below_threshold", "dead_end", "claimed", "seed_alone"]
@@ -15,7 +15,7 @@ SeedStatus = Literal["complete", "seed_not_found", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class ActivationHop:
-    """A link along which activation came, and how much of it. It leads from `source` to `target`, whichever way it is stored."""
+    """A link over which activation passed, and how much. `source` and `target` are in the order of the flow."""
 
     source: str
     target: str
@@ -28,7 +28,7 @@ class ActivationHop:
 
 @dataclass(frozen=True, slots=True)
 class ActivationStep:
-    """A fact in a round: how active it was, whether stronger ones silenced it, and whether it stayed below the gate."""
+    """A fact in a round: its activation, whether it was inhibited, and whether it is below the gate."""
 
     id: str
     activation: float
@@ -38,7 +38,7 @@ class ActivationStep:
 
 @dataclass(frozen=True, slots=True)
 class ActivationRound:
-    """The strongest facts of a round; round 0 is the seeds."""
+    """The most active facts of a round. Round 0 are the seeds."""
 
     number: int
     steps: tuple[ActivationStep, ...]
@@ -46,7 +46,7 @@ class ActivationRound:
 
 @dataclass(frozen=True, slots=True)
 class SpreadResult:
-    """Where activation came to rest, the strongest first; `hops` is for each fact reached the best link that led there."""
+    """Final activation, highest first, the rounds, and for each fact reached the strongest link to it."""
 
     activation: Mapping[str, float]
     rounds: tuple[ActivationRound, ...]
@@ -55,7 +55,7 @@ class SpreadResult:
 
 @dataclass(frozen=True, slots=True)
 class EnergyPath:
-    """From a seed to where the energy ended: facts in order, what each had of it, and why it went no further."""
+    """A path from a seed: facts in order, the energy of each, and why the path ended."""
 
     ids: tuple[str, ...]
     energies: tuple[float, ...]
@@ -64,7 +64,7 @@ class EnergyPath:
 
 @dataclass(frozen=True, slots=True)
 class SeedTrail:
-    """What one seed's energy found: paths, what each fact got of it, and the link that brought it."""
+    """What the energy of one seed reached: paths, the energy of each fact, and the link to it."""
 
     seed: str
     paths: tuple[EnergyPath, ...]
@@ -74,7 +74,7 @@ class SeedTrail:
 
 @dataclass(frozen=True, slots=True)
 class SeedExploration:
-    """How the exploration of one seed went: complete, seed_not_found or failed, and then the reason."""
+    """The exploration of one seed. Its status is complete, seed_not_found or failed, with a reason."""
 
     seed: str
     energy: float
@@ -85,13 +85,13 @@ class SeedExploration:
     hops: Mapping[str, ActivationHop] = field(default_factory=dict)
 
     def hops_of(self, path: EnergyPath) -> tuple[ActivationHop, ...]:
-        """The links of one of its paths, in order."""
+        """The links of a path, in order."""
         return tuple(self.hops[id] for id in path.ids[1:])
 
 
 @dataclass(frozen=True, slots=True)
 class ExploreResult:
-    """What was explored, seed by seed; and the energy of each fact over all seeds, the most first."""
+    """The exploration of each seed, and the energy of each fact over all seeds, highest first."""
 
     seeds: tuple[SeedExploration, ...]
     energy: Mapping[str, float]
@@ -99,11 +99,11 @@ class ExploreResult:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """All facts that got energy, the most first."""
+        """All facts with energy, highest first."""
         return tuple(self.energy)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON."""
+        """The result as JSON values."""
         return {
             "seeds": [seed_json(seed) for seed in self.seeds],
             "facts": [{"id": id, "energy": energy} for id, energy in self.energy.items()],
@@ -114,7 +114,9 @@ class ExploreResult:
 def trace_path(
     id: str, hops: Sequence[Mapping[str, ActivationHop]], seeds: Sequence[Mapping[str, float]]
 ) -> tuple[ActivationHop, ...]:
-    """The hops to a fact over several passes, in order: back along the best ones, as long as they lead to a stronger seed.
+    """The hops to a fact over several passes, in order.
+
+    Follows the best hops backwards from the fact, as long as they lead to a stronger seed.
 
     >>> first = {"b": ActivationHop("a", "b", "about", 1.0, None, "pool", 0.5)}
     >>> second = {"c": ActivationHop("b", "c", "about", 1.0, None, "mode", 0.4)}
@@ -123,12 +125,15 @@ def trace_path(
     """
     path: list[ActivationHop] = []
     seen = {id}
-    for known, started in zip(reversed(hops), reversed(seeds), strict=True):
-        while id in known and (hop := known[id]).source not in seen and _leads_to_weaker(started, hop):
+    for pass_hops, pass_seeds in zip(reversed(hops), reversed(seeds), strict=True):
+        while id in pass_hops:
+            hop = pass_hops[id]
+            if hop.source in seen or not _leads_to_weaker(pass_seeds, hop):
+                break
             path.append(hop)
             seen.add(hop.source)
             id = hop.source
-            if id in started:
+            if id in pass_seeds:
                 break
     return tuple(reversed(path))
 
@@ -136,14 +141,13 @@ def trace_path(
 def passes_to_rounds(
     hops: Sequence[Mapping[str, ActivationHop]], seeds: Sequence[Mapping[str, float]]
 ) -> tuple[ActivationRound, ...]:
-    """Passes as rounds of a replay: the seeds of each, and the strongest facts that it reached."""
-    return tuple(
-        ActivationRound(
-            number,
-            (*_order_steps(started), *_order_steps({id: hop.energy for id, hop in led.items()}))[:MAX_RECORDED_FACTS],
-        )
-        for number, (led, started) in enumerate(zip(hops, seeds, strict=True))
-    )
+    """Each pass as one round: its seeds, then the most active facts that it reached."""
+    rounds = []
+    for number, (pass_hops, pass_seeds) in enumerate(zip(hops, seeds, strict=True)):
+        reached = {id: hop.energy for id, hop in pass_hops.items()}
+        steps = _order_steps(pass_seeds) + _order_steps(reached)
+        rounds.append(ActivationRound(number, steps[:MAX_RECORDED_FACTS]))
+    return tuple(rounds)
 
 
 def _order_steps(active: Mapping[str, float]) -> tuple[ActivationStep, ...]:
@@ -152,12 +156,12 @@ def _order_steps(active: Mapping[str, float]) -> tuple[ActivationStep, ...]:
 
 
 def _leads_to_weaker(seeds: Mapping[str, float], hop: ActivationHop) -> bool:
-    """Whether a hop leads from the stronger to the weaker: a seed is explained only by one that counts more."""
+    """Whether the target of a hop is no seed, or a weaker seed than its source."""
     return hop.target not in seeds or seeds.get(hop.source, 0.0) > seeds[hop.target]
 
 
 def seed_json(seed: SeedExploration) -> dict[str, Any]:
-    """The exploration of a seed as plain values."""
+    """The exploration of a seed as JSON values."""
     return {
         "seed": seed.seed,
         "energy": seed.energy,
@@ -176,7 +180,7 @@ def seed_json(seed: SeedExploration) -> dict[str, Any]:
 
 
 def hop_json(hop: ActivationHop) -> dict[str, Any]:
-    """A link along which activation came, as plain values."""
+    """A hop as JSON values."""
     return {
         "source": hop.source,
         "target": hop.target,
@@ -189,5 +193,5 @@ def hop_json(hop: ActivationHop) -> dict[str, Any]:
 
 
 def step_json(step: ActivationStep) -> dict[str, Any]:
-    """A fact in a round, as plain values."""
+    """A fact in a round as JSON values."""
     return {"id": step.id, "activation": step.activation, "inhibited": step.inhibited, "gated": step.gated}

@@ -14,7 +14,7 @@ _LENGTH = 26
 
 
 class IdGenerator:
-    """Makes ids that grow, whatever the clock does. `random_bits` gives the randomness and can be replaced in tests.
+    """Generates increasing ids, even if the clock goes backwards. Tests replace `random_bits`.
 
     >>> from datetime import UTC
     >>> first, second = IdGenerator(lambda bits: 0).mint(datetime(2026, 1, 1, tzinfo=UTC), 2)
@@ -28,8 +28,10 @@ class IdGenerator:
         self._lock = Lock()
 
     def mint(self, moment: datetime, count: int) -> list[str]:
+        """New ids with the timestamp of `moment`."""
+        milliseconds = int(moment.timestamp() * 1000)
         with self._lock:
-            return [self._next(int(moment.timestamp() * 1000)) for _ in range(count)]
+            return [self._next(milliseconds) for _ in range(count)]
 
     def _next(self, milliseconds: int) -> str:
         if milliseconds > self._last >> _RANDOM_BITS:

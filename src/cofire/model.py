@@ -1,4 +1,4 @@
-"""The values of a memory: facts, edges, filters, and what one transaction writes or removes."""
+"""Facts, edges, filters, and what one transaction writes or removes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from cofire.stores.metadata_filter import Condition
 
 @dataclass(frozen=True, slots=True)
 class CascadeCounts:
-    """All that hangs on some facts and goes with them: rows of each kind, and the other facts whose descriptions cite them.
+    """Number of rows of each kind that are deleted together with some facts.
 
-    `words` are entries of the word index.
+    `words` are entries of the word index. `cited` are other facts whose descriptions cite them.
     """
 
     facts: int = 0
@@ -33,7 +33,7 @@ class CascadeCounts:
 
 @dataclass(frozen=True, slots=True)
 class RemovedCascade:
-    """Facts with all that hangs on them. The rows are in the store's own words: it alone can put them back."""
+    """Deleted facts and their dependent rows, in the format of the store that can restore them."""
 
     radius: CascadeCounts = CascadeCounts()
     rows: Mapping[str, Any] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class RemovedCascade:
 
 @dataclass(frozen=True, slots=True, order=True)
 class SkippedRestore:
-    """Something that could not be put back, and why."""
+    """Something that could not be restored, and why."""
 
     what: str
     id: str
@@ -50,7 +50,7 @@ class SkippedRestore:
 
 @dataclass(frozen=True, slots=True)
 class RestoreSummary:
-    """What came back of what was taken: facts by id, how many edges, and what did not."""
+    """What was restored: ids of facts, number of edges, and what was skipped."""
 
     facts: tuple[str, ...] = ()
     edges: int = 0
@@ -58,16 +58,16 @@ class RestoreSummary:
 
 
 def make_model_skip(id: str) -> SkippedRestore:
-    """Of a fact whose vector is of a model that the store no longer has."""
-    return SkippedRestore(
-        "vector", id, "the store holds another model's vectors by now; give it one with: cofire reembed"
-    )
+    """The vector of a fact is from a model that the store no longer uses."""
+    return SkippedRestore("vector", id, "the store now has vectors of another model; create one with: cofire reembed")
 
 
 @dataclass(frozen=True, slots=True)
 class ForgetReceipt:
-    """Where something forgotten is kept, until when it can be brought back, and when it last was. `path` is empty where that is this
-    process."""
+    """Where forgotten facts are kept, until when they can be restored, and when they last were.
+
+    `path` is empty if they are kept in this process only.
+    """
 
     id: str
     path: str
@@ -80,7 +80,7 @@ class ForgetReceipt:
 
 @dataclass(frozen=True, slots=True)
 class KeptReceipt:
-    """A receipt with what it is for."""
+    """A receipt and the rows it can restore."""
 
     receipt: ForgetReceipt
     taken: RemovedCascade
@@ -88,17 +88,18 @@ class KeptReceipt:
 
 DEFAULT_SCOPE = "default"
 
-# What links are drawn from: a content hash, a category and tags.
+# What links are computed from: a content hash, a category and tags.
 LinkBasis = tuple[bytes, str | None, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One thing remembered. The first block is given, the second is filled in by the store.
+    """One remembered statement. The caller sets the first block of fields, the store the second.
 
-    `at` is when it happened, `stored_at` when it was stored. `id` is empty until it is stored.
-    `supersedes` are ids of older facts that `remember` marks as replaced by this one. `superseded_by` are the ids of the facts
-    that replaced this one, filled in by `facts` and `portrait`. The store keeps both as edges of the kind supersedes.
+    `at` is the time of the event, `stored_at` the time of storing. `id` is empty until the fact is
+    stored. `supersedes` are ids of older facts that `remember` marks as replaced by this one.
+    `superseded_by` are ids of the facts that replaced this one, filled in by `facts` and `portrait`.
+    The store keeps both as edges of the kind supersedes.
     """
 
     text: str
@@ -127,47 +128,50 @@ class Fact:
 
     @property
     def time(self) -> datetime | None:
-        """When it happened or, where nobody said, when it was stored."""
+        """The time of the event or, if it is unknown, of storing."""
         return self.at or self.stored_at
 
     @property
     def drawn_from(self) -> LinkBasis:
-        """What a dream draws its links from: what the fact says, its category and its tags."""
+        """What a dream computes links from: content, category and tags."""
         return self.hash, self.category, frozenset(self.tags)
 
     @property
     def hash(self) -> bytes:
-        """What makes it the same fact: scope, text, subject, speaker, session and the given time.
+        """The identity of a fact: scope, text, subject, speaker, session and event time.
 
         >>> Fact("Tea at four.").hash == Fact("Tea at four.", tags=("habit",)).hash
         True
         >>> Fact("Tea at four.").hash == Fact("Tea at four.", session="monday").hash
         False
         """
-        given = self.at.isoformat() if self.at else None
-        return _hash_parts(self.scope, self.text, self.subject, self.speaker, self.session, given)
+        time = self.at.isoformat() if self.at else None
+        return _hash_parts(self.scope, self.text, self.subject, self.speaker, self.session, time)
 
     @property
     def reading(self) -> str:
-        """The text as search reads it: led by its subject, unless it says it already."""
+        """The text that search indexes: preceded by the subject unless it starts with it."""
         if not self.subject or self.text.casefold().startswith(self.subject.casefold()):
             return self.text
         return f"{self.subject}. {self.text}"
 
     def observed_again(self, again: Fact, now: datetime) -> Self:
-        """The same fact told once more: reinforced, back from the archive, with what the new telling adds. What was known stays, but
-        for an end or a beginning that the new telling leaves no time for."""
-        begins, ends = again.valid_from or self.valid_from, again.valid_until or _drop_past_end(self.valid_until, now)
-        if begins and ends and begins >= ends:
-            begins, ends = again.valid_from, again.valid_until
+        """Merge a repetition of this fact: reinforce it, unarchive it, add what is new.
+
+        Existing values stay. If the merged validity is empty, the validity of the repetition counts.
+        """
+        valid_from = again.valid_from or self.valid_from
+        valid_until = again.valid_until or _drop_past_end(self.valid_until, now)
+        if valid_from and valid_until and valid_from >= valid_until:
+            valid_from, valid_until = again.valid_from, again.valid_until
         return replace(
             self,
             tags=tuple(sorted({*self.tags, *again.tags})),
             category=self.category or again.category,
             source=self.source or again.source,
             metadata={**self.metadata, **again.metadata},
-            valid_from=begins,
-            valid_until=ends,
+            valid_from=valid_from,
+            valid_until=valid_until,
             expires=again.expires or _drop_past_end(self.expires, now),
             reinforced=self.reinforced + 1,
             reinforced_at=now,
@@ -177,19 +181,19 @@ class Fact:
 
 @lru_cache(maxsize=1_024)
 def _hash_parts(*parts: str | None) -> bytes:
-    """Kept for a while: a fact is asked for its hash again and again on its way into the store, by copies of itself."""
-    said = "".join("-" if part is None else f"{len(part)}:{part}" for part in parts)
-    return blake2b(said.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    """Hash of length-prefixed parts. Cached: copies of a new fact compute it repeatedly."""
+    content = "".join("-" if part is None else f"{len(part)}:{part}" for part in parts)
+    return blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _drop_past_end(end: datetime | None, now: datetime) -> datetime | None:
-    """An end that has come says nothing of what is told now."""
+    """A past end does not apply to a fact that is observed now."""
     return end if end is not None and end > now else None
 
 
 @dataclass(frozen=True, slots=True)
 class FactVersion:
-    """A fact as it was until some time, when it was changed."""
+    """A fact as it was before the change at `until`."""
 
     until: datetime
     fact: Fact
@@ -197,10 +201,10 @@ class FactVersion:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A stored connection between two facts. A missing weight or confidence was never said.
+    """A stored connection between two facts. Weight and confidence are optional.
 
-    `co_access_count` is how often use strengthened it, `strengthened` when it was last strengthened or seen again. They are of its
-    life, not of what it says: edges that differ in nothing else are equal.
+    `co_access_count` is how often use strengthened it, `strengthened` when it was last strengthened
+    or observed again. Neither counts for equality.
     """
 
     source: str
@@ -216,18 +220,18 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Link(Edge):
-    """An edge as seen from a fact, with what it goes through (a shared name, a session)."""
+    """An edge as seen from one of its facts. `via` is what both share: a name or a session."""
 
     via: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FactFilter:
-    """Which facts may be seen. Every condition must hold; a condition of several values holds for any of them, tags for all.
+    """Which facts are visible. All conditions must hold.
 
-    `scopes=None` sees every scope, `whenever` also what has run out or is not valid now, and a scan with `pinned` nothing but
-    what is pinned: these are for the keeper of the store.
-    Recall always names its scopes.
+    A condition with several values matches any of them; tags must all match. Maintenance uses three
+    values that recall never does: `scopes=None` for all scopes, `whenever` to include expired and
+    invalid facts, `pinned` for pinned facts only.
     """
 
     now: datetime
@@ -247,15 +251,15 @@ class FactFilter:
 
     @property
     def leaves_out(self) -> bool:
-        """Whether it leaves anything out at all, be it by scope, mark or time told."""
+        """Whether it has a condition on scope, marks or event time."""
         marks = (self.tags, self.categories, self.speakers, self.sessions, self.metadata)
-        moments = (self.since, self.until, self.as_of, self.community)
-        return self.scopes is not None or any(marks) or any(one is not None for one in moments)
+        bounds = (self.since, self.until, self.as_of, self.community)
+        return self.scopes is not None or any(marks) or any(bound is not None for bound in bounds)
 
     def admits(self, fact: Fact, community: int | None = None) -> bool:
-        """The plain definition of the filter; stores may be cleverer but must agree. `community` is that of the fact."""
-        inside = self.community is None or community == self.community
-        return inside and self._admits_marks(fact) and self._admits_times(fact)
+        """The definition of the filter, with which all stores agree. `community` is that of the fact."""
+        in_community = self.community is None or community == self.community
+        return in_community and self._admits_marks(fact) and self._admits_times(fact)
 
     def _admits_marks(self, fact: Fact) -> bool:
         return (
@@ -271,10 +275,11 @@ class FactFilter:
 
     def _admits_times(self, fact: Fact) -> bool:
         moment = self.as_of or self.now
-        told, stored = fact.time, fact.stored_at
+        time = fact.time
+        stored = fact.stored_at
         return (
-            (self.since is None or (told is not None and told >= self.since))
-            and (self.until is None or (told is not None and told <= self.until))
+            (self.since is None or (time is not None and time >= self.since))
+            and (self.until is None or (time is not None and time <= self.until))
             and (self.as_of is None or (stored is not None and stored <= self.as_of))
             and (self.whenever or self._is_valid(fact, moment))
         )
@@ -289,7 +294,7 @@ class FactFilter:
 
 @dataclass(frozen=True, slots=True)
 class StoreRecord:
-    """A small named value kept in the store (its model, its settings), with a version that grows by one at each writing."""
+    """A small named value in the store (its model, its settings). Each write increments `version`."""
 
     name: str
     value: bytes
@@ -298,7 +303,7 @@ class StoreRecord:
 
 @dataclass(frozen=True, slots=True)
 class NameMention:
-    """A name that a fact mentions: in which sentences, and how surely it is meant (a part of a longer name less so)."""
+    """A name that a fact mentions, the sentences with it, and the confidence (less for parts of names)."""
 
     name: str
     sentences: tuple[int, ...]
@@ -307,7 +312,7 @@ class NameMention:
 
 @dataclass(frozen=True, slots=True)
 class SubjectName:
-    """A name that a fact is about, and how strongly."""
+    """The name of a subject of a fact, and its strength."""
 
     name: str
     strength: float
@@ -315,11 +320,11 @@ class SubjectName:
 
 @dataclass(frozen=True, slots=True)
 class FactWrite:
-    """A fact on its way into the store, with the words and names it will be found by and its vector, if there is an embedder.
+    """A fact to write, with its words, names and vector (None without an embedder).
 
-    `perhaps` are names that it mentions only if some fact of its scope is about them, with their sentences. `places` tells for
-    each word of the text in which sentences it stands, a bit a sentence. One that is told `again` was known, and is known by its
-    words alone.
+    `perhaps` are names with their sentences that count as mentions only if a fact of the scope has
+    them as a subject. `places` are the sentences of each word, one bit per sentence. `again` marks a
+    repetition of a stored fact, for which only the words are computed.
     """
 
     fact: Fact
@@ -334,10 +339,11 @@ class FactWrite:
 
 @dataclass(frozen=True, slots=True)
 class EdgeWrite:
-    """An edge on its way into the store, and what to do when it is there already.
+    """An edge to write, and what to do if it exists.
 
-    reinforce: confidence grows by a step; update: the new values hold; skip: nothing; error: refuse the change.
-    An edge of memory's `own` making is left out silently when one of its facts is gone.
+    reinforce: raise the confidence by one step; update: store the new values; skip: keep the old
+    ones; error: refuse the change. An edge that cofire computed itself (`own`) is skipped silently if
+    one of its facts no longer exists.
     """
 
     edge: Edge
@@ -347,10 +353,10 @@ class EdgeWrite:
 
 @dataclass(frozen=True, slots=True)
 class FactDescription:
-    """How a fact is described by what it came to be linked with; the text itself stays as it is.
+    """A description of a fact from the facts it is linked to. The text of the fact does not change.
 
-    `counts` are the words of the description; those that the fact says itself lead to it anyway, and a store leaves them out.
-    `cites` tells which facts gave which words to it, so that these can go with them.
+    `counts` are the words of the description; a store ignores those that the fact has itself.
+    `cites` maps the words to the facts they come from, so that both are deleted together.
     """
 
     fact: str
@@ -361,7 +367,7 @@ class FactDescription:
 
 @dataclass(frozen=True, slots=True)
 class FactImportance:
-    """How central a fact is in the graph, and the community it belongs to."""
+    """PageRank and community of a fact."""
 
     fact: str
     pagerank: float
@@ -370,18 +376,24 @@ class FactImportance:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Everything that one transaction writes: all of it or nothing.
+    """Everything that one transaction writes, atomically.
 
-    `recount` names scopes whose words are counted anew, keeping `sample` of their vectors. `vectors` are of the model that is
-    moving in; `adopt_vectors` makes them the store's own, and takes the others away if they are of another model. `reach` is how
-    many turns back a new fact is linked in its session; `ended` edges go; `mentions` are added to facts by id; `dreamed` facts
-    leave the inbox, unless they say something else by now; `importance` replaces all there was in the scopes of its facts. With
-    `idle_minutes` the change counts as use of the memory, and the active-hours clock runs on from the last use if that was not
-    longer ago. `archive` puts facts out of recall (True) or back; `curation` is what curate, supersede and review write. `pins`
-    tells which facts never fade; `put_back` is what was taken by a removal before; `revisions` take the place of the facts with
-    their ids, which is noted in the history of these. `lessons` strengthen and weaken edges; `uses` add to how often facts helped
-    and hurt; `occasions` are recalls that were judged, one of the same id with what was said of it before. `as_read` are facts
-    that the change was thought of with: nothing of it is written, and a `Conflict` raised, where one of them is another by now.
+    facts, removals, records   facts to insert or reinforce, ids to delete, named values to write
+    recount, sample            scopes whose word statistics are recomputed; vectors sampled per scope
+    vectors, adopt_vectors     vectors of a new model; make them current and delete those of the old one
+    edges, ended               edges to write, and edges to end
+    reach                      how many previous turns of its session a new fact is linked to
+    mentions, descriptions     added to existing facts
+    dreamed                    facts to remove from the inbox, unless their content changed meanwhile
+    importance                 replaces all importance in the scopes of its facts
+    idle_minutes               counts the change as use; a longer pause starts a new period of use
+    archive, pins              hide facts from recall (True) or show them; exempt facts from decay
+    curation                   what curate, supersede and review write
+    put_back                   rows of an earlier removal to restore
+    revisions                  new content for existing facts; the old one goes to their history
+    lessons, uses, occasions   edge adjustments, feedback counts, and judged recalls to add or merge
+    as_read                    facts as they were when the change was computed; if one of them is
+                               different now, nothing is written and `Conflict` is raised
     """
 
     now: datetime
@@ -413,7 +425,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class StoredFact:
-    """What became of one fact of a change: its id, and whether it is new."""
+    """The id of a written fact, and whether it is new."""
 
     id: str
     fresh: bool
@@ -421,7 +433,7 @@ class StoredFact:
 
 @dataclass(frozen=True, slots=True)
 class ScopeSize:
-    """How many facts a scope holds, and how many its word statistics were counted over."""
+    """Number of facts of a scope, and their number when its word statistics were computed."""
 
     facts: int
     counted: int
@@ -429,7 +441,7 @@ class ScopeSize:
 
 @dataclass(frozen=True, slots=True)
 class EdgeCounts:
-    """Rows really written, changed and taken away."""
+    """Number of edges inserted, changed and ended."""
 
     new: int = 0
     changed: int = 0
@@ -438,7 +450,7 @@ class EdgeCounts:
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:
-    """What a change did. `taken` is all that went with removals."""
+    """The effect of a change. `taken` are the rows deleted by removals."""
 
     facts: tuple[StoredFact, ...] = ()
     removed: int = 0

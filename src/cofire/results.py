@@ -1,4 +1,4 @@
-"""What recall, why, compare, shadow_report and graph return, with views as text and JSON."""
+"""What recall, why, compare, shadow_report and graph return, with text and JSON views."""
 
 from __future__ import annotations
 
@@ -17,14 +17,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-
-if TYPE_CHECKING:
     FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelScore:
-    """What one channel says of one fact: its place and score there, and what that gives to the fused score."""
+    """Rank and score of a fact in one channel, and what they contribute to the fused score (`gives`)."""
 
     rank: int | None
     score: float
@@ -33,7 +31,10 @@ class ChannelScore:
 
 @dataclass(frozen=True, slots=True)
 class ChannelReport:
-    """How a channel fared: ok, empty, disabled, no_embedder, timed_out or failed, and why."""
+    """Status of a channel: ok, empty, disabled, no_embedder, timed_out or failed.
+
+    `heard` is its number of candidates, `note` the reason of the status.
+    """
 
     name: str
     status: str
@@ -43,11 +44,11 @@ class ChannelReport:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One fact that came back, with the reasons.
+    """One returned fact with its score and where the score comes from.
 
-    `hops` are the links by which the graph led to it, none when it was found directly; `parts` is what activation gives it, by
-    feature; `bridge` are the links that lead to it from two results that it connects. What the channels give adds up to the
-    score.
+    `channels` contribute to the score, which is the sum of what they give. `hops` are the links on
+    the path from a seed, empty for a direct match. `parts` is the contribution of activation by
+    feature. `bridge` are the links from the two results that a bridge fact connects.
     """
 
     fact: Fact
@@ -58,7 +59,7 @@ class Hit:
     bridge: tuple[ActivationHop, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<Hit {self.score:.2f} {self.fact.id} {explain.shorten_text(self.fact.text, 60)!r}>"
+        return f"<Hit {self.score:.2f} {self.fact.id} {shorten_text(self.fact.text, 60)!r}>"
 
     @property
     def id(self) -> str:
@@ -70,12 +71,12 @@ class Hit:
 
     @property
     def path(self) -> tuple[str, ...]:
-        """The ids along the hops, from the seed to this fact; empty when it was found directly."""
+        """The ids along the hops, from the seed to this fact. Empty for a direct match."""
         return (self.hops[0].source, *(hop.target for hop in self.hops)) if self.hops else ()
 
     @property
     def confidences(self) -> tuple[float, ...]:
-        """Of each link of the path; a link that never said one is trusted."""
+        """The confidence of each link of the path. A link without one counts as 1."""
         return tuple(1.0 if hop.confidence is None else hop.confidence for hop in self.hops)
 
     @property
@@ -86,7 +87,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class PlanSummary:
-    """How a question was answered, and why so. `dynamics` is None where activation took no part."""
+    """The mode, strategy and fusion of a recall, with reasons. `dynamics` is None without activation."""
 
     mode: str
     mode_reason: str
@@ -98,7 +99,7 @@ class PlanSummary:
 
 @dataclass(frozen=True, slots=True)
 class AbstentionVerdict:
-    """Whether memory has something to say: the evidence, and what it had to reach."""
+    """Whether recall answers: the evidence, and the threshold it must reach."""
 
     known: bool
     evidence: float
@@ -108,10 +109,12 @@ class AbstentionVerdict:
 
 @dataclass(frozen=True)
 class CandidateRanking:
-    """Every candidate of a recall, in arrays with a row each: what each channel scores, its place there, and what that gives.
+    """All candidates of a recall, as arrays with one row per candidate.
 
-    `parts` is what activation gives, by feature; `hops` and `seeds` are of each pass of activation, `recorded` its rounds;
-    `bridges` are the links to each fact that connects two others.
+    `scores`, `places` (ranks) and `gives` (contributions to the fused score) are by channel. `order`
+    lists the rows by total score. `parts` is the contribution of activation by feature. `hops` and
+    `seeds` belong to the passes of activation, `recorded` are its rounds if the dynamics records
+    them. `bridges` are the links to each fact that connects two others.
     """
 
     ids: tuple[str, ...]
@@ -128,106 +131,78 @@ class CandidateRanking:
 
     @property
     def rounds(self) -> tuple[ActivationRound, ...]:
-        """The replay of activation, as it was recorded, else pass by pass."""
+        """The rounds of activation: the recorded ones, or one per pass."""
         return self.recorded or passes_to_rounds(self.hops, self.seeds)
 
     def best(self, k: int) -> list[str]:
-        """The ids at the first places."""
+        """The ids of the first k candidates."""
         return [self.ids[row] for row in self.order[:k]]
 
     def place(self, id: str) -> int | None:
-        """The place of a fact among all candidates, from 1; None where it is none of them."""
+        """The rank of a fact among all candidates, from 1. None if it is not a candidate."""
         return self.order.index(self.ids.index(id)) + 1 if id in self.ids else None
 
-    def untold(self) -> CandidateRanking:
-        """The same without the ways that activation took."""
+    def without_paths(self) -> CandidateRanking:
+        """The same ranking without the paths and rounds of activation."""
         return replace(self, hops=(), seeds=(), recorded=(), bridges={})
 
     def hit(self, fact: Fact) -> Hit:
-        """A candidate as a hit."""
+        """One candidate as a hit."""
         return self.hits([fact])[0]
 
     def hits(self, facts: Sequence[Fact]) -> list[Hit]:
-        """Candidates as hits."""
-        first = {self.ids[row]: row for row in self.order[: len(facts)]}
-        rows = [first[fact.id] if fact.id in first else self.ids.index(fact.id) for fact in facts]
-        scores = self.total[rows].tolist()
-        return [LazyHit.at(row, fact, score, self) for row, fact, score in zip(rows, facts, scores, strict=True)]
+        """Candidates as hits, in the order of `facts`."""
+        best_rows = {self.ids[row]: row for row in self.order[: len(facts)]}
+        rows = []
+        for fact in facts:
+            row = best_rows.get(fact.id)
+            rows.append(self.ids.index(fact.id) if row is None else row)
+        return [
+            Hit(
+                fact,
+                score,
+                channels,
+                trace_path(fact.id, self.hops, self.seeds),
+                parts,
+                self.bridges.get(fact.id, ()),
+            )
+            for fact, score, channels, parts in zip(
+                facts,
+                self.total[rows].tolist(),
+                self._channel_scores(rows),
+                self._activation_parts(rows),
+                strict=True,
+            )
+        ]
 
-    def heard(self, row: int) -> dict[str, ChannelScore]:
-        """What each channel says of a candidate. Some have no places, and those that are no channel no scores."""
-        return {name: self._heard(name, row, float(gives[row])) for name, gives in self.gives.items()}
+    def _channel_scores(self, rows: list[int]) -> list[dict[str, ChannelScore]]:
+        """For each row, the rank and score in each channel. A prior has neither, only a contribution."""
+        channels_of_row: list[dict[str, ChannelScore]] = [{} for _ in rows]
+        for name, contribution in self.gives.items():
+            gives = contribution[rows].tolist()
+            scores = self.scores[name][rows].tolist() if name in self.scores else gives
+            places = self.places[name][rows].tolist() if name in self.places else [0] * len(rows)
+            for channels, place, score, gain in zip(channels_of_row, places, scores, gives, strict=True):
+                channels[name] = ChannelScore(place or None, score, gain)
+        return channels_of_row
 
-    def _heard(self, name: str, row: int, gives: float) -> ChannelScore:
-        place = int(self.places[name][row]) if name in self.places else 0
-        return ChannelScore(place or None, float(self.scores[name][row]) if name in self.scores else gives, gives)
-
-    def parts_of(self, row: int) -> dict[str, float]:
-        """What activation gives a candidate, by feature, where it gives something."""
-        return {name: float(values[row]) for name, values in self.parts.items() if values[row]}
-
-
-class LazyHit(Hit):
-    """A hit whose channels and parts are read out of the ranking when somebody looks, which few do. Copies of it are plain hits."""
-
-    __slots__ = ("_ranking", "_row", "_told")
-    _ranking: CandidateRanking | None
-    _row: int
-    _told: tuple[dict[str, ChannelScore], dict[str, float]] | None
-
-    def __new__(cls, *given: Any, **named: Any) -> Hit:  # type: ignore[misc]
-        return Hit(*given, **named)
-
-    @classmethod
-    def at(cls, row: int, fact: Fact, score: float, ranking: CandidateRanking) -> Hit:
-        """A candidate as a hit."""
-        made, tell = object.__new__(cls), object.__setattr__
-        tell(made, "fact", fact)
-        tell(made, "score", score)
-        tell(made, "hops", trace_path(fact.id, ranking.hops, ranking.seeds))
-        tell(made, "bridge", ranking.bridges.get(fact.id, ()))
-        tell(made, "_ranking", ranking)
-        tell(made, "_row", row)
-        tell(made, "_told", None)
-        return made
-
-    @property
-    def channels(self) -> dict[str, ChannelScore]:
-        return self._read()[0]
-
-    @property
-    def parts(self) -> dict[str, float]:
-        return self._read()[1]
-
-    def _read(self) -> tuple[dict[str, ChannelScore], dict[str, float]]:
-        """What the ranking tells, which nobody need hold on to from then on."""
-        if self._told is None:
-            assert self._ranking is not None
-            object.__setattr__(self, "_told", (self._ranking.heard(self._row), self._ranking.parts_of(self._row)))
-            object.__setattr__(self, "_ranking", None)
-        assert self._told is not None
-        return self._told
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Hit) and _hit_fields(self) == _hit_fields(other)
-
-    __hash__ = Hit.__hash__
-
-    def __reduce__(self) -> tuple[type[Hit], tuple[Any, ...]]:
-        return Hit, _hit_fields(self)
-
-
-def _hit_fields(hit: Hit) -> tuple[Any, ...]:
-    return hit.fact, hit.score, hit.channels, hit.hops, hit.parts, hit.bridge
+    def _activation_parts(self, rows: list[int]) -> list[dict[str, float]]:
+        """For each row, what activation contributes by feature, without zeros."""
+        parts_of_row: list[dict[str, float]] = [{} for _ in rows]
+        for name, values in self.parts.items():
+            for parts, value in zip(parts_of_row, values[rows].tolist(), strict=True):
+                if value:
+                    parts[name] = value
+        return parts_of_row
 
 
 @dataclass(frozen=True)
 class Recollection:
-    """The answer to a question: hits, best first, and what every stage did.
+    """The result of a recall: hits, best first, and a report of every stage.
 
-    `known` is False, with a reason, when memory has nothing to say; then there are no hits, and `guesses` are what it would have
-    said. `ranking` has all candidates, `texts` those of the facts on the paths, by id. By its own `id` feedback can name it; it is
-    empty where the log of recalls is off.
+    If recall abstains, `known` is False, `reason` says why, there are no hits, and `guesses` are the
+    hits it would have returned. `ranking` has all candidates. `texts` are the texts of the facts on
+    the paths, by id. Feedback refers to the recall by `id`, which is empty if the recall log is off.
     """
 
     question: str
@@ -244,11 +219,9 @@ class Recollection:
     texts: Mapping[str, str] = field(default_factory=dict)
     id: str = ""
 
-    def named(self, id: str) -> Recollection:
-        """The same with an id. Every recall gets one, and `dataclasses.replace` would take ten times as long."""
-        made = object.__new__(Recollection)
-        made.__dict__.update(self.__dict__, id=id)
-        return made
+    def with_id(self, id: str) -> Recollection:
+        """The same result with an id."""
+        return replace(self, id=id)
 
     @property
     def known(self) -> bool:
@@ -265,20 +238,20 @@ class Recollection:
         return len(self.hits)
 
     @overload
-    def __getitem__(self, place: int) -> Hit: ...
+    def __getitem__(self, index: int) -> Hit: ...
     @overload
-    def __getitem__(self, place: slice) -> tuple[Hit, ...]: ...
-    def __getitem__(self, place: int | slice) -> Hit | tuple[Hit, ...]:
-        return self.hits[place]
+    def __getitem__(self, index: slice) -> tuple[Hit, ...]: ...
+    def __getitem__(self, index: int | slice) -> Hit | tuple[Hit, ...]:
+        return self.hits[index]
 
     def __repr__(self) -> str:
-        question = explain.shorten_text(self.question, 60)
+        question = shorten_text(self.question, 60)
         if not self.known:
             return f"<Recollection {question!r}: nothing known>"
         return f"<Recollection {question!r}: {explain.format_count(len(self.hits), 'hit')}, best {self.hits[0]!r}>"
 
     def text(self, budget: int | None = None) -> str:
-        """The facts as a fenced block for a prompt, as many as fit into the budget of tokens; all without a budget."""
+        """The facts as a delimited block for a prompt, up to `budget` tokens. All facts by default."""
         if budget is not None and (type(budget) is not int or budget < 0):
             raise InvalidInput(
                 f"budget cannot be {budget!r}.", way_out="Give a whole number of tokens, or None for all facts."
@@ -286,11 +259,11 @@ class Recollection:
         return explain.format_prompt([hit.fact for hit in self.hits], budget)
 
     def xray(self) -> str:
-        """Every stage as text."""
+        """A report of every stage as text."""
         return explain.format_report(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Every stage as JSON."""
+        """All stages as JSON values."""
         return explain.recollection_json(self)
 
 
@@ -311,7 +284,7 @@ RecallStage = Literal[
 
 @dataclass(frozen=True, slots=True)
 class FilterMismatch:
-    """A filter that a fact does not pass: what was asked for, and what the fact has."""
+    """A filter that a fact does not match: the value asked for, and the value of the fact."""
 
     filter: str
     asked: str
@@ -320,7 +293,7 @@ class FilterMismatch:
 
 @dataclass(frozen=True, slots=True)
 class QuestionSimilarity:
-    """How like the question a fact is by itself. `cosine` is None where there is no vector to compare."""
+    """Similarity of a fact to the question. `cosine` is None if one of them has no vector."""
 
     cosine: float | None
     words: tuple[str, ...]
@@ -329,7 +302,7 @@ class QuestionSimilarity:
 
 @dataclass(frozen=True, slots=True)
 class CompetingFact:
-    """A fact that came back in its stead."""
+    """A fact that was returned instead."""
 
     id: str
     text: str
@@ -338,9 +311,9 @@ class CompetingFact:
 
 @dataclass(frozen=True, slots=True)
 class Counterfactual:
-    """A change that was really tried, and the place it gave the fact.
+    """A change under which recall returned the fact, and its rank then. Every change was tried.
 
-    `asked` is what to say to `recall` besides, `query` what to ask instead, `link` what to connect first.
+    `asked` are additional arguments of `recall`, `query` is another question, `link` an edge to add.
     """
 
     change: str
@@ -352,10 +325,11 @@ class Counterfactual:
 
 @dataclass(frozen=True, slots=True)
 class WhyResult:
-    """Why a fact came back, or the first stage where it was lost.
+    """Why a fact was returned, or the first stage that dropped it.
 
-    `place` is among all candidates and `hit` its arithmetic, both None where it was none; `margin` is what it lacks to `last`, the
-    last fact that came back. `remedies` come with the smallest change first, `in_vain` is what was tried and did not help.
+    `place` is its rank among all candidates and `hit` its scores; both are None if it was not a
+    candidate. `margin` is the difference to the score of `last`, the last returned fact. `remedies`
+    are changes that bring it back, smallest first; `in_vain` are changes that did not.
     """
 
     question: str
@@ -379,16 +353,16 @@ class WhyResult:
         return self.stage == "returned"
 
     def text(self) -> str:
-        """All of it as lines of text."""
+        """The result as lines of text."""
         lines = [f"{self.stage}: {self.explanation}"]
         lines += explain.format_hit_lines(self.place, self.hit, self.texts) if self.hit and self.place else []
-        lines += [f"above it: {one.score:.3f} {one.id} {explain.shorten_text(one.text, 80)}" for one in self.rivals]
-        lines += [f"remedy: {one.change} (then at place {one.place})" for one in self.remedies]
+        lines += [f"above it: {rival.score:.3f} {rival.id} {shorten_text(rival.text, 80)}" for rival in self.rivals]
+        lines += [f"remedy: {remedy.change} (then at place {remedy.place})" for remedy in self.remedies]
         lines += [f"in vain: {change}" for change in self.in_vain]
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON."""
+        """The result as JSON values."""
         return {
             "question": self.question,
             "id": self.id,
@@ -399,17 +373,17 @@ class WhyResult:
             "fact": explain.fact_json(self.fact) if self.fact else None,
             "hit": explain.hit_json(self.hit) if self.hit else None,
             "likeness": _similarity_json(self.likeness) if self.likeness else None,
-            "refusals": [asdict(one) for one in self.refusals],
-            "rivals": [asdict(one) for one in self.rivals],
+            "refusals": [asdict(mismatch) for mismatch in self.refusals],
+            "rivals": [asdict(rival) for rival in self.rivals],
             "margin": self.margin,
-            "remedies": [_counterfactual_json(one) for one in self.remedies],
+            "remedies": [_counterfactual_json(remedy) for remedy in self.remedies],
             "in_vain": list(self.in_vain),
             "texts": [{"id": id, "text": text} for id, text in self.texts.items()],
         }
 
 
-def _similarity_json(likeness: QuestionSimilarity) -> dict[str, Any]:
-    return {"cosine": likeness.cosine, "words": list(likeness.words), "share": likeness.share}
+def _similarity_json(similarity: QuestionSimilarity) -> dict[str, Any]:
+    return {**asdict(similarity), "words": list(similarity.words)}
 
 
 def _counterfactual_json(remedy: Counterfactual) -> dict[str, Any]:
@@ -428,19 +402,19 @@ ConfigurationSettings = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class QuestionComparison:
-    """One question under two configurations: how alike the two lists are, and which facts moved."""
+    """One question under two configurations: how similar the results are, and which facts moved."""
 
     question: str
     comparison: RankingComparison
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
+        """As JSON values."""
         return {"question": self.question, **comparison_json(self.comparison)}
 
 
 @dataclass(frozen=True, slots=True)
 class CompareResult:
-    """Many questions under configurations `a` and `b`, each told by what it sets: the figures of each, and their means."""
+    """Questions under configurations `a` and `b`, each given by its settings: figures and their means."""
 
     k: int
     a: ConfigurationSettings
@@ -451,7 +425,7 @@ class CompareResult:
     same: int
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON."""
+        """The result as JSON values."""
         return {
             "k": self.k,
             "a": dict(self.a),
@@ -459,13 +433,13 @@ class CompareResult:
             "overlap": self.overlap,
             "tau": self.tau,
             "same": self.same,
-            "questions": [one.to_dict() for one in self.questions],
+            "questions": [question.to_dict() for question in self.questions],
         }
 
 
 @dataclass(frozen=True, slots=True)
 class MovedFact:
-    """A fact that a shadow recall moved, and how often."""
+    """A fact whose rank differed in shadow recalls, and how often."""
 
     id: str
     text: str
@@ -482,9 +456,9 @@ class ShadowFailure:
 
 @dataclass(frozen=True, slots=True)
 class ShadowReport:
-    """What the shadow recalls that are kept came to. The means are None where there is none that succeeded.
+    """Summary of the shadow recalls on record. The means are None if none of them succeeded.
 
-    `place` is the folder where they are kept, empty where that is this process alone.
+    `place` is the folder of the records, empty if they are only in this process.
     """
 
     count: int
@@ -498,13 +472,13 @@ class ShadowReport:
     place: str
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON."""
+        """The result as JSON values."""
         plain = asdict(self)
         return {**plain, **{name: list(plain[name]) for name in ("promoted", "demoted", "reasons")}}
 
 
 def comparison_json(comparison: RankingComparison) -> dict[str, Any]:
-    """A comparison as plain values."""
+    """A comparison as JSON values."""
     return {
         "k": comparison.k,
         "overlap": comparison.overlap,
@@ -523,7 +497,7 @@ LABEL_LENGTH = 80
 
 @dataclass(frozen=True, slots=True)
 class PictureNode:
-    """A fact in the picture, how important it is, and how many edges of the picture touch it."""
+    """A fact in the picture, its importance, and its number of edges in the picture."""
 
     fact: Fact
     importance: FactImportance | None
@@ -542,7 +516,7 @@ class PictureEdge:
 
 @dataclass(frozen=True, slots=True)
 class PictureCluster:
-    """A community as one node. Without a number it is all the facts of a scope that are in none of the communities shown."""
+    """A community as one node. Without a number: all facts of a scope outside the communities shown."""
 
     scope: str
     community: int | None
@@ -556,7 +530,7 @@ class PictureCluster:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Nodes or, where there would be too many, clusters; the lines between them; and how many facts there are in all."""
+    """Nodes (or clusters, if there are too many nodes), the edges between them, and the total of facts."""
 
     nodes: tuple[PictureNode, ...]
     lines: tuple[PictureEdge, ...]
@@ -564,7 +538,7 @@ class Picture:
     total: int
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON."""
+        """The result as JSON values."""
         return {
             "nodes": [node_json(node) for node in self.nodes],
             "edges": [
@@ -577,13 +551,14 @@ class Picture:
 
 
 def node_json(node: PictureNode) -> dict[str, Any]:
-    """A node as plain values, with a short label instead of the text."""
-    fact, rated = node.fact, node.importance
+    """A node as JSON values, with a short label instead of the text."""
+    fact = node.fact
+    importance = node.importance
     return {
         "id": fact.id,
         "label": shorten_text(fact.text, LABEL_LENGTH),
-        "community": rated.community if rated else None,
-        "pagerank": rated.pagerank if rated else None,
+        "community": importance.community if importance else None,
+        "pagerank": importance.pagerank if importance else None,
         "degree": node.degree,
         "at": fact.time.isoformat() if fact.time else None,
         "scope": fact.scope,
@@ -594,7 +569,7 @@ def node_json(node: PictureNode) -> dict[str, Any]:
 
 
 def cluster_json(cluster: PictureCluster) -> dict[str, Any]:
-    """A cluster as plain values."""
+    """A cluster as JSON values."""
     return {
         "id": cluster.id,
         "scope": cluster.scope,

@@ -144,7 +144,7 @@ def setting_json(one: Knob[Any], settings: Settings) -> dict[str, Any]:
         "default": one.default,
         "allowed": one.allowed,
         "help": one.help,
-        "kept_in_store": one.kept,
+        "kept_in_store": one.kept_in_store,
         "variable": one.variable,
         "alias": one.alias,
         "effect": describe_effect(one, settings),
@@ -169,7 +169,7 @@ def _save_setting(call: GlobalOptions, chosen: Knob[Any], value: str, *, in_stor
     understood: object
     if chosen is EMBEDDER_NAME:
         _refuse_unknown_embedder(value)
-    if in_store or chosen.kept:
+    if in_store or chosen.kept_in_store:
         with call.shelf(may_begin=True) as memory:
             understood = memory.configure(chosen.name, value)
         place = call.place
@@ -197,7 +197,7 @@ def _format_override_hint(chosen: Knob[Any], layer: str) -> str:
 
 
 def _remove_setting(call: GlobalOptions, chosen: Knob[Any], *, in_store: bool) -> tuple[bool, str]:
-    if not (in_store or chosen.kept):
+    if not (in_store or chosen.kept_in_store):
         path = sources.settings_file_path()
         return sources.reset_in_file(path, chosen.name), str(path)
     if not call.store_exists:
@@ -216,7 +216,9 @@ def _show_setting(one: Knob[Any], settings: Settings) -> None:
         )
     )
     show_text(
-        styled_text(f"{one.help} {one.allowed.capitalize()}.{' Kept in the store.' if one.kept else ''}", "dim"),
+        styled_text(
+            f"{one.help} {one.allowed.capitalize()}.{' Kept in the store.' if one.kept_in_store else ''}", "dim"
+        ),
         indent=4,
     )
     effect = describe_effect(one, settings)

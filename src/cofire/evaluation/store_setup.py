@@ -174,7 +174,7 @@ def fingerprint_sets(sets: Sequence[EvaluationSet], embedder: CachingEmbedder | 
         __version__,
         embedder.model.name if embedder else None,
         embedder.model.fingerprint if embedder else None,
-        {knob.name: value for knob, value in settings if knob.kept},
+        {knob.name: value for knob, value in settings if knob.kept_in_store},
         manner.dream,
         [one.facts for one in sets],
     ]

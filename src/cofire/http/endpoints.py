@@ -82,7 +82,7 @@ def setting_form_json(one: Knob[Any], settings: Settings) -> dict[str, Any]:
         "choices": list(one.choices),
         "low": one.low,
         "high": one.high,
-        "settable": one in list_settable_settings() and not one.opens,
+        "settable": one in list_settable_settings() and not one.needed_to_open,
     }
 
 

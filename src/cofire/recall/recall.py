@@ -37,7 +37,7 @@ def recall(text: object, asked: RecallOptions, settings: Settings) -> Steps[Reco
     active = yield from spread_activation(known, cue, asked_for, planned)
     ranking = yield from fuse_channels(active, heard, cue, asked_for, planned)
     ranking, bridged = yield from add_bridges(ranking, asked_for, planned)
-    ranking = ranking if asked_for.settings[GRAPH_RECALL_EXPLAIN] else ranking.untold()
+    ranking = ranking if asked_for.settings[GRAPH_RECALL_EXPLAIN] else ranking.without_paths()
     judgement = decide_abstention(active, cue, asked_for)
     facts = yield from _read_best(ranking, max(asked_for.k, COMPARED_RESULTS))
     ranking = prefer_newer(ranking, list(facts.values()), asked_for)

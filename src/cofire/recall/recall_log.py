@@ -22,7 +22,7 @@ def recall_and_log(text: object, asked: RecallOptions, settings: Settings) -> St
         return found
     keeping = RecallLogOptions(held[RECALL_LOG_MOST], held[HEBBIAN_RULE], held[SESSION_IDLE_MINUTES])
     id: str = yield LogRecall(found.ids, collect_used_edges(found.hits), keeping)
-    return found.named(id)
+    return found.with_id(id)
 
 
 def collect_used_edges(hits: Iterable[Hit]) -> dict[str, tuple[PathEdge, ...]]:

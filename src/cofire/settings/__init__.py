@@ -1,1 +1,1 @@
-"""All settings: their table, sources, presets and the constants of the ranking."""
+"""Settings: the table, the layers they are read from, presets, and the ranking constants."""

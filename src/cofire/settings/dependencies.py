@@ -1,4 +1,4 @@
-"""Which settings have no effect, or are limited by another one, under the current values."""
+"""Settings that have no effect, or are limited by another setting, under the current values."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from cofire.settings.table import (
 _SYNAPSE_DYNAMICS = ("synapse.documented", "synapse.paper")
 _DOCUMENTED_DYNAMICS = (*_SYNAPSE_DYNAMICS, "diffusion", "energy")
 
-# For each setting, the values of other settings under which it acts. One of several conditions is enough.
+# The values of other settings under which a setting acts. One of several conditions is enough.
 _CONDITIONS: dict[str, list[tuple[Knob[Any], tuple[object, ...]]]] = {
     **{
         setting.name: [(ACTIVATION_DYNAMICS, _SYNAPSE_DYNAMICS)]
@@ -88,11 +88,12 @@ _LIMITS: dict[str, tuple[Knob[int], tuple[str, ...]]] = {
 
 
 def describe_effect(setting: Knob[Any], settings: Settings) -> str:
-    """Why a setting has no effect, or how far another one limits it; empty where it acts as it says.
+    """Why a setting has no effect, or how another one limits it. Empty if neither is the case.
 
     >>> describe_effect(SPREADING_ACTIVATION_DELTA, Settings())
     'No effect while activation.dynamics is cofire; it needs synapse.documented or synapse.paper.'
-    >>> describe_effect(SPREADING_ACTIVATION_DELTA, Settings.layered(call={"activation.dynamics": "synapse.paper"}))
+    >>> synapse = Settings.layered(call={"activation.dynamics": "synapse.paper"})
+    >>> describe_effect(SPREADING_ACTIVATION_DELTA, synapse)
     ''
     """
     conditions = _CONDITIONS.get(setting.name, [])
@@ -106,8 +107,13 @@ def describe_effect(setting: Knob[Any], settings: Settings) -> str:
 
 def describe_effects(names: Mapping[str, object], settings: Settings) -> dict[str, str]:
     """The settings among `names` that have no effect or are limited, with the reason."""
-    effects = {find_knob(name).name: describe_effect(find_knob(name), settings) for name in names}
-    return {name: effect for name, effect in effects.items() if effect}
+    effects = {}
+    for name in names:
+        knob = find_knob(name)
+        effect = describe_effect(knob, settings)
+        if effect:
+            effects[knob.name] = effect
+    return effects
 
 
 def _describe_conditions(conditions: list[tuple[Knob[Any], tuple[object, ...]]], settings: Settings) -> str:

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """What it is for, and what it sets."""
+    """A help text and the settings that the preset changes."""
 
     help: str
     settings: Mapping[str, bool | int | float | str]
@@ -47,17 +47,17 @@ PresetName = Literal[
 ]
 PRESETS: Mapping[str, Preset] = MappingProxyType(
     {
-        "default": Preset("What measured best on the public sets.", {}),
+        "default": Preset("The settings with the best results on the public test sets.", {}),
         "conservative": Preset(
-            "No graph at all, few tokens.",
+            "No graph, few tokens.",
             {**_NO_EXPANSION, "multi_graph.enabled": False, "recall.budget": 1_500},
         ),
         "balanced": Preset(
-            "The graph is written, but recall does not follow it; eight results.",
+            "Write the graph, but do not use it in recall. Eight results.",
             {**_NO_EXPANSION, "multi_graph.enabled": True, "recall.budget": 2_000, "recall.k": 8},
         ),
         "research-max": Preset(
-            "Everything on, many tokens, twelve results.",
+            "All graph features, many tokens, twelve results.",
             {
                 "multi_graph.enabled": True,
                 "spreading_activation.enabled": True,
@@ -69,11 +69,11 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             },
         ),
         "documented-rrf": Preset(
-            "Words and meaning joined by reciprocal ranks with equal weights.",
+            "Keyword and semantic channels combined by reciprocal ranks with equal weights.",
             {**_EQUAL_CHANNELS, **_NO_EXPANSION},
         ),
         "documented-slm": Preset(
-            "SuperLocalMemory: five channels joined by reciprocal ranks, SYNAPSE as on its page.",
+            "SuperLocalMemory: five channels combined by reciprocal ranks, with SYNAPSE as documented.",
             {
                 **_EQUAL_CHANNELS,
                 "activation.dynamics": "synapse.documented",
@@ -87,7 +87,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             },
         ),
         "documented-engram": Preset(
-            "Engram: confidence-aware diffusion with refinement, within its bounds.",
+            "Engram: confidence-aware diffusion with refinement, with Engram's limits.",
             {
                 **_EQUAL_CHANNELS,
                 "activation.dynamics": "diffusion",
@@ -121,11 +121,11 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             },
         ),
         "synapse-paper": Preset(
-            "SYNAPSE as in its paper: soft inhibition, and similarity, activation and PageRank at .5, .3 and .2.",
+            "SYNAPSE as in its paper: soft inhibition; similarity, activation and PageRank weighted .5, .3 and .2.",
             {"fusion.method": "hybrid", "activation.dynamics": "synapse.paper", "abstention.rule": "off"},
         ),
         "words-only": Preset(
-            "Search by words alone; texts are never embedded.", {"embedder.name": "none", "semantic.enabled": False}
+            "Search by words only. Texts are never embedded.", {"embedder.name": "none", "semantic.enabled": False}
         ),
     }
 )
@@ -133,7 +133,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
 RecallMode = Literal["no_recall", "minimal", "full", "graph"]
 RECALL_MODES: tuple[str, ...] = get_args(RecallMode)
 
-# What the kind of question makes of the weight of activation (000, the 5th retrieval channel).
+# Factor on the weight of activation by kind of question (SuperLocalMemory, 5th retrieval channel).
 STRATEGY_WEIGHTS: Mapping[str, Mapping[str, float]] = MappingProxyType(
     {
         "multi_hop": {"activation": 2.0},

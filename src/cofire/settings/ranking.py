@@ -1,4 +1,4 @@
-"""The constants of the default ranking, read from ranking.toml."""
+"""The constants of the default ranking, read from ranking.toml, which explains each of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cofire.algorithms.session_context import SessionContext
 
 @dataclass(frozen=True, slots=True)
 class TermLendingLimits:
-    """Which words turns lend each other: not those that more than `most` facts hold and more than a share of all."""
+    """Words that turns do not borrow: those in more than `most` facts and more than a `share` of all."""
 
     most: int
     share: float
@@ -24,7 +24,7 @@ class TermLendingLimits:
 
 @dataclass(frozen=True, slots=True)
 class DirectWeights:
-    """What a fact is worth for itself, beside words and meaning."""
+    """Weights of a fact's own features, beside the keyword and semantic channels."""
 
     speaker: float
     first_speaker: float
@@ -38,7 +38,7 @@ class DirectWeights:
 
 @dataclass(frozen=True, slots=True)
 class SeedConstants:
-    """Where the walk starts, and how soft the starting weights are, at first and when it starts again."""
+    """Softness of the seed weights, in the first and in the second pass of the walk."""
 
     warmth: float
     again: float
@@ -46,7 +46,7 @@ class SeedConstants:
 
 @dataclass(frozen=True, slots=True)
 class NameWalkConstants:
-    """How a walk goes over names."""
+    """How the walk follows shared names."""
 
     few: int
     share: float
@@ -59,8 +59,10 @@ class NameWalkConstants:
 
 @dataclass(frozen=True, slots=True)
 class LinkBounds:
-    """The bounds of what a link over names gives a fact: at most a share of what the better of its two facts is worth, at least a share
-    of what the fact itself is."""
+    """Bounds of the score that a link through a name gives a fact.
+
+    At most a share of the score of the better of the two facts; at least a share of the fact's own.
+    """
 
     most: float
     least: float
@@ -68,7 +70,7 @@ class LinkBounds:
 
 @dataclass(frozen=True, slots=True)
 class EdgeConstants:
-    """What stored edges carry: by kind, and less the more of them a fact has."""
+    """Strength of stored edges by kind, and how it falls with the degree of a fact."""
 
     fan: float
     kinds: dict[str, float]
@@ -76,7 +78,7 @@ class EdgeConstants:
 
 @dataclass(frozen=True, slots=True)
 class VersionConstants:
-    """When a newer fact counts as a version of an older one, so that it takes its place."""
+    """When a newer fact counts as a version of an older one and ranks before it."""
 
     score: float
     meaning: float
@@ -90,7 +92,7 @@ class VersionConstants:
 
 @dataclass(frozen=True, slots=True)
 class ContradictionConstants:
-    """When two facts cannot both hold: a weight for each sign of `reading/contradictions.py`, and the evidence that is needed."""
+    """When two facts contradict each other: the weights of text/contradictions.py and its thresholds."""
 
     nearest: float
     distant: float
@@ -115,7 +117,7 @@ class ContradictionConstants:
 
 @dataclass(frozen=True, slots=True)
 class RankingConstants:
-    """All of it together."""
+    """All tables of ranking.toml."""
 
     words: SessionContext
     lending: TermLendingLimits
@@ -134,13 +136,13 @@ _ACTIVE_CONSTANTS: ContextVar[RankingConstants | None] = ContextVar("ranking in 
 
 
 def current_constants() -> RankingConstants:
-    """The constants in use: those shipped, unless others are tried just now."""
+    """The constants in use: the defaults, unless `override_constants` is active."""
     return _ACTIVE_CONSTANTS.get() or default_constants()
 
 
 @contextmanager
 def override_constants(changed: RankingConstants) -> Iterator[RankingConstants]:
-    """Rank by other constants for a while, here and in what is begun from here; for measuring."""
+    """Use other constants inside this block and in tasks started from it. For measurements."""
     token = _ACTIVE_CONSTANTS.set(changed)
     try:
         yield changed
@@ -150,12 +152,13 @@ def override_constants(changed: RankingConstants) -> Iterator[RankingConstants]:
 
 @cache
 def default_constants() -> RankingConstants:
-    """The constants of the file."""
-    return parse_constants(tomllib.loads(files("cofire.settings").joinpath("ranking.toml").read_text(encoding="utf-8")))
+    """The constants of ranking.toml."""
+    text = files("cofire.settings").joinpath("ranking.toml").read_text(encoding="utf-8")
+    return parse_constants(tomllib.loads(text))
 
 
 def parse_constants(tables: dict[str, dict[str, Any]]) -> RankingConstants:
-    """Constants from the tables of the file."""
+    """Build the constants from the tables of ranking.toml."""
     words = dict(tables["words"])
     lending = TermLendingLimits(words.pop("most"), words.pop("share"))
     return RankingConstants(

@@ -1,4 +1,4 @@
-"""Read and write settings: the user's TOML file, environment variables, the store's record."""
+"""Load settings from their layers, and edit the user's settings file (TOML)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cofire.stores.store_location import expand_path
 FILE_VARIABLE = "COFIRE_CONFIG"
 STORE_VARIABLE = "COFIRE_STORE"
 VARIABLE_PREFIX = "COFIRE_"
-# Variables with the prefix that are no settings. Those of the tests begin with TEST_PREFIX.
+# Variables with the prefix that are not settings. The tests use TEST_VARIABLE_PREFIX.
 NON_SETTING_VARIABLES = frozenset(
     {
         FILE_VARIABLE,
@@ -37,36 +37,36 @@ NON_SETTING_VARIABLES = frozenset(
 TEST_VARIABLE_PREFIX = "COFIRE_TEST_"
 CALL_LAYER_LABEL = "given here"
 
-_FILE_WAY_OUT = f"Mend or move the file, or point {FILE_VARIABLE} at another one."
+_FILE_WAY_OUT = f"Correct or move the file, or set {FILE_VARIABLE} to the path of another one."
 
 
 def settings_file_path() -> Path:
-    """The user's settings file: COFIRE_CONFIG, or config.toml in the user's configuration folder."""
-    given = os.environ.get(FILE_VARIABLE)
-    return expand_path(given) if given else Path(platformdirs.user_config_dir("cofire")) / "config.toml"
+    """COFIRE_CONFIG, or config.toml in the user's configuration folder."""
+    configured = os.environ.get(FILE_VARIABLE)
+    if configured:
+        return expand_path(configured)
+    return Path(platformdirs.user_config_dir("cofire")) / "config.toml"
 
 
 def default_store() -> str:
-    """The store used when none is named: COFIRE_STORE, or memory.db in the user's data folder."""
-    return os.environ.get(STORE_VARIABLE) or str(Path(platformdirs.user_data_dir("cofire")) / "memory.db")
+    """COFIRE_STORE, or memory.db in the user's data folder."""
+    configured = os.environ.get(STORE_VARIABLE)
+    return configured or str(Path(platformdirs.user_data_dir("cofire")) / "memory.db")
 
 
 def read_environment(environment: Mapping[str, str]) -> dict[str, object]:
-    """The settings given by environment variables such as COFIRE_KEYWORD_K1. An unknown variable with the prefix is refused."""
+    """Settings from variables such as COFIRE_KEYWORD_K1. Raises on an unknown variable."""
     names = {setting.variable: setting.name for setting in KNOBS.values()}
     variables = sorted(variable for variable in environment if variable.startswith(VARIABLE_PREFIX))
     for variable in variables:
-        if (
-            variable not in names
-            and variable not in NON_SETTING_VARIABLES
-            and not variable.startswith(TEST_VARIABLE_PREFIX)
-        ):
+        ignored = variable in NON_SETTING_VARIABLES or variable.startswith(TEST_VARIABLE_PREFIX)
+        if variable not in names and not ignored:
             raise _unknown_variable(variable, [*names, *NON_SETTING_VARIABLES])
     return {names[variable]: environment[variable] for variable in variables if variable in names}
 
 
 def _unknown_variable(variable: str, variables: list[str]) -> UnknownSetting:
-    """Compared without the prefix, which all of them share."""
+    # Compare without the prefix, which would make all variables similar.
     endings = [name.removeprefix(VARIABLE_PREFIX) for name in variables]
     similar = get_close_matches(variable.removeprefix(VARIABLE_PREFIX), endings, n=1)
     hint = f"Did you mean {VARIABLE_PREFIX}{similar[0]}? " if similar else ""
@@ -77,12 +77,12 @@ def _unknown_variable(variable: str, variables: list[str]) -> UnknownSetting:
 
 
 def read_settings_file(path: Path) -> dict[str, object]:
-    """The settings of a TOML file, tables flattened to dotted names; a file that is not there sets nothing."""
+    """Settings from a TOML file, with tables flattened to dotted names. No file, no settings."""
     return dict(_flatten_table(_read_toml(path)[1]))
 
 
 def load_settings(*, record: bytes | None, call: Mapping[str, object]) -> Settings:
-    """All layers as they stand now."""
+    """Read all layers."""
     layers = {
         "file": (f"in {settings_file_path()}", read_settings_file(settings_file_path())),
         "store": ("in the store", decode_settings_record(record)),
@@ -95,48 +95,50 @@ def load_settings(*, record: bytes | None, call: Mapping[str, object]) -> Settin
 
 
 def _check_layer(place: str, values: Mapping[str, object]) -> None:
-    """Read every value once, so that one that cannot be used is named with the place it stands in."""
+    """Parse every value of a layer. An error names the place of the value."""
     for name, value in values.items():
         try:
             find_knob(name).read(value)
         except InvalidSetting as error:
-            mend = "" if place == CALL_LAYER_LABEL else "Mend it there, or take it out. "
-            raise type(error)(f"{error.problem.rstrip('.')} ({place}).", way_out=mend + error.way_out) from error
+            hint = "" if place == CALL_LAYER_LABEL else "Correct or remove it there. "
+            problem = f"{error.problem.rstrip('.')} ({place})."
+            raise type(error)(problem, way_out=hint + error.way_out) from error
 
 
 def set_in_file(path: Path, name: str, text: object) -> Any:
-    """Keep a setting in the user's file, leaving its comments and order alone; returns the value as understood."""
-    chosen = find_knob(name)
-    value = chosen.read(text)
+    """Write a setting to the user's file and return its parsed value. Comments and order stay."""
+    knob = find_knob(name)
+    value = knob.read(text)
     document = _load_document(path)
-    table, leaf = _find_table(document, chosen)
+    table, leaf = _find_table(document, knob)
     table[leaf] = value
     _save_document(path, document)
     return value
 
 
 def reset_in_file(path: Path, name: str) -> bool:
-    """Take a setting out of the user's file; tells whether it was there."""
-    chosen = find_knob(name)
-    if chosen.name not in read_settings_file(path):
+    """Remove a setting from the user's file. Returns whether it was there."""
+    knob = find_knob(name)
+    if knob.name not in read_settings_file(path):
         return False
     document = _load_document(path)
-    table, leaf = _find_table(document, chosen)
+    table, leaf = _find_table(document, knob)
     del table[leaf]
     _save_document(path, document)
     return True
 
 
 def render_commented_file() -> str:
-    """A settings file with every knob in it, commented out at its default, under its help."""
-    lines = ["# Settings of cofire. Take away the # of a line to change it.", ""]
+    """A settings file that lists every setting, commented out, with its help and default."""
+    lines = ["# Settings of cofire. Remove the # of a line to change the setting.", ""]
     section = ""
-    for one in sorted(KNOBS.values(), key=lambda each: ("." in each.name, each.name)):
-        group, _, leaf = one.name.rpartition(".")
+    for knob in sorted(KNOBS.values(), key=lambda knob: ("." in knob.name, knob.name)):
+        group, _, leaf = knob.name.rpartition(".")
         if group != section:
             lines.append(f"[{group}]")
             section = group
-        lines += [f"# {one.help} ({one.allowed})", f"# {leaf} = {tomlkit.item(one.default).as_string()}", ""]
+        default = tomlkit.item(knob.default).as_string()
+        lines += [f"# {knob.help} ({knob.allowed})", f"# {leaf} = {default}", ""]
     return "\n".join(lines)
 
 
@@ -147,32 +149,34 @@ def _load_document(path: Path) -> tomlkit.TOMLDocument:
 
 
 def _read_toml(path: Path) -> tuple[str, dict[str, Any]]:
-    """The text of the file and what it says; one parser tells of mistakes, wherever they are met."""
+    """The text of the file and its parsed content. All syntax errors are reported here."""
     with _translate_file_errors(path):
         text = path.read_text(encoding="utf-8-sig") if path.exists() else ""
     try:
         return text, tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        why = str(error).replace("at end of document", f"at its end, line {len(text.rstrip().splitlines())}")
-        raise InvalidSetting(f"The settings file {path} cannot be used: {why}.", way_out=_FILE_WAY_OUT) from error
+        last_line = len(text.rstrip().splitlines())
+        reason = str(error).replace("at end of document", f"at its end, line {last_line}")
+        raise InvalidSetting(f"The settings file {path} cannot be used: {reason}.", way_out=_FILE_WAY_OUT) from error
 
 
-def _find_table(document: tomlkit.TOMLDocument, chosen: Knob[Any]) -> tuple[Any, str]:
-    group, _, leaf = chosen.name.rpartition(".")
-    if not group or chosen.name in document:
-        return document, chosen.name
+def _find_table(document: tomlkit.TOMLDocument, knob: Knob[Any]) -> tuple[Any, str]:
+    group, _, leaf = knob.name.rpartition(".")
+    if not group or knob.name in document:
+        return document, knob.name
     if group not in document:
         document[group] = tomlkit.table()
     if not isinstance(document[group], dict):
         raise InvalidSetting(
-            f"The settings file has a value {group} where a table is needed.", way_out=f"Remove {group} from it."
+            f"The settings file has a value {group} where a table is needed.",
+            way_out=f"Remove {group} from it.",
         )
     return document[group], leaf
 
 
 def _save_document(path: Path, document: tomlkit.TOMLDocument) -> None:
     with _translate_file_errors(path):
-        # A link stays a link, to wherever its owner keeps the file.
+        # Write to the target of a symbolic link, so that the link stays.
         path = path.resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_suffix(".new")
@@ -180,11 +184,14 @@ def _save_document(path: Path, document: tomlkit.TOMLDocument) -> None:
         unfinished.replace(path)
 
 
-def _flatten_table(table: Mapping[str, Any], above: str = "") -> list[tuple[str, object]]:
-    found: list[tuple[str, object]] = []
+def _flatten_table(table: Mapping[str, Any], prefix: str = "") -> list[tuple[str, object]]:
+    settings: list[tuple[str, object]] = []
     for name, value in table.items():
-        found += _flatten_table(value, f"{above}{name}.") if isinstance(value, dict) else [(above + name, value)]
-    return found
+        if isinstance(value, dict):
+            settings += _flatten_table(value, f"{prefix}{name}.")
+        else:
+            settings.append((prefix + name, value))
+    return settings
 
 
 def _translate_file_errors(path: Path) -> Any:

@@ -68,7 +68,7 @@ def read_settings(settings: Settings) -> Steps[Settings]:
 def store_setting(name: str, value: object) -> Steps[object]:
     """Keep a setting in the store; returns the value as understood."""
     chosen = find_knob(name)
-    if chosen.opens:
+    if chosen.needed_to_open:
         raise InvalidSetting(
             f"{chosen.name} is needed to open the store, so it cannot be kept in it.",
             way_out=f"Keep it in your settings file with: cofire config set {chosen.name} {value}",
