@@ -9,7 +9,7 @@ from typing import Any
 
 PACKAGE_FOLDER = Path(__file__).parent
 # Built from web/ by hatch_build.py; `cofire serve` shows it.
-PAGE_FOLDER = PACKAGE_FOLDER / "doors" / "http" / "page"
+PAGE_FOLDER = PACKAGE_FOLDER / "http" / "page"
 
 
 def install_command(extra: str) -> str:
