@@ -31,7 +31,7 @@ from cofire.activation_paths import SpreadResult
 from cofire.algorithms import diffusion, energy, synapse
 from cofire.evaluation import provenance
 from cofire.model import Change, Edge, EdgeWrite, Fact, FactFilter, FactWrite, NameMention, SubjectName
-from cofire.recall import energy_paths, spreading
+from cofire.recall import spreading
 from cofire.runtime.effects import Steps
 from cofire.settings.table import (
     ACTIVATION_MOST_LINKS,
@@ -187,7 +187,7 @@ def dynamics(settings: Settings) -> dict[str, Verb]:
         "synapse.documented": lambda seeds, how: spread(seeds, how, page),
         "synapse.paper": lambda seeds, how: spread(seeds, how, paper),
         "diffusion": lambda seeds, how: spreading.spread_diffusion(seeds, replace(how, floor=floor), flow),
-        "energy": lambda seeds, how: energy_paths.spread_energy(
+        "energy": lambda seeds, how: spreading.spread_energy(
             seeds, how, paths, tags=frozenset(), tag_floor=settings[ENERGY_TAG_FLOOR]
         ),
     }
@@ -202,7 +202,7 @@ def driven(verb: Steps[SpreadResult], store: SqliteStore) -> SpreadResult:
     try:
         ask: Any = next(verb)
         while True:
-            ask = verb.send(store.expand(ask.ids, ask.conducting, ask.least))
+            ask = verb.send(store.expand(ask.ids, ask.conducting))
     except StopIteration as done:
         found: SpreadResult = done.value
         return found

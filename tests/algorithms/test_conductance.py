@@ -15,10 +15,10 @@ from cofire.algorithms.conductance import (
     build_energy_edges,
     build_synapse_edges,
     merge_parallel_edges,
-    merge_parallel_edges_reference,
     tag_similarities,
     tag_similarity,
 )
+from tests.algorithms.references import merge_parallel_edges_reference
 
 NAN = float("nan")
 EDGE = {"inventory_policy", "recommendation", "analysis_dependency"}
@@ -102,13 +102,15 @@ def test_hub_conducts_less_per_edge(one: int, other: int) -> None:
 
 def test_parallel_links_are_shared_as_one() -> None:
     """Two links of .5 and .6 to one of two neighbours: (1 − .5·.4)/2."""
-    wires = build_synapse_edges(ints(0, 0, 0), ints(1, 1, 2), weight=floats(0.5, 0.6, 1.0), degree=ints(2))
+    wires = build_synapse_edges(ints(0, 0, 0), ints(1, 1, 2), weight=floats(0.5, 0.6, 1.0), degree=ints(2, 2, 2))
     assert wires.conductance == pytest.approx([0.4, 0.5])
     assert wires.strongest.tolist() == [1, 2]
 
 
 def test_energy_takes_parallel_links_one_by_one() -> None:
-    wires = build_energy_edges(ints(0, 0), ints(1, 1), weight=floats(0.5, 0.6), similarity=floats(1, 1), degree=ints(1))
+    wires = build_energy_edges(
+        ints(0, 0), ints(1, 1), weight=floats(0.5, 0.6), similarity=floats(1, 1), degree=ints(1, 1)
+    )
     assert wires.conductance.tolist() == [0.5, 0.6]
 
 

@@ -9,12 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cofire.algorithms.diffusion import (
-    DiffusionRule,
-    diffuse_activation,
-    diffuse_activation_reference,
-    refine_activation,
-)
+from cofire.algorithms.diffusion import DiffusionRule, refine_activation
+from tests.algorithms.references import diffuse_activation, diffuse_activation_reference
 from tests.algorithms.wiring import HALVES, Graph, placed, rows, seeded, wired
 
 RAW = DiffusionRule(decay=0.7, hops=3, expanded=30, damping=0.85, iterations=0)

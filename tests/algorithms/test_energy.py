@@ -11,15 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cofire.activation_paths import EnergyPath
-from cofire.algorithms import energy
 from cofire.algorithms.conductance import build_energy_edges
 from cofire.algorithms.energy import (
     EnergyFrontier,
     EnergyRule,
     expand_frontier,
-    explore_energy_paths_reference,
     sum_energies,
 )
+from tests.algorithms.references import explore_energy_paths, explore_energy_paths_reference
 from tests.algorithms.wiring import Graph, graphs, rows, wired
 
 MEMORIA = EnergyRule(max_depth=5, threshold=0.005, branches=3)
@@ -31,7 +30,7 @@ def explore_fast(graph: Graph, seed: str, start: float, rule: EnergyRule) -> lis
     pairs = zip(wires.source.tolist(), wires.target.tolist(), wires.conductance.tolist(), strict=True)
     passes = {(source, target): conductance for source, target, conductance in pairs}
     found = []
-    for trail, end in energy.explore_energy_paths(wires, len(names), names.index(seed), start, rule):
+    for trail, end in explore_energy_paths(wires, len(names), names.index(seed), start, rule):
         energies = [start]
         for step in pairwise(trail):
             energies.append(energies[-1] * passes[step])
@@ -124,10 +123,10 @@ def test_the_transfer_is_as_documented() -> None:
 
 def test_the_best_of_parallel_links_carries() -> None:
     wires = build_energy_edges(
-        np.array([0, 0]), np.array([1, 1]), weight=np.array([0.2, 0.6]), similarity=np.ones(2), degree=np.array([1])
+        np.array([0, 0]), np.array([1, 1]), weight=np.array([0.2, 0.6]), similarity=np.ones(2), degree=np.array([1, 1])
     )
     depth = expand_frontier(one_fact(1.0), np.array([[True, False]]), wires, MEMORIA, "AB")
-    assert depth.wire.tolist() == [1]
+    assert depth.edge.tolist() == [1]
     assert depth.frontier.fact.tolist() == [1]
 
 

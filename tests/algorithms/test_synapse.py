@@ -16,9 +16,8 @@ from cofire.algorithms.synapse import (
     has_sufficient_activation,
     hybrid_score,
     run_synapse_round,
-    run_synapse_rounds,
-    run_synapse_rounds_reference,
 )
+from tests.algorithms.references import run_synapse_rounds, run_synapse_rounds_reference
 from tests.algorithms.wiring import CHAIN, Graph, placed, rows, seeded, wired
 
 DOCUMENTED = SynapseRule(retention=0.5, spread=0.8, threshold=0.5, slope=1.0, top_m=7, inhibition=None)

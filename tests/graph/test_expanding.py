@@ -9,10 +9,14 @@ import pytest
 from cofire import Memory
 from cofire.algorithms import diffusion, energy, synapse
 from cofire.model import FactFilter
-from cofire.recall.energy_paths import spread_energy
-from cofire.recall.spreading import spread_diffusion, spread_synapse
+from cofire.recall.spreading import spread_diffusion, spread_energy, spread_synapse
 from cofire.runtime.store_effects import ExpandLinks
 from cofire.stores.base import ExpansionOptions, Store
+from tests.algorithms.references import (
+    diffuse_activation_reference,
+    explore_energy_paths_reference,
+    run_synapse_rounds_reference,
+)
 from tests.conftest import START
 from tests.verbs.answering import answers_from
 from tests.verbs.wandering import shared
@@ -52,9 +56,7 @@ def test_a_link_below_the_floor_is_not_followed(wordy: Memory, store: Store) -> 
     assert leads(store, a, floor) == {c}
 
 
-def test_activation_spreads_alike_whether_a_store_goes_on_by_itself_or_is_asked_again(
-    wordy: Memory, store: Store
-) -> None:
+def test_activation_spreads_over_stored_edges_as_the_references_say(wordy: Memory, store: Store) -> None:
     a, b, c, d = wordy.remember(["one", "two", "three", "four"])
     weights = {(a, b): 0.9, (a, c): 0.5, (b, d): 0.8, (c, d): 0.25}
     for (source, target), weight in weights.items():
@@ -63,14 +65,14 @@ def test_activation_spreads_alike_whether_a_store_goes_on_by_itself_or_is_asked_
     for (source, target), weight in weights.items():
         graph.setdefault(source, {})[target] = weight
     trusted = {source: {target: weight / 2 for target, weight in led.items()} for source, led in graph.items()}
-    answers = answers_from({ExpandLinks: lambda ask: store.expand(ask.ids, ask.conducting, ask.least)})
+    answers = answers_from({ExpandLinks: lambda ask: store.expand(ask.ids, ask.conducting)})
     stored = replace(EVERYWHERE, names=False)
     page = synapse.SynapseRule(0.5, 0.8, 0.5, 1.0, 7, None)
     flow, paths = diffusion.DiffusionRule(0.7, 2, 40, 0.85, 8), energy.EnergyRule(5, 0.005, 3)
     active = answers.run(spread_synapse({a: 1.0}, stored, page, 3, tau=0.12)).activation
-    assert active == pytest.approx(synapse.run_synapse_rounds_reference(graph, {a: 1.0}, page, rounds=3))
+    assert active == pytest.approx(run_synapse_rounds_reference(graph, {a: 1.0}, page, rounds=3))
     active = answers.run(spread_diffusion({a: 1.0}, stored, flow)).activation
-    assert active == pytest.approx(diffusion.diffuse_activation_reference(trusted, {a: 1.0}, flow))
+    assert active == pytest.approx(diffuse_activation_reference(trusted, {a: 1.0}, flow))
     active = answers.run(spread_energy({a: 1.0}, stored, paths, tags=frozenset(), tag_floor=0.15)).activation
-    plain = energy.explore_energy_paths_reference(shared(graph, 0.5), a, 1.0, paths)
+    plain = explore_energy_paths_reference(shared(graph, 0.5), a, 1.0, paths)
     assert active == pytest.approx({id: e for path in plain for id, e in zip(path.ids, path.energies, strict=True)})

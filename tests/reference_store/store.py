@@ -308,9 +308,7 @@ class ReferenceStore(caring.ReferenceCurationMixin, ReferenceLearningMixin):
         shelf = self._open()
         return graph.list_profiles(shelf.web, shelf.facts, ids)
 
-    def expand(
-        self, ids: Sequence[str], conducting: ExpansionOptions, least: NDArray[np.float64] | None = None
-    ) -> LinkExpansion:
+    def expand(self, ids: Sequence[str], conducting: ExpansionOptions) -> LinkExpansion:
         shelf, as_of = self._open(), conducting.where.as_of
         links = {
             id: graph.list_links(shelf.web, shelf.facts, id, UNLIMITED_LINKS, as_of) for id in ids if id in shelf.facts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -226,19 +225,3 @@ def test_facts_are_known_again_by_the_ids_they_were_told_with(store: Store, pen:
     pen.write(removals=(b,))
     assert led(store.expand(asked, conducting())) == []
     assert list(found.ids) == [a, b]
-
-
-@pytest.mark.parametrize("names", [False, True])
-def test_no_link_is_left_out_that_conducts_enough(store: Store, pen: Pen, facts: list[str], names: bool) -> None:
-    """One that conducts less may be there or not. A link without a weight conducts .01."""
-    a, *others = facts
-    for other, weight in zip(others, (0.9, 0.5, 0.05, None), strict=True):
-        connect(pen, (a, other), "supports", weight)
-    how = replace(conducting(), names=names)
-    everything = led(store.expand([a], how))
-    assert len(everything) == 4
-    for least in (0.0, 0.004, 0.025, 0.25, 0.251, 0.45, 2.0):
-        found = led(store.expand([a], how, np.array([least])))
-        needed = [one.target for one in everything if (0.01 if np.isnan(one.weight) else one.weight) / 2 >= least]
-        assert [one.target for one in found if one.target in needed] == needed
-        assert {one.target for one in found} <= {one.target for one in everything}

@@ -194,9 +194,9 @@ class Watched(Lent):
         super().__init__(store)
         self.asked: list[str] = []
 
-    def expand(self, ids: Any, conducting: Any, least: Any = None) -> Any:
+    def expand(self, ids: Any, conducting: Any) -> Any:
         self.asked += ids
-        return self.store.expand(ids, conducting, least)
+        return self.store.expand(ids, conducting)
 
 
 def test_an_exploration_can_be_awaited_or_heard_seed_by_seed(store: Store) -> None:

@@ -5,21 +5,22 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cofire.activation_paths import MAX_RECORDED_FACTS, SpreadResult
 from cofire.algorithms import diffusion, energy
-from cofire.algorithms.synapse import SynapseRule, run_synapse_rounds_reference
-from cofire.recall.energy_paths import follow_paths, spread_energy
-from cofire.recall.spreading import spread_diffusion, spread_synapse
+from cofire.algorithms.synapse import SynapseRule
+from cofire.recall.spreading import follow_paths, spread_diffusion, spread_energy, spread_synapse
 from cofire.runtime.store_effects import ExpandLinks
-from cofire.stores.base import LinkExpansion
+from tests.algorithms.references import (
+    diffuse_activation_reference,
+    explore_energy_paths_reference,
+    run_synapse_rounds_reference,
+)
 from tests.algorithms.wiring import CHAIN, HALVES, Graph, seeded
-from tests.verbs.answering import answers_from
-from tests.verbs.wandering import EVERYWHERE, expansion, knowing, path_to, shared, spread_json
+from tests.verbs.wandering import EVERYWHERE, knowing, path_to, shared, spread_json
 
 DOCUMENTED = SynapseRule(retention=0.5, spread=0.8, threshold=0.5, slope=1.0, top_m=7, inhibition=None)
 PAPER = replace(DOCUMENTED, slope=5.0, inhibition=0.15)
@@ -60,7 +61,7 @@ def test_diffusion_agrees_with_its_plain_reference(
 ) -> None:
     graph, seeds = given_
     found = knowing(graph).run(spread_diffusion(seeds, EVERYWHERE, rule))
-    assert found.activation == pytest.approx(diffusion.diffuse_activation_reference(graph, seeds, rule), abs=1e-9)
+    assert found.activation == pytest.approx(diffuse_activation_reference(graph, seeds, rule), abs=1e-9)
 
 
 @given(seeded(), st.integers(1, 3), st.integers(1, 5))
@@ -71,7 +72,7 @@ def test_energy_agrees_with_its_plain_reference(
     rule = replace(MEMORIA, branches=branches, max_depth=depth)
     trails = knowing(graph).run(follow_paths(seeds, EVERYWHERE, rule, **UNTAGGED))
     for trail in trails:
-        plain = energy.explore_energy_paths_reference(shared(graph, 0.5), trail.seed, seeds[trail.seed], rule)
+        plain = explore_energy_paths_reference(shared(graph, 0.5), trail.seed, seeds[trail.seed], rule)
         assert sorted(trail.paths, key=lambda path: path.ids) == sorted(plain, key=lambda path: path.ids)
 
 
@@ -181,45 +182,3 @@ def test_without_seeds_nothing_is_asked(way) -> None:
     found: SpreadResult = answers.run(way({}))
     assert found.activation == {}
     assert answers.of(ExpandLinks) == []
-
-
-def of_use(graph: Graph, ask: ExpandLinks) -> LinkExpansion:
-    """The links that leave the facts asked for, but for those that a store may leave out."""
-    found = expansion(graph, ask)
-    if ask.least is None:
-        return found
-    conducts = found.weight / np.sqrt(np.maximum(1, found.degree))[found.source]
-    (kept,) = np.nonzero(conducts >= ask.least[found.source])
-    used = [*range(len(ask.ids)), *sorted({row for row in found.target[kept].tolist() if row >= len(ask.ids)})]
-    return LinkExpansion(
-        ids=tuple(found.ids[row] for row in used),
-        source=found.source[kept],
-        target=np.array([used.index(row) for row in found.target[kept].tolist()], np.int64),
-        kind=tuple(found.kind[link] for link in kept),
-        weight=found.weight[kept],
-        confidence=found.confidence[kept],
-        tags=tuple(found.tags[link] for link in kept),
-        via=tuple(found.via[link] for link in kept),
-        degree=found.degree,
-    )
-
-
-@given(seeded(HALVES), st.integers(1, 3), st.sampled_from([0.005, 0.1, 0.3]))
-def test_energy_needs_no_link_that_a_store_may_leave_out(
-    drawn: tuple[Graph, dict[str, float]], branches: int, threshold: float
-) -> None:
-    graph, seeds = drawn
-    rule = replace(MEMORIA, branches=branches, threshold=threshold)
-    sparing = answers_from({ExpandLinks: lambda ask: of_use(graph, ask)})
-    found, everything = (
-        spread_json(answers.run(spread_energy(seeds, EVERYWHERE, rule, **UNTAGGED)))
-        for answers in (sparing, knowing(graph))
-    )
-    assert found == everything
-    assert list(found["activation"]) == list(everything["activation"])
-
-
-def test_who_wants_to_know_why_paths_end_is_told_of_all_links() -> None:
-    answers = knowing(CHAIN)
-    answers.run(follow_paths({"A": 1.0}, EVERYWHERE, MEMORIA, **UNTAGGED))
-    assert {ask.least for ask in answers.of(ExpandLinks)} == {None}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -114,6 +115,15 @@ def expand_runs(first: Ints, many: Ints) -> tuple[Ints, Ints]:
     ends = np.cumsum(many)
     run = np.repeat(np.arange(len(many)), many)
     return run, np.arange(len(run)) + (first - ends + many)[run]
+
+
+def nan_to_none(number: float) -> float | None:
+    """None for a number that is missing.
+
+    >>> nan_to_none(0.5), nan_to_none(math.nan)
+    (0.5, None)
+    """
+    return None if math.isnan(number) else number
 
 
 def pad_last_axis(values: NDArray[Any], rows: int, nothing: float = 0) -> NDArray[Any]:

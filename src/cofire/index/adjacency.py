@@ -21,7 +21,6 @@ from cofire.index.columns import (
     find_members,
     find_members_by_mask,
 )
-from cofire.index.native_links import NativeAdjacency
 from cofire.stores.base import ExpansionOptions
 from cofire.stores.edge_kinds import get_edge_kind
 from cofire.stores.lazy_ids import CodedSequence, LazySequence
@@ -299,7 +298,6 @@ class Adjacency:
         self.kinds = StringTable(NAME_LINK_KINDS)
         self.tag_texts = StringTable([""])
         self.taken = self.compactions = 0
-        self._compiled: NativeAdjacency | None = None
         self._settle(split_edges(edges, self.kinds, self.tag_texts)[0], columns)
 
     @property
@@ -356,17 +354,6 @@ class Adjacency:
             return found, True
         return join_half_edges([found, late.at(sieve.passing(late.neighbour, late.code, late.confidence))]), False
 
-    def compiled(self) -> NativeAdjacency:
-        """The base as compiled code reads it; made anew with the base."""
-        if self._compiled is None or self._compiled.base is not self._base:
-            self._compiled = NativeAdjacency(self._base, self._degree, self._alive)
-        return self._compiled
-
-    @property
-    def has_newer(self) -> bool:
-        """Whether any fact may have links that the base does not know."""
-        return bool(self._overlay)
-
     def newer(self, keys: Sequence[int]) -> Int32Array | None:
         """Links of these facts that the base does not know, as rows of halves; None where there are none."""
         if not self._overlay:
@@ -422,12 +409,6 @@ class Adjacency:
         late = self._overlay.get(key, {})
         newer = [other for other, code in late if kinds is None or kinds[code >> 1]]
         return np.concatenate([found, np.array(newer, np.int32)]) if newer else found
-
-    def tags_at(self, at: Int64Array) -> Sequence[frozenset[str]]:
-        """The tags of links by where they stand in the base; newer ones tell the number of theirs, as -1 - number."""
-        if len(self.tag_texts.words) == 1:
-            return (NO_TAGS,) * len(at)
-        return self.tags(np.where(at < 0, -1 - at, self._base.tags_at(at)))
 
     def tags(self, numbers: NDArray[np.integer]) -> Sequence[frozenset[str]]:
         """Tags by their numbers."""

@@ -13,8 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.algorithms.array_ops import expand_runs
-from cofire.algorithms.conductance import ALMOST_ONE, MISSING_WEIGHT
-from cofire.algorithms.traversal import TraversalRequest, TraversalResult
 from cofire.index.adjacency import (
     ABOUT_KIND,
     ENTITY_KIND,
@@ -30,8 +28,6 @@ from cofire.index.adjacency import (
 from cofire.index.columns import Mask
 from cofire.index.fact_index import FactIndex
 from cofire.index.names import NameIndex
-from cofire.index.native import LIBRARY
-from cofire.index.native_links import NewerLinks, traverse_links
 from cofire.stores.base import ExpansionOptions, LinkExpansion
 from cofire.stores.lazy_ids import CodedSequence, LazyIds
 from cofire.stores.link_rules import BACKWARD_FACTOR, MAX_LINKS_PER_NAME, MAX_NAME_HOLDERS, SHARED_NAME_FACTOR
@@ -242,23 +238,6 @@ _NO_NAME_LINKS = NameLinkColumns(_NO_POSITIONS, _NO_POSITIONS, _NO_POSITIONS, np
 PositionArray = NDArray[np.int64]
 
 
-def traverse_from(
-    index: FactIndex, adjacency: Adjacency, sieve: LinkFilter, positions: PositionArray, onward: TraversalRequest
-) -> LinkExpansion:
-    """Where one comes to who follows links onward from facts at these positions."""
-    columns = index.columns
-    newest = partial(read_newer_links, index, adjacency) if adjacency.has_newer else None
-    facts, begun = (columns["key"], columns.ground.table), (positions, onward.active)
-    told = traverse_links(adjacency.compiled(), sieve, facts, onward.manner, begun, newest=newest)
-    return LinkExpansion.followed(TraversalResult(LazyIds(columns.ground, told.places), adjacency.kinds.words, told))
-
-
-def read_newer_links(index: FactIndex, adjacency: Adjacency, keys: list[int]) -> NewerLinks | None:
-    """Links of these facts that the base does not know, as compiled code takes them; None where there are none."""
-    found = adjacency.newer(keys)
-    return None if found is None else NewerLinks(found, adjacency.kinds.ranks(), index.columns["hash"])
-
-
 RowArray = NDArray[np.int64]
 ShareArray = NDArray[np.float64]
 NO_NAME = -1
@@ -312,15 +291,13 @@ class LinkExpander:
     def __init__(self, index: FactIndex, adjacency: Adjacency, admitted: Mask, spell: NameLookup) -> None:
         self._index, self._adjacency, self._admitted, self._spell = index, adjacency, admitted, spell
 
-    def expand(self, asked: ExpansionSeeds, conducting: ExpansionOptions, least: ShareArray | None) -> LinkExpansion:
-        """The links that leave these facts and conduct as much as is of use, `least` for each of the ids."""
+    def expand(self, asked: ExpansionSeeds, conducting: ExpansionOptions) -> LinkExpansion:
+        """The links that leave these facts."""
         kinds = self._adjacency.numbers_of(conducting)
         if not conducting.names and kinds is not None and not self._may_follow(kinds):
             return _build_empty_expansion(asked)
         keys = self._index.columns["key"][asked.positions]
         through = conducting.names and (kinds is None or kinds[[ABOUT_KIND, ENTITY_KIND]].any())
-        if LIBRARY is not None and not through:
-            return self._compiled(asked, keys, kinds, conducting, least)
         stored, in_order = self._stored(keys, kinds, conducting)
         degree = self._adjacency.degrees(keys, kinds)
         links, names = stored, _NO_NAMES
@@ -333,39 +310,7 @@ class LinkExpander:
             in_order = in_order and not len(found.row)
         if not in_order:
             links = self._strongest(links, conducting.most)
-        if least is not None:
-            links = links.at(
-                _is_strong_enough(links.weight, _compute_least_weights(least[asked.rows], degree)[links.row])
-            )
-        return self._expansion(asked, links, names, degree, told=kinds is None)
-
-    def _compiled(
-        self,
-        asked: ExpansionSeeds,
-        keys: RowArray,
-        kinds: Mask | None,
-        conducting: ExpansionOptions,
-        least: ShareArray | None,
-    ) -> LinkExpansion:
-        """The same by compiled code, along stored edges; and onward, where that is told."""
-        sieve = self._sieve(kinds, conducting)
-        if conducting.onward is not None and len(asked.rows) == len(asked.ids) == len(conducting.onward.active):
-            return traverse_from(self._index, self._adjacency, sieve, asked.positions, conducting.onward)
-        late = read_newer_links(self._index, self._adjacency, keys.tolist())
-        places = keys, asked.positions, asked.rows
-        links = self._adjacency.compiled().expand(places, sieve, late, ids=len(asked.ids), least=least)
-        return LinkExpansion(
-            ids=self._ids(asked, links.others),
-            source=links.source,
-            target=links.target,
-            kind=CodedSequence(self._adjacency.kinds.words, links.code >> 1),
-            weight=links.weight,
-            confidence=links.confidence,
-            tags=self._adjacency.tags_at(links.at),
-            via=(None,) * len(links.at),
-            degree=links.degree,
-            around=links.around if kinds is None else None,
-        )
+        return self._expansion(asked, links, names, degree)
 
     def _may_follow(self, kinds: Mask) -> bool:
         """Whether any stored edge can be of these kinds."""
@@ -402,9 +347,8 @@ class LinkExpander:
         return links.at(order[np.arange(len(row)) - np.searchsorted(row, row) < most])
 
     def _expansion(
-        self, asked: ExpansionSeeds, links: LinkColumns, names: Sequence[str], degree: RowArray, *, told: bool
+        self, asked: ExpansionSeeds, links: LinkColumns, names: Sequence[str], degree: RowArray
     ) -> LinkExpansion:
-        """How many neighbours those have who were not asked for, by stored edges of all kinds, is told where all kinds are wanted."""
         target, others = self._numbered(asked, links.target)
         degrees = np.zeros(len(asked.ids), np.int64)
         degrees[asked.rows] = degree
@@ -418,7 +362,6 @@ class LinkExpander:
             tags=self._adjacency.tags(links.tags),
             via=CodedSequence([*names, None], links.via),
             degree=degrees,
-            around=self._adjacency.degrees(self._index.columns["key"][others], None) if told else None,
         )
 
     def _ids(self, asked: ExpansionSeeds, others: RowArray) -> Sequence[str]:
@@ -430,9 +373,6 @@ class LinkExpander:
 
     def _numbered(self, asked: ExpansionSeeds, targets: NDArray[np.integer]) -> tuple[RowArray, RowArray]:
         """Positions that links lead to as rows, and those that were not asked for: they get the next rows as they are met."""
-        if LIBRARY is not None:
-            where = {"facts": self._index.columns.size, "ids": len(asked.ids)}
-            return self._adjacency.compiled().numbered(asked.positions, asked.rows, targets, **where)
         led = targets.tolist()
         facts = dict.fromkeys([*asked.positions.tolist(), *led])
         row_of = dict(zip(facts, chain(asked.rows.tolist(), counting(len(asked.ids))), strict=False))
@@ -444,21 +384,6 @@ def _build_empty_expansion(asked: ExpansionSeeds) -> LinkExpansion:
     """Where no stored edge is of a kind that may be followed."""
     none, never = np.zeros(0, np.int64), np.zeros(0)
     return LinkExpansion(asked.ids, none, none, (), never, never, (), (), np.zeros(len(asked.ids), np.int64))
-
-
-def _compute_least_weights(least: ShareArray, degree: RowArray) -> ShareArray:
-    """The weight from which on a link of each fact is of use, 0 for all; rather too little, however it is rounded. Where what a link
-    without a weight conducts is of use, all are.
-
-    >>> _compute_least_weights(np.array([0.1, 0.1, 0.001]), np.array([4, 0, 4])).round(6).tolist()
-    [0.2, 0.1, 0.0]
-    """
-    weights = least * np.sqrt(np.maximum(degree, 1)) * ALMOST_ONE
-    return np.where(weights > MISSING_WEIGHT, weights, 0.0)
-
-
-def _is_strong_enough(weight: ShareArray, least: ShareArray) -> Mask:
-    return np.asarray((least == 0) | (weight >= least))
 
 
 def _half_edges_to_links(found: HalfEdges, places: NDArray[np.int32]) -> LinkColumns:

@@ -10,12 +10,11 @@ import numpy as np
 from cofire.activation_paths import ActivationHop, ActivationRound, SpreadResult
 from cofire.algorithms import diffusion, energy, rank_fusion, synapse
 from cofire.errors import StoreError
-from cofire.recall.energy_paths import spread_energy
 from cofire.recall.plan import RecallPlan
 from cofire.recall.query import AnalysedQuery
 from cofire.recall.request import RecallRequest
 from cofire.recall.scoring import CandidateTable, FloatArray
-from cofire.recall.spreading import spread_diffusion, spread_synapse
+from cofire.recall.spreading import spread_diffusion, spread_energy, spread_synapse
 from cofire.recall.walk import WalkBounds, score_missing, walk_first_pass, walk_next_pass
 from cofire.results import ChannelReport
 from cofire.runtime.effects import Steps

@@ -157,18 +157,11 @@ def run_with_link(verb: Steps[T], source: str, target: str) -> Steps[T]:
             found: T = end.value
             return found
         try:
-            answer = yield _disable_store_traversal(ask)
+            answer = yield ask
         except Exception as error:  # noqa: BLE001 - handed on to the verb, which decides what it means
             step = partial(verb.throw, error)
             continue
         step = partial(verb.send, _add_link_to_answer(ask, answer, source, target))
-
-
-def _disable_store_traversal(ask: Effect) -> Effect:
-    """What is asked, but for where links lead onward: a store that follows them by itself knows nothing of the link."""
-    if isinstance(ask, RunTogether):
-        return replace(ask, asks=tuple(map(_disable_store_traversal, ask.asks)))
-    return replace(ask, conducting=ask.conducting.going(None)) if isinstance(ask, ExpandLinks) else ask
 
 
 def _add_link_to_answer(ask: Effect, answer: Any, source: str, target: str) -> Any:
@@ -201,7 +194,6 @@ def add_link(known: LinkExpansion, asked: Sequence[str], source: str, target: st
         tags=(*known.tags, frozenset()),
         via=(*known.via, None),
         degree=degree,
-        around=None,
     )
 
 

@@ -13,9 +13,9 @@ from cofire.algorithms.energy import EnergyRule, sum_energies
 from cofire.errors import CofireError, InvalidQuestion
 from cofire.ids import is_id
 from cofire.model import Fact, FactFilter
-from cofire.recall.energy_paths import follow_paths
 from cofire.recall.recall import recall
 from cofire.recall.request import FilterOptions, NamesInput, build_filter
+from cofire.recall.spreading import follow_paths
 from cofire.results import Recollection
 from cofire.runtime.effects import Emit, FetchFacts, ReadClock, Steps
 from cofire.settings.table import (

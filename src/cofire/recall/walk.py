@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from cofire.activation_paths import ActivationHop
 from cofire.algorithms import coverage, name_walk, rank_fusion
+from cofire.algorithms.array_ops import nan_to_none
 from cofire.algorithms.conductance import MISSING_WEIGHT
 from cofire.algorithms.session_context import borrowing_factors
 from cofire.index import native_scoring as compiled
@@ -19,7 +20,6 @@ from cofire.index.native import LIBRARY
 from cofire.recall.query import AnalysedQuery
 from cofire.recall.request import RecallRequest
 from cofire.recall.scoring import CandidateTable, FloatArray, append_candidates, score_candidates
-from cofire.recall.subgraph import nan_to_none
 from cofire.runtime.effects import Effect, FetchFeatures, Steps, run_in_snapshot
 from cofire.runtime.store_effects import ExpandLinks, FetchNameLinks, LocateWords
 from cofire.settings.ranking import current_constants

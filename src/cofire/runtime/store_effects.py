@@ -7,9 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from cofire.model import FactFilter
 from cofire.runtime.effects import RunContext
 from cofire.stores.base import EdgeFilter, ExpansionOptions
@@ -41,14 +38,13 @@ class FetchLinks:
 
 @dataclass(frozen=True, slots=True)
 class ExpandLinks:
-    """Where do these facts lead, along links that conduct enough to be of use?"""
+    """The links that leave these facts."""
 
     ids: Sequence[str]
     conducting: ExpansionOptions
-    least: NDArray[np.float64] | None = None
 
     def put(self, world: RunContext) -> Any:
-        return world.store.expand(self.ids, self.conducting, self.least)
+        return world.store.expand(self.ids, self.conducting)
 
 
 @dataclass(frozen=True, slots=True)

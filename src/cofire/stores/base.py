@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from cofire.algorithms.array_ops import list_occurring_rows
 from cofire.algorithms.session_context import SessionContext
-from cofire.algorithms.traversal import TraversalRequest, TraversalResult
 from cofire.algorithms.vector_similarity import VectorRows
 from cofire.embedders.base import Vectors
 from cofire.model import (
@@ -212,8 +211,7 @@ class ScopeGraph:
 class ExpansionOptions:
     """Which links may be followed: of these kinds (None for all that conduct), not below a confidence, to facts that pass the
     filter, and of each fact at most so many, the strongest first. Without `names` only stored edges are; kinds that are left out
-    are not even counted. How they would be followed `onward` may be told, to a store that can do so by itself; others need not
-    look at it."""
+    are not even counted."""
 
     where: FactFilter
     kinds: frozenset[str] | None
@@ -221,11 +219,6 @@ class ExpansionOptions:
     most: int
     names: bool = True
     without: frozenset[str] = frozenset()
-    onward: TraversalRequest | None = field(default=None, compare=False, repr=False)
-
-    def going(self, onward: TraversalRequest | None) -> ExpansionOptions:
-        """The same, told how to go on."""
-        return ExpansionOptions(self.where, self.kinds, self.floor, self.most, self.names, self.without, onward)
 
     def wants(self, kind: str) -> bool:
         """Whether links of a kind may be followed."""
@@ -239,9 +232,7 @@ class LinkExpansion:
     `ids` are the facts asked for, in their order, then those they lead to. A link conducts from `source` to `target`, both rows
     of `ids`; its weight or confidence is NaN where none was ever said. `degree` counts for each fact asked for its distinct
     neighbours by links of the wanted kinds, whatever filter, confidence and limit leave of them. `via` is the name that a link
-    goes through. `around` is for each fact that was not asked for how many such neighbours it has at least, None where a store does
-    not tell. A store may tell words late (late.py), and knows facts again whose late ids it is asked for. `onward` is where it came
-    to by itself, if it was told how to go on and holds its links in arrays; then that is all it tells.
+    goes through. A store may decode ids on first access, and finds facts faster when it is asked for such ids again.
     """
 
     ids: Sequence[str]
@@ -253,16 +244,6 @@ class LinkExpansion:
     tags: Sequence[frozenset[str]]
     via: Sequence[str | None]
     degree: NDArray[np.int64]
-    around: NDArray[np.int64] | None = None
-    onward: TraversalResult | None = None
-
-    @classmethod
-    def followed(cls, onward: TraversalResult) -> LinkExpansion:
-        """Nothing but where a store came to by itself."""
-        return cls((), _EMPTY_ROWS, _EMPTY_ROWS, (), _EMPTY_WEIGHTS, _EMPTY_WEIGHTS, (), (), _EMPTY_ROWS, None, onward)
-
-
-_EMPTY_ROWS, _EMPTY_WEIGHTS = np.zeros(0, np.int64), np.zeros(0)
 
 
 class Store(SupportsCuration, SupportsLearning, Protocol):
@@ -350,13 +331,8 @@ class Store(SupportsCuration, SupportsLearning, Protocol):
     def profiles(self, ids: Sequence[str]) -> list[FactProfile]:
         """What the edge score looks at in these facts; unknown ids are left out."""
 
-    def expand(
-        self, ids: Sequence[str], conducting: ExpansionOptions, least: NDArray[np.float64] | None = None
-    ) -> LinkExpansion:
-        """The links that leave these facts, the strongest first; of equals by kind, then by content. Unknown ids have none.
-
-        `least` tells for each of them, none of which is there twice, how much a link must conduct to be of use, w/√d with d
-        neighbours; a store may leave out links that conduct less."""
+    def expand(self, ids: Sequence[str], conducting: ExpansionOptions) -> LinkExpansion:
+        """The links that leave these facts, the strongest first; of equals by kind, then by content. Unknown ids have none."""
 
     def network(self, scope: str) -> ScopeGraph:
         """The graph of a scope, for ranking and grouping."""

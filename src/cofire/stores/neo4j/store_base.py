@@ -220,9 +220,7 @@ class Neo4jStoreBase:
     def profiles(self, ids: Sequence[str]) -> list[FactProfile]:
         return self._answer(graph_reads.fetch_profiles, ids)
 
-    def expand(
-        self, ids: Sequence[str], conducting: ExpansionOptions, least: NDArray[np.float64] | None = None
-    ) -> LinkExpansion:
+    def expand(self, ids: Sequence[str], conducting: ExpansionOptions) -> LinkExpansion:
         return self._answer(graph_reads.fetch_expansion, self._brought, ids, conducting)
 
     def network(self, scope: str) -> ScopeGraph:

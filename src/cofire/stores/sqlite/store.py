@@ -280,9 +280,7 @@ class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin)
         with self._glancing() as connection:
             return graph_reads.fetch_profiles(connection, ids)
 
-    def expand(
-        self, ids: Sequence[str], conducting: ExpansionOptions, least: NDArray[np.float64] | None = None
-    ) -> LinkExpansion:
+    def expand(self, ids: Sequence[str], conducting: ExpansionOptions) -> LinkExpansion:
         with self._reading() as connection, self._live.at(connection) as index:
             if conducting.where.as_of is not None:
                 return graph_reads.expand_as_of(connection, self._live, index, ids, conducting)
@@ -291,7 +289,7 @@ class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin)
             expander = LinkExpander(
                 index, edges, admitted, lambda keys: name_reads.decode_names(connection, keys, index.spelled)
             )
-            return expander.expand(asked, conducting, least)
+            return expander.expand(asked, conducting)
 
     def _asked(self, connection: apsw.Connection, index: FactIndex, ids: Sequence[str]) -> ExpansionSeeds:
         if index.columns.stand(ids):
