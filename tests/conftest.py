@@ -184,6 +184,11 @@ class Lent:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.store, name)
 
+    def for_call(self) -> Any:
+        """The view of the store for a call; this one, where the store is used as it is."""
+        view = self.store.for_call()
+        return self if view is self.store else view
+
     def close(self) -> None:
         """Whoever lent it closes it."""
 

@@ -6,7 +6,9 @@ import pytest
 
 from cofire.errors import NotFound
 from cofire.model import StoreRecord
-from cofire.runtime.effects import ConfirmRecords, FetchRecordOptimistically, FetchStoreSize, Steps, run_optimistically
+from cofire.runtime.effects import Steps, StoreCall
+from cofire.runtime.retries import run_optimistically
+from cofire.runtime.store_proxy import store
 from cofire.stores.base import StaleRecord
 from tests.verbs.answering import Answers, Turns
 
@@ -15,23 +17,27 @@ OLD, NEW = StoreRecord("settings", b"old", 1), StoreRecord("settings", b"new", 2
 
 def looked(record: StoreRecord | None) -> Steps[tuple[bytes, object]]:
     """A verb that asks one thing, and tells what it began with."""
-    size = yield FetchStoreSize()
+    size = yield from store.read_size()
     return (record.value if record else b""), size
 
 
 def test_what_holds_is_confirmed_at_the_end() -> None:
-    answers = Answers({FetchRecordOptimistically: OLD, FetchStoreSize: 3, ConfirmRecords: None})
+    answers = Answers({"read_record_optimistically": OLD, "read_size": 3, "confirm_records": None})
     assert answers.run(run_optimistically("settings", looked)) == (b"old", 3)
-    assert answers.asked == [FetchRecordOptimistically("settings"), FetchStoreSize(), ConfirmRecords()]
+    assert answers.asked == [
+        StoreCall("read_record_optimistically", ("settings",)),
+        StoreCall("read_size"),
+        StoreCall("confirm_records"),
+    ]
 
 
-@pytest.mark.parametrize("late", [FetchStoreSize, ConfirmRecords])
-def test_a_verb_that_was_overtaken_begins_anew(late: type) -> None:
+@pytest.mark.parametrize("late", ["read_size", "confirm_records"])
+def test_a_verb_that_was_overtaken_begins_anew(late: str) -> None:
     answers = Answers(
         {
-            FetchRecordOptimistically: Turns(OLD, NEW),
-            FetchStoreSize: 3,
-            ConfirmRecords: None,
+            "read_record_optimistically": Turns(OLD, NEW),
+            "read_size": 3,
+            "confirm_records": None,
             late: Turns(StaleRecord(), 3, 3),
         }
     )
@@ -45,18 +51,18 @@ def test_an_error_is_told_only_when_what_it_came_of_is_sure() -> None:
         return (yield from said(record))
 
     def said(record: StoreRecord | None) -> Steps[str]:
-        yield FetchStoreSize()
+        yield from store.read_size()
         return record.value.decode() if record else ""
 
     answers = Answers(
-        {FetchRecordOptimistically: Turns(OLD, NEW), FetchStoreSize: 3, ConfirmRecords: Turns(StaleRecord(), None)}
+        {"read_record_optimistically": Turns(OLD, NEW), "read_size": 3, "confirm_records": Turns(StaleRecord(), None)}
     )
     assert answers.run(run_optimistically("settings", refusing)) == "new"
 
 
 def test_an_error_of_its_own_stays_one() -> None:
     answers = Answers(
-        {FetchRecordOptimistically: OLD, FetchStoreSize: NotFound("No.", way_out="Look."), ConfirmRecords: None}
+        {"read_record_optimistically": OLD, "read_size": NotFound("No.", way_out="Look."), "confirm_records": None}
     )
     with pytest.raises(NotFound):
         answers.run(run_optimistically("settings", looked))

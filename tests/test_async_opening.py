@@ -49,7 +49,7 @@ def door(monkeypatch: pytest.MonkeyPatch) -> Door:
 
 def is_closed(store: Store) -> bool:
     try:
-        store.size()
+        store.read_size()
     except StoreClosed:
         return True
     return False

@@ -86,7 +86,7 @@ def test_a_recall_can_be_judged_after_a_write_that_failed(tmp_path: Path) -> Non
         tea = memory.remember("Tea is at four.")
         found = memory.recall("When is tea?")
         with pytest.raises(Conflict):
-            memory._opened.world.store.write(Change(now=datetime.now(UTC)), {"model": 99})
+            memory._opened.context.store.write(Change(now=datetime.now(UTC)), {"model": 99})
         memory.feedback(found.id, helped=tea)
         assert memory.use(tea).helped == 1
 
@@ -123,7 +123,7 @@ def test_a_purge_waits_for_those_who_read(tmp_path: Path) -> None:
 def test_an_interrupt_at_the_beginning_of_a_write_keeps_nobody_out(tmp_path: Path) -> None:
     """As Ctrl-C does when it comes just after the lock was taken."""
     with Memory(tmp_path / "team.db", embedder=None) as memory:
-        store = memory._opened.world.store
+        store = memory._opened.context.store
         assert isinstance(store, SqliteStore)
         line = store._open_lines().for_writing()
 
@@ -151,7 +151,7 @@ def test_an_interrupt_while_an_index_follows_leaves_it_right(tmp_path: Path, mon
         mine.remember("Tea is at four.")
         mine.recall("tea")
         theirs.remember(["Milk comes on Monday.", "Coffee is at five."])
-        index = mine._opened.world.store._live._index  # type: ignore[attr-defined]
+        index = mine._opened.context.store._live._index  # type: ignore[attr-defined]
         with monkeypatch.context() as patched:
             patched.setattr(type(index.signs), "add", _interrupted)
             with pytest.raises(KeyboardInterrupt):

@@ -63,7 +63,7 @@ def test_a_store_that_is_open_already_is_taken_as_it_is() -> None:
     store = ReferenceStore()
     with Memory(store, embedder=None) as memory:
         memory.remember("Tea.")
-        assert store.size().facts == 1
+        assert store.read_size().facts == 1
 
 
 @pytest.mark.parametrize("place", ["redis://localhost", "https://example.org/team.db"])
@@ -128,7 +128,7 @@ def test_a_store_of_the_callers_stays_open_when_a_memory_on_it_is_refused() -> N
     Memory(Lent(store), embedder=HashedWords("first")).remember("Tea.")
     with pytest.raises(OtherModel):
         Memory(store, embedder=HashedWords("second"))
-    assert store.size().facts == 1
+    assert store.read_size().facts == 1
 
 
 def test_two_memories_on_one_file_see_each_other(tmp_path: Path) -> None:

@@ -354,11 +354,11 @@ class AsyncMemory:
 
     async def register(self, channel: OwnChannel) -> None:
         """Add a retrieval channel of your own, which every recall asks besides the built-in ones."""
-        register_channel((await self._open()).world, channel)
+        register_channel((await self._open()).context, channel)
 
     async def unregister(self, name: str) -> bool:
         """Remove a channel of your own; returns whether it was registered."""
-        return unregister_channel((await self._open()).world, name)
+        return unregister_channel((await self._open()).context, name)
 
     async def configure(self, name: str, value: object) -> object:
         """Store a setting in the memory itself; returns the value as read."""
@@ -398,12 +398,12 @@ class AsyncMemory:
 
     async def _run(self, verb: VerbCall[T], listen: ProgressListener = None) -> T:
         opened = await self._open()
-        return await run_steps_async(opened.informed(verb), opened.world, listen)
+        return await run_steps_async(opened.informed(verb), opened.context, listen)
 
     def _stream(self, verb: VerbCall[T]) -> StreamingResult[T, Any]:
         async def parts() -> AsyncIterator[Any]:
             opened = await self._open()
-            async for part in stream_steps_async(opened.informed(verb), opened.world):
+            async for part in stream_steps_async(opened.informed(verb), opened.context):
                 yield part
 
         return StreamingResult(lambda: self._run(verb), parts)

@@ -514,14 +514,14 @@ class Memory:
 
         channel: The channel: a name and a function that proposes facts.
         """
-        register_channel(self._opened.world, channel)
+        register_channel(self._opened.context, channel)
 
     def unregister(self, name: str) -> bool:
         """Remove a channel of your own; returns whether it was registered.
 
         name: The name of the channel.
         """
-        return unregister_channel(self._opened.world, name)
+        return unregister_channel(self._opened.context, name)
 
     def configure(self, name: str, value: object) -> object:
         """Store a setting in the memory itself; returns the value as read.
@@ -567,7 +567,7 @@ class Memory:
         self._opened.close()
 
     def _run(self, verb: VerbCall[T], listen: ProgressListener = None) -> T:
-        return run_steps(self._opened.informed(verb), self._opened.world, listen)
+        return run_steps(self._opened.informed(verb), self._opened.context, listen)
 
     def __enter__(self) -> Self:
         return self

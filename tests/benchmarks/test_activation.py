@@ -32,5 +32,5 @@ def test_a_hub_is_linked_with_all_others(tmp_path: Path) -> None:
     spokes = np.array([[0, 1], [0, 2], [0, 3]])
     ids = activation.written(str(tmp_path), 4, spokes, np.random.default_rng(1))
     store = SqliteStore.open(str(tmp_path / "graph.db"), activation.OPTIONS)
-    assert {edge.target for edge in store.edges(EdgeFilter(), 10)} == set(ids[1:])
+    assert {edge.target for edge in store.list_edges(EdgeFilter(), 10)} == set(ids[1:])
     store.close()

@@ -108,7 +108,7 @@ def live(store: Store) -> None:
 
 def move_in_halfway(store: Store, ids: list[str]) -> None:
     """Vectors of another model are on their way in."""
-    record = store.record(MODEL_RECORD)
+    record = store.read_record(MODEL_RECORD)
     assert record is not None
     stored = StoredModel.decode(record.value)
     incoming = StoredModel(HashedWords("newer").model, stored.mean, stored.resting, stored.silent_below)
@@ -137,11 +137,11 @@ class Stopping(Lent):
         super().__init__(store)
         self.batches = batches
 
-    def take_in(self, carried: TransferBatch, now: datetime) -> None:
+    def import_facts(self, batch: TransferBatch, now: datetime) -> None:
         if self.batches == 0:
             raise ConnectionResetError
         self.batches -= 1
-        super().__getattr__("take_in")(carried, now)
+        super().__getattr__("import_facts")(batch, now)
 
 
 def test_the_life_of_the_source_leaves_no_kind_of_row_out(source: SqliteStore, target: SqliteStore) -> None:
@@ -155,7 +155,7 @@ def test_a_copy_in_a_file_is_the_same_and_answers_the_same(source: SqliteStore, 
     assert target.check() == []
     assert answers(target) == answers(source)
     assert sum(map(bool, answers(source))) >= 6
-    assert all(target.history(id) == source.history(id) for id in transfer.read_hashes(source))
+    assert all(target.read_history(id) == source.read_history(id) for id in transfer.read_hashes(source))
 
 
 @in_turn
@@ -180,7 +180,7 @@ def test_a_copy_on_a_server_is_found_by_the_same_words_as_if_it_was_told_there(
 
 def looked_up_by(server: Neo4jStore) -> dict[str, tuple[set[str], ...]]:
     """What the full-text index reads of each fact: its words, those of its descriptions, its marks."""
-    nodes = server.taken(list(transfer.read_hashes(server))).rows["facts"]
+    nodes = server.collect_cascade(list(transfer.read_hashes(server))).rows["facts"]
     return {
         node["text"]: tuple({*node.get(name, "").split()} for name in ("tokens", "hinted", "marks")) for node in nodes
     }
@@ -189,7 +189,7 @@ def looked_up_by(server: Neo4jStore) -> dict[str, tuple[set[str], ...]]:
 @in_turn
 def test_every_part_of_a_node_is_carried_or_follows_from_the_rest(server: Neo4jStore) -> None:
     live(server)
-    rows = server.taken(list(transfer.read_hashes(server))).rows
+    rows = server.collect_cascade(list(transfer.read_hashes(server))).rows
     carried = {*TRANSFER_COLUMNS["facts"], "tags", "hours", "descriptions", "descriptions_made", "history"}
     carried |= {name for parts in transfer_format.PROPERTY_TABLES.values() for name in parts.values()}
     follows, behind = (
@@ -207,7 +207,7 @@ def test_what_is_told_to_a_copy_on_a_server_joins_what_was_copied(source: Sqlite
     before = memory.remember("Ana drank green tea in Porto on day 5.", session="talk", tags=["home"])
     new = memory.remember("Ana spilled green tea.", session="talk")
     last = max(fact.position or 0 for fact in memory.facts(session="talk") if fact.id != new)
-    again, spilled = server.read([before, new])
+    again, spilled = server.read_facts([before, new])
     assert again
     assert spilled
     assert (again.reinforced, spilled.position) == (1, last + 1)
@@ -248,11 +248,11 @@ copying.copy(sys.argv[1], sys.argv[2], advance=advance)
 
 def test_a_second_copy_changes_nothing(source: SqliteStore, target: SqliteStore) -> None:
     first = run(source, target)
-    version = target.record(MODEL_RECORD)
+    version = target.read_record(MODEL_RECORD)
     second = run(source, target)
     assert (second.copied, second.there) == (0, 13)
     assert second.tally == first.tally
-    assert target.record(MODEL_RECORD) == version
+    assert target.read_record(MODEL_RECORD) == version
 
 
 def test_what_the_source_learned_since_is_brought_after(source: SqliteStore, target: SqliteStore) -> None:
@@ -303,14 +303,16 @@ def test_a_difference_is_named(source: SqliteStore, target: SqliteStore) -> None
 def test_a_changed_vector_is_noticed(source: SqliteStore, target: SqliteStore) -> None:
     run(source, target)
     id = next(iter(transfer.read_hashes(source)))
-    record = StoreRecord(INCOMING_RECORD, b"" if (found := source.record(INCOMING_RECORD)) is None else found.value)
+    record = StoreRecord(
+        INCOMING_RECORD, b"" if (found := source.read_record(INCOMING_RECORD)) is None else found.value
+    )
     target.write(Change(now=NOW, records=(record,), vectors={id: bytes(range(1, 65))}), {})
     with pytest.raises(Conflict, match=rf"differ in incoming \(1, the first of {id}\)\."):
         transfer.compare(source, target, advance=lambda step: None)
 
 
 def test_every_table_of_facts_is_carried_or_known_to_stay_behind(source: SqliteStore) -> None:
-    tables = set(source.taken(list(transfer.read_hashes(source))).rows)
+    tables = set(source.collect_cascade(list(transfer.read_hashes(source))).rows)
     carried = {"facts", "tags", "vectors", "vectors_incoming", "mentions", "subjects", "graph_edges"}
     carried |= {"association_edges", "fact_importance", "fact_use", "descriptions", "citations", "fact_history"}
     carried |= {"archived_because", "superseded", "reviews", "exposures"}

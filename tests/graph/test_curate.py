@@ -230,7 +230,7 @@ def test_ranks_and_communities_are_always_refreshed(opened: Any, store: Store, c
     memory = opened()
     edge = drawn(memory, store, clock)
     assert memory.curate().communities == 1
-    assert store.importance([edge.source])
+    assert store.fetch_importance([edge.source])
 
 
 def test_orphans_are_facts_that_nothing_links(opened: Any, store: Store, clock: Clock) -> None:

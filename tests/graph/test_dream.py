@@ -148,7 +148,7 @@ def test_only_the_named_scope_is_dreamed(memory: Memory) -> None:
     memory.remember(TEAM[:3], scope="a")
     memory.remember(TEAM[:3], scope="b")
     assert memory.dream(scope="a").facts == 3
-    assert {fact.scope for fact in memory._opened.world.store.waiting(None, 10)} == {"b"}
+    assert {fact.scope for fact in memory._opened.context.store.list_inbox(None, 10)} == {"b"}
 
 
 def test_ten_thousand_tellings_of_one_text_are_one_fact_to_dream_of(wordy: Memory) -> None:
@@ -159,16 +159,19 @@ def test_ten_thousand_tellings_of_one_text_are_one_fact_to_dream_of(wordy: Memor
 def test_a_dream_that_breaks_in_the_middle_leaves_nothing_half_written(memory: Memory) -> None:
     memory.remember(TEAM)
     before = memory.edges()
-    world = memory._opened.world
+    context = memory._opened.context
 
     class Full:
         def __getattr__(self, name: str) -> Any:
-            return getattr(world.store, name)
+            return getattr(context.store, name)
+
+        def for_call(self) -> Any:
+            return self
 
         def write(self, change: Any, expects: Any) -> Any:
             raise StoreFull("No space is left.", way_out="Make some.")
 
-    broken = type(world)(Full(), world.embedder, world.clock, world.mint, world.reader)
+    broken = type(context)(Full(), context.embedder, context.clock, context.mint, context.reader)
     with pytest.raises(StoreFull):
         run_steps(dream(None, memory.settings()), broken)
     assert memory.edges() == before
@@ -224,18 +227,21 @@ def test_stats_say_when_to_dream(memory: Memory) -> None:
 
 def meanwhile(memory: Memory, act: Callable[[], object]) -> DreamResult:
     """A dream, with something done between what it computes and what it writes."""
-    world, done = memory._opened.world, list[object]()
+    context, done = memory._opened.context, list[object]()
 
     class Changing:
         def __getattr__(self, name: str) -> Any:
-            return getattr(world.store, name)
+            return getattr(context.store, name)
+
+        def for_call(self) -> Any:
+            return self
 
         def write(self, change: Any, expects: Any) -> Any:
             if change.dreamed and not done:
                 done.append(act())
-            return world.store.write(change, expects)
+            return context.store.write(change, expects)
 
-    changing = type(world)(Changing(), world.embedder, world.clock, world.mint, world.reader)
+    changing = type(context)(Changing(), context.embedder, context.clock, context.mint, context.reader)
     dreamed = run_steps(dream(None, memory.settings()), changing)
     assert done
     return dreamed

@@ -10,7 +10,6 @@ from cofire import Memory
 from cofire.algorithms import diffusion, energy, synapse
 from cofire.model import FactFilter
 from cofire.recall.spreading import spread_diffusion, spread_energy, spread_synapse
-from cofire.runtime.store_effects import ExpandLinks
 from cofire.stores.base import ExpansionOptions, Store
 from tests.algorithms.references import (
     diffuse_activation_reference,
@@ -25,7 +24,7 @@ EVERYWHERE = ExpansionOptions(FactFilter(now=START), kinds=None, floor=0.0, most
 
 
 def leads(store: Store, id: str, conducting: ExpansionOptions = EVERYWHERE) -> set[str]:
-    found = store.expand([id], conducting)
+    found = store.expand_links([id], conducting)
     return {found.ids[row] for row in found.target.tolist()}
 
 
@@ -35,7 +34,7 @@ def test_a_contradiction_is_never_followed(wordy: Memory, store: Store, kind: st
     a, b = wordy.remember(["one", "two"])
     wordy.connect(a, b, kind=kind, weight=1.0)
     assert leads(store, a) == leads(store, b) == set()
-    assert store.expand([a], EVERYWHERE).degree.tolist() == [0]
+    assert store.expand_links([a], EVERYWHERE).degree.tolist() == [0]
     assert wordy.explore([a]).ids == (a,)
 
 
@@ -65,7 +64,7 @@ def test_activation_spreads_over_stored_edges_as_the_references_say(wordy: Memor
     for (source, target), weight in weights.items():
         graph.setdefault(source, {})[target] = weight
     trusted = {source: {target: weight / 2 for target, weight in led.items()} for source, led in graph.items()}
-    answers = answers_from({ExpandLinks: lambda ask: store.expand(ask.ids, ask.conducting)})
+    answers = answers_from({"expand_links": lambda ask: store.expand_links(ask.ids, ask.conducting)})
     stored = replace(EVERYWHERE, names=False)
     page = synapse.SynapseRule(0.5, 0.8, 0.5, 1.0, 7, None)
     flow, paths = diffusion.DiffusionRule(0.7, 2, 40, 0.85, 8), energy.EnergyRule(5, 0.005, 3)

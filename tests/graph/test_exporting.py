@@ -296,18 +296,21 @@ def test_a_load_that_stops_before_its_edges_leaves_no_fact_unmarked(open_memory:
     memory.archive(rain)
     memory.export(tmp_path / "all.jsonl")
     other = Memory(":memory:", embedder=None)
-    world = other._opened.world
+    context = other._opened.context
 
     class Full:
         def __getattr__(self, name: str) -> Any:
-            return getattr(world.store, name)
+            return getattr(context.store, name)
+
+        def for_call(self) -> Any:
+            return self
 
         def write(self, change: Any, expects: Any) -> Any:
             if change.edges and not change.facts:
                 raise StoreFull("No space is left.", way_out="Make some.")
-            return world.store.write(change, expects)
+            return context.store.write(change, expects)
 
     with pytest.raises(StoreFull):
-        run_steps(load(tmp_path / "all.jsonl", other.settings()), replace(world, store=Full()))
+        run_steps(load(tmp_path / "all.jsonl", other.settings()), replace(context, store=Full()))
     assert [(fact.text, fact.pinned) for fact in other.facts()] == [("Tea is green.", True)]
     assert other.stats().size.archived == 1

@@ -149,30 +149,32 @@ def store(opened: Noting, ids: list[str]) -> Noting:
 
 
 QUESTIONS: dict[str, Callable[[Noting, list[str]], object]] = {
-    "read": lambda store, ids: store.read(ids),
-    "nearest": lambda store, ids: store.nearest(asked(1, 1, 0, 0), 5, WHERE, 50),
-    "matching": lambda store, ids: store.matching(CUE, 5, WHERE),
-    "nearest by metadata": lambda store, ids: store.nearest(asked(1, 1, 0, 0), 5, BY_METADATA, 50),
-    "scan by metadata": lambda store, ids: store.scan(BY_METADATA, 5, None),
-    "matching by metadata": lambda store, ids: store.matching(CUE, 5, BY_METADATA),
-    "timely": lambda store, ids: store.timely([(NOW, NOW + DAY), (NOW + 9 * DAY, NOW + 9 * DAY)], 5, WHERE),
-    "admitted": lambda store, ids: store.admitted(ids, WHERE),
-    "weigh": lambda store, ids: store.weigh(ids, ["tea"], 2, 1),
-    "places": lambda store, ids: store.places(ids, ["tea"]),
-    "voices": lambda store, ids: store.voices(["default"], ["ana"]),
-    "tags": lambda store, ids: store.tags(["default"], ["hot", "cold"]),
-    "known": lambda store, ids: store.known(["name 1", "name 2"], WHERE, 3),
-    "speaking": lambda store, ids: store.speaking("default", {"name 1": ["tea"], "no name": ["tea"]}, 100, True),
-    "paths": lambda store, ids: store.paths(ids[:3], WHERE, 100, 30),
-    "expand": lambda store, ids: store.expand(ids[:3], ExpansionOptions(WHERE, None, 0.1, 10)),
-    "statistics": lambda store, ids: store.statistics(["default"], ["tea"]),
-    "importance": lambda store, ids: store.importance(ids),
-    "uses": lambda store, ids: store.uses(ids),
-    "record": lambda store, ids: store.record("model"),
-    "links": lambda store, ids: store.links(ids[0], 10),
-    "edges": lambda store, ids: store.edges(EdgeFilter(ids=frozenset(ids[:3])), 10),
-    "profiles": lambda store, ids: store.profiles(ids),
-    "descriptions": lambda store, ids: store.descriptions(ids[0]),
+    "read": lambda store, ids: store.read_facts(ids),
+    "nearest": lambda store, ids: store.search_vectors(asked(1, 1, 0, 0), 5, WHERE, 50),
+    "matching": lambda store, ids: store.search_words(CUE, 5, WHERE),
+    "nearest by metadata": lambda store, ids: store.search_vectors(asked(1, 1, 0, 0), 5, BY_METADATA, 50),
+    "scan by metadata": lambda store, ids: store.list_facts(BY_METADATA, 5, None),
+    "matching by metadata": lambda store, ids: store.search_words(CUE, 5, BY_METADATA),
+    "timely": lambda store, ids: store.search_times([(NOW, NOW + DAY), (NOW + 9 * DAY, NOW + 9 * DAY)], 5, WHERE),
+    "admitted": lambda store, ids: store.filter_visible(ids, WHERE),
+    "weigh": lambda store, ids: store.fetch_features(ids, ["tea"], 2, 1),
+    "places": lambda store, ids: store.locate_words(ids, ["tea"]),
+    "voices": lambda store, ids: store.match_speakers(["default"], ["ana"]),
+    "tags": lambda store, ids: store.match_tags(["default"], ["hot", "cold"]),
+    "known": lambda store, ids: store.look_up_names(["name 1", "name 2"], WHERE, 3),
+    "speaking": lambda store, ids: store.find_unlinked_mentions(
+        "default", {"name 1": ["tea"], "no name": ["tea"]}, 100, True
+    ),
+    "paths": lambda store, ids: store.fetch_name_links(ids[:3], WHERE, 100, 30),
+    "expand": lambda store, ids: store.expand_links(ids[:3], ExpansionOptions(WHERE, None, 0.1, 10)),
+    "statistics": lambda store, ids: store.read_word_statistics(["default"], ["tea"]),
+    "importance": lambda store, ids: store.fetch_importance(ids),
+    "uses": lambda store, ids: store.fetch_feedback_counts(ids),
+    "record": lambda store, ids: store.read_record("model"),
+    "links": lambda store, ids: store.list_links(ids[0], 10),
+    "edges": lambda store, ids: store.list_edges(EdgeFilter(ids=frozenset(ids[:3])), 10),
+    "profiles": lambda store, ids: store.fetch_profiles(ids),
+    "descriptions": lambda store, ids: store.read_descriptions(ids[0]),
 }
 
 
@@ -184,7 +186,7 @@ def test_what_is_asked_for_is_found_by_an_index_in_one_round_trip(store: Noting,
 
 
 def test_metadata_are_looked_up_in_the_full_text_index(store: Noting, ids: list[str]) -> None:
-    assert len(store.scan(BY_METADATA, 100, None)) == sum(n % 3 == 1 and n >= 3 for n in range(FACTS))
+    assert len(store.list_facts(BY_METADATA, 100, None)) == sum(n % 3 == 1 and n >= 3 for n in range(FACTS))
     [query] = store.noted
     assert any("db.index.fulltext.queryNodes" in step.details for step in store.steps())
     found = store._rows(
@@ -201,13 +203,15 @@ def test_nearest_facts_with_some_metadata_are_compared_one_by_one(
     monkeypatch.setattr(search, "EXACT_SEARCH_LIMIT", FACTS // 3)
     monkeypatch.setattr(search, "MAX_VECTOR_CANDIDATES", 1)
     by_project = everywhere(metadata=parse_conditions({"project": "p1"}))
-    assert set(store.nearest(asked(1, 1, 0, 0), FACTS, by_project, 1)) == {ids[n] for n in range(FACTS) if n % 3 == 1}
+    assert set(store.search_vectors(asked(1, 1, 0, 0), FACTS, by_project, 1)) == {
+        ids[n] for n in range(FACTS) if n % 3 == 1
+    }
     assert len(store.noted) == 1
     assert scans(store.steps()) == []
 
 
 def test_facts_to_link_are_found_by_an_index_in_two_round_trips(store: Noting, ids: list[str]) -> None:
-    assert store.alike(asked(1, 1, 0, 0), 5, WHERE, 50, 0.0)
+    assert store.search_similar(asked(1, 1, 0, 0), 5, WHERE, 50, 0.0)
     assert len(store.noted) == 2
     assert scans(store.steps()) == []
 
@@ -218,7 +222,7 @@ def test_a_scan_would_be_noticed(store: Noting, ids: list[str]) -> None:
 
 
 def test_turns_are_read_off_their_index_in_order_and_no_further_than_asked_for(store: Noting, ids: list[str]) -> None:
-    store.weigh(ids, ["tea"], 2, 1)
+    store.fetch_features(ids, ["tea"], 2, 1)
     steps = store.steps()
     assert sum("Fact(scope, session, told, position)" in step.details for step in steps) == 2
     assert {step.does for step in steps}.isdisjoint({"Sort", "Top", "PartialSort", "PartialTop"})
@@ -226,7 +230,7 @@ def test_turns_are_read_off_their_index_in_order_and_no_further_than_asked_for(s
 
 def test_times_are_walked_from_the_ends_of_a_span(store: Noting, ids: list[str]) -> None:
     """Only those inside it are put in order, by content; before and after it the index gives the order."""
-    store.timely([(NOW, NOW + DAY)], 5, WHERE)
+    store.search_times([(NOW, NOW + DAY)], 5, WHERE)
     does = [step.does for step in store.steps()]
     assert (does.count("Top"), does.count("PartialTop")) == (1, 2)
 
@@ -238,7 +242,7 @@ def test_a_name_that_many_hold_costs_as_much_as_one_that_very_many_hold(neo4j_ur
         pen = Pen(store)
         first, *_ = pen.write(*(holding(pen.new(f"tea {n}"), {"hub": (0,)}, {}) for n in range(many))).facts
         store.noted.clear()
-        [held] = store.paths([first.id], WHERE, 60, 30).count.tolist()
+        [held] = store.fetch_name_links([first.id], WHERE, 60, 30).count.tolist()
         assert held == many
         assert store.hits() < 100
 

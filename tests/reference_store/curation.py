@@ -290,31 +290,31 @@ class ReferenceCurationMixin:
     def _open(self) -> Any:
         raise NotImplementedError
 
-    def fading(self, fade: DecayRule, now: datetime, examples: int) -> DecaySummary:
+    def preview_decay(self, fade: DecayRule, now: datetime, examples: int) -> DecaySummary:
         shelf, web = self._open(), self._open().web
         return summarise_decay(
             find_decayed_edges(ReferenceDecayInput(web.care, web.edges, shelf.facts, web.spans), fade, now), examples
         )
 
-    def weak(self, threshold: float, examples: int) -> DecaySummary:
+    def preview_pruning(self, threshold: float, examples: int) -> DecaySummary:
         return _preview_pruning(self._open().web.edges, self._open().facts, threshold, examples)
 
-    def usage(self) -> list[FactUsage]:
+    def list_usage(self) -> list[FactUsage]:
         return _list_usage(self._open())
 
-    def active_days(self) -> list[int]:
+    def list_active_days(self) -> list[int]:
         return decay.list_usage_days(self._open().web.spans)
 
-    def health(self) -> GraphHealth:
+    def check_graph(self) -> GraphHealth:
         web = self._open().web
         return _check_health(web.edges, self._open().facts, web.mentions, web.subjects)
 
-    def changed_facts(self, since: datetime | None) -> list[str]:
+    def list_changed_ids(self, since: datetime | None) -> list[str]:
         return _list_changed_facts(self._open().facts, self._open().web.history, since)
 
-    def reviews(self, open_only: bool) -> list[ContradictionReview]:
+    def list_reviews(self, open_only: bool) -> list[ContradictionReview]:
         return _list_reviews(self._open().web.care, open_only)
 
-    def archived_because(self, ids: Sequence[str]) -> Mapping[str, str]:
+    def read_archive_reasons(self, ids: Sequence[str]) -> Mapping[str, str]:
         because, facts = self._open().web.care.because, self._open().facts
         return {id: because[id] for id in ids if id in because and facts[id].archived}

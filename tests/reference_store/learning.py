@@ -217,7 +217,7 @@ class ReferenceLearningMixin:
     def _open(self) -> Any:
         raise NotImplementedError
 
-    def log(self, shown: LoggedRecall, keeping: RecallLogOptions) -> None:
+    def log_recall(self, shown: LoggedRecall, keeping: RecallLogOptions) -> None:
         with self._lock:
             shelf = self._open()
             shelf.web.use(shown.at, keeping.idle_minutes)
@@ -225,18 +225,18 @@ class ReferenceLearningMixin:
             apply_lessons(shelf.web, shelf.facts, log_recall(shelf.learning, shown, keeping), shown.at)
             shelf.web.date_edges(before, shelf.facts, shown.at)
 
-    def shown(self, id: str) -> LoggedRecall | None:
+    def read_recall(self, id: str) -> LoggedRecall | None:
         shelf = self._open()
         found: LoggedRecall | None = shelf.learning.shown.get(id)
         return _drop_forgotten(found, shelf.facts) if found else None
 
-    def uses(self, ids: Sequence[str]) -> dict[str, FeedbackCounts]:
+    def fetch_feedback_counts(self, ids: Sequence[str]) -> dict[str, FeedbackCounts]:
         uses = self._open().learning.uses
         return {id: uses[id] for id in ids if id in uses}
 
-    def occasions(self, ids: Sequence[str], limit: int) -> list[JudgedRecall]:
+    def find_judged_recalls(self, ids: Sequence[str], limit: int) -> list[JudgedRecall]:
         return find_similar_recalls(self._open().learning, ids, limit)
 
-    def groups(self, scopes: Sequence[str] | None, limit: int, most: int) -> list[CommunityMembers]:
+    def list_communities(self, scopes: Sequence[str] | None, limit: int, most: int) -> list[CommunityMembers]:
         shelf = self._open()
         return list_communities(shelf.facts, shelf.web.importance, scopes, limit, most)

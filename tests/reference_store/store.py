@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from threading import RLock
@@ -43,12 +43,14 @@ from cofire.stores.base import (
     KeywordQuery,
     KnownName,
     LinkExpansion,
+    MethodCall,
     NameLinkTable,
     NearbyFact,
     NeighbourCandidates,
     ScopeGraph,
     StoreSize,
     WordStatistics,
+    call_method,
 )
 from cofire.stores.link_rules import build_expansion, content_order
 from cofire.stores.rules import drop_stale_dream_results, reject_forgotten_fact, reject_stale_facts
@@ -162,6 +164,8 @@ UNLIMITED_LINKS = 1_000_000
 class ReferenceStore(caring.ReferenceCurationMixin, ReferenceLearningMixin):
     """Looks at everything each time; what it answers is what every store must answer."""
 
+    is_async = False
+
     def __init__(self) -> None:
         self._kept: ReferenceState | None = ReferenceState()
         self._lock = RLock()
@@ -180,34 +184,36 @@ class ReferenceStore(caring.ReferenceCurationMixin, ReferenceLearningMixin):
             self._kept = shelf
             return written
 
-    def taken(self, ids: Sequence[str]) -> RemovedCascade:
+    def collect_cascade(self, ids: Sequence[str]) -> RemovedCascade:
         return revising.collect_cascade(self._open(), ids)
 
-    def history(self, id: str) -> list[FactVersion]:
+    def read_history(self, id: str) -> list[FactVersion]:
         return revising.list_history(self._open(), id)
 
-    def recognise(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
+    def find_ids_by_hash(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
         ids = self._open().ids
         return {hash: ids[hash] for hash in hashes if hash in ids}
 
-    def read(self, ids: Sequence[str]) -> list[Fact | None]:
+    def read_facts(self, ids: Sequence[str]) -> list[Fact | None]:
         facts = self._open().facts
         return [facts.get(id) for id in ids]
 
-    def scan(self, where: FactFilter, limit: int, before: str | None) -> list[Fact]:
+    def list_facts(self, where: FactFilter, limit: int, before: str | None) -> list[Fact]:
         seen = [fact for fact in self._open().seen(where) if before is None or fact.id < before]
         return sorted(seen, key=lambda fact: fact.id, reverse=True)[:limit]
 
-    def nearest(self, vector: Vectors, k: int, where: FactFilter, candidates: int) -> list[str]:
+    def search_vectors(self, vector: Vectors, k: int, where: FactFilter, candidates: int) -> list[str]:
         return self._nearest(vector, k, where, COSINE_LOWER_BOUND)
 
-    def alike(self, vector: Vectors, k: int, where: FactFilter, candidates: int, least: float) -> list[NearbyFact]:
+    def search_similar(
+        self, vector: Vectors, k: int, where: FactFilter, candidates: int, least: float
+    ) -> list[NearbyFact]:
         shelf, ids = self._open(), self._nearest(vector, k, where, least)
         rows = shelf.rows([shelf.vectors[id] for id in ids])
         return [NearbyFact(id, shelf.facts[id].tags, row) for id, row in zip(ids, rows, strict=True)]
 
     def _nearest(self, vector: Vectors, k: int, where: FactFilter, least: float) -> list[str]:
-        shelf, model = self._open(), self.record(MODEL_RECORD)
+        shelf, model = self._open(), self.read_record(MODEL_RECORD)
         if model is None:
             return []
         mean = StoredModel.decode(model.value).mean
@@ -217,7 +223,7 @@ class ReferenceStore(caring.ReferenceCurationMixin, ReferenceLearningMixin):
         close = np.flatnonzero(cosines >= least)
         return _select_best([ids[row] for row in close], cosines[close], k)
 
-    def matching(self, cue: KeywordQuery, k: int, where: FactFilter) -> list[str]:
+    def search_words(self, cue: KeywordQuery, k: int, where: FactFilter) -> list[str]:
         shelf = self._open()
         seen = [fact.id for fact in shelf.seen(where)]
         counts = search.count_words_with_context(shelf, seen, cue)
@@ -228,41 +234,43 @@ class ReferenceStore(caring.ReferenceCurationMixin, ReferenceLearningMixin):
             ids, bm25.bm25_share(bm25.term_saturation(counts[held], resisting[:, None]), cue.weights), k
         )
 
-    def timely(self, spans: Sequence[tuple[datetime, datetime]], k: int, where: FactFilter) -> list[str]:
+    def search_times(self, spans: Sequence[tuple[datetime, datetime]], k: int, where: FactFilter) -> list[str]:
         return search.rank_by_time(self._open(), spans, k, where)
 
-    def admitted(self, ids: Sequence[str], where: FactFilter) -> list[str]:
+    def filter_visible(self, ids: Sequence[str], where: FactFilter) -> list[str]:
         shelf = self._open()
         return [id for id in ids if id in shelf.facts and shelf.admits(shelf.facts[id], where)]
 
-    def weigh(self, ids: Sequence[str], words: Sequence[str], reach: int, near: int) -> FactFeatures:
+    def fetch_features(self, ids: Sequence[str], words: Sequence[str], reach: int, near: int) -> FactFeatures:
         return search.gather_features(self._open(), ids, words, reach, near)
 
-    def places(self, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.int64]:
+    def locate_words(self, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.int64]:
         shelf = self._open()
         table = [[shelf.sentences(id, word) for word in words] for id in ids]
         return np.array(table, np.int64).reshape(len(ids), len(words))
 
-    def voices(self, scopes: Sequence[str], words: Sequence[str]) -> frozenset[str]:
+    def match_speakers(self, scopes: Sequence[str], words: Sequence[str]) -> frozenset[str]:
         speakers = {fact.speaker for fact in self._open().facts.values() if fact.speaker and fact.scope in scopes}
         return frozenset(
             speaker for speaker in speakers if not set(fold_accents(speaker).casefold().split()).isdisjoint(words)
         )
 
-    def tags(self, scopes: Sequence[str], names: Sequence[str]) -> frozenset[str]:
+    def match_tags(self, scopes: Sequence[str], names: Sequence[str]) -> frozenset[str]:
         held = {tag for fact in self._open().facts.values() if fact.scope in scopes for tag in fact.tags}
         return frozenset(names) & held
 
-    def known(self, names: Sequence[str], where: FactFilter, most: int) -> list[KnownName]:
+    def look_up_names(self, names: Sequence[str], where: FactFilter, most: int) -> list[KnownName]:
         return search.find_known_names(self._open(), names, where, most)
 
-    def speaking(self, scope: str, names: Mapping[str, Sequence[str]], most: int, anew: bool) -> dict[str, list[str]]:
+    def find_unlinked_mentions(
+        self, scope: str, names: Mapping[str, Sequence[str]], most: int, anew: bool
+    ) -> dict[str, list[str]]:
         return search.find_unmarked_mentions(self._open(), scope, names, most, anew=anew)
 
-    def paths(self, ids: Sequence[str], where: FactFilter, common: int, most: int) -> NameLinkTable:
+    def fetch_name_links(self, ids: Sequence[str], where: FactFilter, common: int, most: int) -> NameLinkTable:
         return search.build_name_link_table(self._open(), ids, where, common, most)
 
-    def statistics(self, scopes: Sequence[str], words: Sequence[str]) -> WordStatistics:
+    def read_word_statistics(self, scopes: Sequence[str], words: Sequence[str]) -> WordStatistics:
         shelf = self._open()
         counted = [shelf.last_count(scope) for scope in sorted(set(scopes))]
         facts, length = sum(one.facts for one in counted), sum(one.length for one in counted)
@@ -272,15 +280,15 @@ class ReferenceStore(caring.ReferenceCurationMixin, ReferenceLearningMixin):
         mean = length / facts if facts else 0.0
         return WordStatistics(facts, mean, holding, sample, min(told, default=None), max(told, default=None))
 
-    def record(self, name: str) -> StoreRecord | None:
+    def read_record(self, name: str) -> StoreRecord | None:
         return self._open().records.get(name)
 
-    def unembedded(self, model: bytes, limit: int) -> list[Fact]:
+    def list_unembedded(self, model: bytes, limit: int) -> list[Fact]:
         shelf = self._open()
         have = shelf.vectors_of(StoredModel.decode(model).model)
         return [shelf.facts[id] for id in sorted(shelf.facts) if id not in have][:limit]
 
-    def size(self) -> StoreSize:
+    def read_size(self) -> StoreSize:
         shelf = self._open()
         facts = shelf.facts.values()
         archived, scopes = sum(fact.archived for fact in facts), Counter(fact.scope for fact in facts)
@@ -288,27 +296,27 @@ class ReferenceStore(caring.ReferenceCurationMixin, ReferenceLearningMixin):
         counts = (len(facts), archived, len(shelf.vectors), len(shelf.web.edges), mentions, len(shelf.web.inbox))
         return StoreSize(*counts, scopes, 0, place="this process")
 
-    def edges(self, wanted: EdgeFilter, limit: int) -> list[Edge]:
+    def list_edges(self, wanted: EdgeFilter, limit: int) -> list[Edge]:
         shelf = self._open()
         return graph.select_edges(shelf.web, shelf.facts, wanted, limit)
 
-    def links(self, id: str, limit: int) -> list[Link]:
+    def list_links(self, id: str, limit: int) -> list[Link]:
         shelf = self._open()
         return graph.list_links(shelf.web, shelf.facts, id, limit)
 
-    def waiting(self, scopes: Sequence[str] | None, limit: int) -> list[Fact]:
+    def list_inbox(self, scopes: Sequence[str] | None, limit: int) -> list[Fact]:
         shelf = self._open()
         facts = [fact for id, fact in shelf.facts.items() if id in shelf.web.inbox]
         return [fact for fact in facts if scopes is None or fact.scope in scopes][:limit]
 
-    def kin(self, ids: Sequence[str], k: int, sharing: int) -> NeighbourCandidates:
+    def find_neighbours(self, ids: Sequence[str], k: int, sharing: int) -> NeighbourCandidates:
         return search.find_neighbour_candidates(self._open(), ids, k, sharing)
 
-    def profiles(self, ids: Sequence[str]) -> list[FactProfile]:
+    def fetch_profiles(self, ids: Sequence[str]) -> list[FactProfile]:
         shelf = self._open()
         return graph.list_profiles(shelf.web, shelf.facts, ids)
 
-    def expand(self, ids: Sequence[str], conducting: ExpansionOptions) -> LinkExpansion:
+    def expand_links(self, ids: Sequence[str], conducting: ExpansionOptions) -> LinkExpansion:
         shelf, as_of = self._open(), conducting.where.as_of
         links = {
             id: graph.list_links(shelf.web, shelf.facts, id, UNLIMITED_LINKS, as_of) for id in ids if id in shelf.facts
@@ -316,24 +324,36 @@ class ReferenceStore(caring.ReferenceCurationMixin, ReferenceLearningMixin):
         admitted = {fact.id: content_order(fact.hash) for fact in shelf.seen(conducting.where)}
         return build_expansion(ids, links, conducting, admitted)
 
-    def network(self, scope: str) -> ScopeGraph:
+    def fetch_scope_graph(self, scope: str) -> ScopeGraph:
         shelf = self._open()
         return graph.build_scope_graph(shelf.web, shelf.facts, scope)
 
-    def importance(self, ids: Sequence[str]) -> dict[str, FactImportance]:
+    def fetch_importance(self, ids: Sequence[str]) -> dict[str, FactImportance]:
         rated = self._open().web.importance
         return {id: rated[id] for id in ids if id in rated}
 
-    def descriptions(self, id: str) -> list[str]:
+    def read_descriptions(self, id: str) -> list[str]:
         return list(self._open().web.descriptions.get(id, []))
 
-    def active_hours(self) -> float:
+    def read_active_hours(self) -> float:
         return self._open().web.active_hours()
 
-    def together(self, questions: Sequence[Callable[[], Any]]) -> list[Any]:
+    def read_record_optimistically(self, name: str) -> StoreRecord | None:
+        return self.read_record(name)
+
+    def confirm_records(self) -> None:
+        """Every record was read as it is."""
+
+    def for_call(self) -> ReferenceStore:
+        return self
+
+    def together(self, calls: Sequence[MethodCall]) -> list[Any]:
         with self._lock:
             self._open()
-            return [question() for question in questions]
+            return [call_method(self, call) for call in calls]
+
+    def compact(self) -> None:
+        """Nothing remains of removed facts."""
 
     def backup(self, path: str) -> None:
         self._open()

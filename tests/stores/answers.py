@@ -39,18 +39,18 @@ def steps(found: NameLinkTable) -> dict[tuple[str, str], Step]:
 
 
 def paths(store: Store, ids: Sequence[str], where: FactFilter, common: int, most: int) -> Any:
-    found = store.paths(ids, where, common, most)
+    found = store.fetch_name_links(ids, where, common, most)
     loose = dict(zip(found.ids, found.loose.tolist(), strict=True))
     return found.ids[: len(ids)], loose, {key: rounded_numbers(step) for key, step in steps(found).items()}
 
 
 def known(store: Store, names: Sequence[str], where: FactFilter, most: int) -> Any:
-    found = store.known(names, where, most)
+    found = store.look_up_names(names, where, most)
     return sorted((one.name, one.mentioned, rounded_numbers(list(one.about.items()))) for one in found)
 
 
 def expansion(store: Store, ids: Sequence[str], conducting: ExpansionOptions) -> Any:
-    found = store.expand(ids, conducting)
+    found = store.expand_links(ids, conducting)
     ends = [[found.ids[row] for row in rows] for rows in (found.source, found.target)]
     links = zip(*ends, found.kind, found.weight.tolist(), found.confidence.tolist(), found.tags, found.via, strict=True)
     told = sorted((rounded_numbers(link) for link in links), key=str)
@@ -59,7 +59,7 @@ def expansion(store: Store, ids: Sequence[str], conducting: ExpansionOptions) ->
 
 def evidence(store: Store, ids: Sequence[str], words: Sequence[str], reach: int, near: int) -> Any:
     """Vectors are the stored bytes, so they must be the same to the last bit."""
-    found = store.weigh(ids, words, reach, near)
+    found = store.fetch_features(ids, words, reach, near)
     asked = len(found.ids)
     shapes = [array.shape for array in (found.vectors, found.embedded, found.counts, found.lengths, found.hints)]
     rows = [_row(found, row, close=True) for row in range(asked)]
@@ -78,31 +78,31 @@ def _row(found: FactFeatures, row: int, *, close: bool) -> Any:
 
 def alike(store: Store, vector: Vectors, k: int, where: FactFilter) -> Any:
     """Vectors are the stored bytes here too."""
-    found = store.alike(vector, k, where, 400, 0.2)
+    found = store.search_similar(vector, k, where, 400, 0.2)
     return [(near.id, set(near.tags), near.vector.tolist()) for near in found]
 
 
 def statistics(store: Store, scopes: Sequence[str], words: Sequence[str]) -> Any:
-    found = store.statistics(scopes, words)
+    found = store.read_word_statistics(scopes, words)
     times = found.earliest, found.latest
     return found.facts, pytest.approx(found.mean_length), found.holding, found.sample.tolist(), times
 
 
 def network(store: Store, scope: str) -> Any:
-    found = store.network(scope)
+    found = store.fetch_scope_graph(scope)
     triples = zip(found.source.tolist(), found.target.tolist(), found.weight.tolist(), strict=True)
     return found.ids, sorted((found.ids[a], found.ids[b], round(weight, 5)) for a, b, weight in triples)
 
 
 def kin(store: Store, ids: Sequence[str]) -> Any:
     """All pairs, so that ties at the edge of the nearest decide nothing."""
-    found = store.kin(ids, 1_000, 1_000)
+    found = store.find_neighbours(ids, 1_000, 1_000)
     triples = zip(found.left.tolist(), found.right.tolist(), found.cosines.tolist(), strict=True)
     return sorted((found.ids[a], found.ids[b], round(cosine, 4)) for a, b, cosine in triples)
 
 
 def links(store: Store, id: str) -> list[Any]:
-    return [replace(link, weight=rounded_numbers(link.weight)) for link in store.links(id, 20)]
+    return [replace(link, weight=rounded_numbers(link.weight)) for link in store.list_links(id, 20)]
 
 
 def rounded_numbers(value: Any) -> Any:

@@ -93,4 +93,4 @@ class Pen:
         return self.write(records=(StoreRecord(MODEL_RECORD, model.encode()),), adopt_vectors=True, **parts)
 
     def all(self, **conditions: Any) -> list[Fact]:
-        return self.store.scan(everywhere(**conditions), 10_000, None)
+        return self.store.list_facts(everywhere(**conditions), 10_000, None)

@@ -95,7 +95,7 @@ class TwoGraphs(RuleBasedStateMachine):
         assert outcomes[0] == outcomes[1]
 
     def known(self, choice: int) -> str:
-        facts = [fact for fact in self.reference.read(self.ids) if fact]
+        facts = [fact for fact in self.reference.read_facts(self.ids) if fact]
         return facts[choice % len(facts)].id
 
     @rule(
@@ -114,7 +114,7 @@ class TwoGraphs(RuleBasedStateMachine):
             self.ids.append(new.fact.id)
         self.write(facts=tuple(news), reach=2)
 
-    @precondition(lambda self: self.reference.size().facts)
+    @precondition(lambda self: self.reference.read_size().facts)
     @rule(
         pairs=some.lists(some.tuples(choices, choices, some.sampled_from(KINDS)), min_size=1, max_size=8),
         said=some.tuples(some.none() | shares, some.none() | shares, some.sampled_from([(), ("db",), ("db", "hot")])),
@@ -127,7 +127,7 @@ class TwoGraphs(RuleBasedStateMachine):
         else:
             self.write(edges=tuple(EdgeWrite(edge, mode) for edge in drawn))
 
-    @precondition(lambda self: self.reference.size().facts)
+    @precondition(lambda self: self.reference.read_size().facts)
     @rule(chosen=some.lists(choices, min_size=1, max_size=3))
     def forget(self, chosen: list[int]) -> None:
         self.write(removals=tuple(self.known(choice) for choice in chosen))
@@ -149,9 +149,9 @@ class TwoGraphs(RuleBasedStateMachine):
     @invariant()
     def both_expand_alike(self) -> None:
         asked = [*self.ids[-5:], "unknown", *self.ids[:3]]
-        expected = self.reference.expand(asked, self.conducting)
+        expected = self.reference.expand_links(asked, self.conducting)
         for store in (self.sqlite, self.onlooker):
-            assert_same(store.expand(asked, self.conducting), expected)
+            assert_same(store.expand_links(asked, self.conducting), expected)
 
     def teardown(self) -> None:
         for store in (self.sqlite, self.onlooker):
@@ -193,16 +193,16 @@ def edges_of(store: SqliteStore) -> adjacency.Adjacency:
 
 
 def leads(store: Store, id: str) -> set[str]:
-    found = store.expand([id], PLAIN)
+    found = store.expand_links([id], PLAIN)
     return {found.ids[row] for row in found.target.tolist()}
 
 
 def test_one_edge_more_is_taken_in_and_nothing_is_built_anew(store: SqliteStore, pen: Pen) -> None:
     ids = connected(pen, 400)
-    store.expand(ids[:1], PLAIN)
+    store.expand_links(ids[:1], PLAIN)
     before, taken = edges_of(store), edges_of(store).taken
     pen.write(edges=(EdgeWrite(Edge(ids[0], pen.tell("one more"), "supports", 0.9, 1.0)),))
-    assert store.expand(ids[:1], PLAIN).degree.tolist() == [400]
+    assert store.expand_links(ids[:1], PLAIN).degree.tolist() == [400]
     assert edges_of(store) is before
     assert (before.taken - taken, before.compactions) == (1, 0)
 
@@ -212,16 +212,16 @@ def test_changes_are_put_in_order_when_there_are_many(
 ) -> None:
     monkeypatch.setattr(adjacency, "MAX_OVERLAY_LINKS", 8)
     ids = connected(pen, 20)
-    store.expand(ids[:1], PLAIN)
+    store.expand_links(ids[:1], PLAIN)
     for number in range(1, 15):
         pen.write(edges=(EdgeWrite(Edge(ids[0], ids[number], "supports", 0.6, 1.0), "update"),))
-        assert store.expand(ids[:1], PLAIN).degree.tolist() == [19]
+        assert store.expand_links(ids[:1], PLAIN).degree.tolist() == [19]
     assert 1 <= edges_of(store).compactions <= 3
 
 
 def test_edges_are_read_only_when_something_is_expanded(store: SqliteStore, pen: Pen) -> None:
     connected(pen, 5)
-    store.admitted(["unknown"], everywhere())
+    store.filter_visible(["unknown"], everywhere())
     assert store._live._adjacency is None
 
 
@@ -232,10 +232,10 @@ def test_a_hub_gives_its_strongest_and_its_whole_degree(store: SqliteStore, pen:
             EdgeWrite(Edge(ids[0], other, "supports", number / 3_001, 1.0)) for number, other in enumerate(ids[1:])
         )
     )
-    found = store.expand(ids[:1], PLAIN)
+    found = store.expand_links(ids[:1], PLAIN)
     assert found.ids[1:] == tuple(ids[:-11:-1])
     assert found.degree.tolist() == [3_000]
-    assert store.expand(ids[:1], replace(PLAIN, kinds=frozenset({"supports"}))).degree.tolist() == [3_000]
+    assert store.expand_links(ids[:1], replace(PLAIN, kinds=frozenset({"supports"}))).degree.tolist() == [3_000]
 
 
 def test_a_snapshot_keeps_the_edges_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,10 +245,10 @@ def test_a_snapshot_keeps_the_edges_too(tmp_path: Path, monkeypatch: pytest.Monk
     first.write(Change(now=NOW, recount=("default",)), {})
     later = EdgeWrite(Edge(ids[1], ids[2], "supports", 1.0, 1.0, ("db",)))
     first.write(Change(now=NOW, edges=(later,)), {})
-    expected = first.expand(ids[:3], PLAIN)
+    expected = first.expand_links(ids[:3], PLAIN)
     first.close()
     second = sqlite_store(tmp_path)
-    assert_same(second.expand(ids[:3], PLAIN), expected)
+    assert_same(second.expand_links(ids[:3], PLAIN), expected)
     assert edges_of(second).taken == 1
     second.close()
 
@@ -264,7 +264,7 @@ def test_many_new_edges_bring_a_new_snapshot(tmp_path: Path, monkeypatch: pytest
     pen.recount("default")
     store.close()
     again = sqlite_store(tmp_path)
-    assert again.expand(ids[:1], PLAIN).degree.tolist() == [19]
+    assert again.expand_links(ids[:1], PLAIN).degree.tolist() == [19]
     assert edges_of(again).taken == 0
     again.close()
 

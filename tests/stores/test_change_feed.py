@@ -59,10 +59,10 @@ def test_an_edge_that_ended_stays_as_a_row_with_its_end(store: SqliteStore, pen:
 
 def test_an_edge_that_ended_is_seen_by_nobody(store: SqliteStore, pen: Pen, pair: tuple[str, str]) -> None:
     pen.write(ended=(Edge(*pair, "similar"),))
-    assert store.edges(EdgeFilter(), 10) == store.edges(EdgeFilter(ids=frozenset(pair)), 10) == []
-    assert store.links(pair[0], 10) == []
-    assert len(store.network("default").source) == 0
-    assert store.size().edges == 0
+    assert store.list_edges(EdgeFilter(), 10) == store.list_edges(EdgeFilter(ids=frozenset(pair)), 10) == []
+    assert store.list_links(pair[0], 10) == []
+    assert len(store.fetch_scope_graph("default").source) == 0
+    assert store.read_size().edges == 0
 
 
 def test_an_edge_ends_once(pen: Pen, pair: tuple[str, str]) -> None:

@@ -122,77 +122,77 @@ filters = some.fixed_dictionaries(
 
 
 def assert_same_facts(one: Store, other: Store, ids: list[str]) -> None:
-    known = one.read(ids)
-    assert other.read(ids) == known
+    known = one.read_facts(ids)
+    assert other.read_facts(ids) == known
     hashes = [fact.hash for fact in known if fact] + [Fact("never told").hash]
-    assert other.recognise(hashes) == one.recognise(hashes)
+    assert other.find_ids_by_hash(hashes) == one.find_ids_by_hash(hashes)
     for asked, reach, near in (([*ids, "unknown"], 0, 0), (ids, 2, 2), (ids[::3], 3, 1)):
         weighed = [answers.evidence(store, asked, STEMS, reach, near) for store in (one, other)]
         assert weighed[1] == weighed[0]
-    assert other.places([*ids, "unknown"], STEMS).tolist() == one.places([*ids, "unknown"], STEMS).tolist()
+    assert other.locate_words([*ids, "unknown"], STEMS).tolist() == one.locate_words([*ids, "unknown"], STEMS).tolist()
 
 
 def assert_same_search(one: Store, other: Store, where: FactFilter, k: int) -> None:
     before = f"{k:026}"
-    assert other.scan(where, k, None) == one.scan(where, k, None)
-    assert other.scan(where, 1_000, before) == one.scan(where, 1_000, before)
+    assert other.list_facts(where, k, None) == one.list_facts(where, k, None)
+    assert other.list_facts(where, 1_000, before) == one.list_facts(where, 1_000, before)
     stems = STEMS[:4]
     question = cue(*stems, weights=[1.0 + place / 3 for place in range(len(stems))])
     lent = tuple(place % 2 == 0 for place in range(len(stems)))
     hinted = replace(question, hint_weight=0.5)
     for asked in (question, hinted, replace(hinted, context=CONTEXT, lent=lent)):
-        assert other.matching(asked, k, where) == one.matching(asked, k, where)
+        assert other.search_words(asked, k, where) == one.search_words(asked, k, where)
     vector = DIRECTIONS[k % len(DIRECTIONS)].astype(np.float32)
-    assert other.nearest(vector, k, where, 400) == one.nearest(vector, k, where, 400)
+    assert other.search_vectors(vector, k, where, 400) == one.search_vectors(vector, k, where, 400)
     assert answers.alike(other, vector, k, where) == answers.alike(one, vector, k, where)
 
 
 def assert_same_recall(one: Store, other: Store, where: FactFilter, k: int, ids: list[str]) -> None:
     """What a recall asks besides: times, voices, names and paths."""
     spans = [(NOW - DAY, NOW), (NOW + k * DAY, NOW + k * DAY)]
-    assert other.timely(spans, k, where) == one.timely(spans, k, where)
-    assert other.admitted(ids, where) == one.admitted(ids, where)
+    assert other.search_times(spans, k, where) == one.search_times(spans, k, where)
+    assert other.filter_visible(ids, where) == one.filter_visible(ids, where)
     for scopes in (["a"], [*SCOPES, "nowhere"]):
         for asked in (["ana"], ["ben", "lopez"]):
-            assert other.voices(scopes, asked) == one.voices(scopes, asked)
-        assert other.tags(scopes, ["db", "x", "none"]) == one.tags(scopes, ["db", "x", "none"])
+            assert other.match_speakers(scopes, asked) == one.match_speakers(scopes, asked)
+        assert other.match_tags(scopes, ["db", "x", "none"]) == one.match_tags(scopes, ["db", "x", "none"])
     for most in (1, 100):
         assert answers.known(other, NAMES, where, most) == answers.known(one, NAMES, where, most)
-    seeds = [fact.id for fact in one.read(ids[-9:]) if fact]
+    seeds = [fact.id for fact in one.read_facts(ids[-9:]) if fact]
     for common, most in ((k, k), (3, 2), (100, 100)):
         assert answers.paths(other, seeds, where, common, most) == answers.paths(one, seeds, where, common, most)
 
 
 def assert_same_counts(one: Store, other: Store) -> None:
     counts = ("facts", "archived", "embedded", "edges", "mentions", "waiting", "scopes")
-    sizes = [{count: getattr(size, count) for count in counts} for size in (one.size(), other.size())]
+    sizes = [{count: getattr(size, count) for count in counts} for size in (one.read_size(), other.read_size())]
     assert sizes[1] == sizes[0]
     for scopes in (["a"], ["a", "b"], [*SCOPES, "nowhere"]):
         assert answers.statistics(other, scopes, STEMS) == answers.statistics(one, scopes, STEMS)
 
 
 def assert_same_graph(one: Store, other: Store, ids: list[str]) -> None:
-    known = [fact.id for fact in one.read(ids) if fact]
+    known = [fact.id for fact in one.read_facts(ids) if fact]
     for wanted in (EdgeFilter(), EdgeFilter(("a",)), EdgeFilter(kinds=frozenset({"similar"}), origin="test")):
-        assert other.edges(wanted, 50) == one.edges(wanted, 50)
+        assert other.list_edges(wanted, 50) == one.list_edges(wanted, 50)
     for id in known[-3:]:
         assert answers.links(other, id) == answers.links(one, id)
-        assert other.descriptions(id) == one.descriptions(id)
-    assert other.waiting(None, 100) == one.waiting(None, 100)
-    assert other.waiting(["a", "nowhere"], 2) == one.waiting(["a", "nowhere"], 2)
-    assert other.profiles([*known, "unknown"]) == one.profiles([*known, "unknown"])
-    assert other.importance(ids) == one.importance(ids)
-    assert other.active_hours() == pytest.approx(one.active_hours())
+        assert other.read_descriptions(id) == one.read_descriptions(id)
+    assert other.list_inbox(None, 100) == one.list_inbox(None, 100)
+    assert other.list_inbox(["a", "nowhere"], 2) == one.list_inbox(["a", "nowhere"], 2)
+    assert other.fetch_profiles([*known, "unknown"]) == one.fetch_profiles([*known, "unknown"])
+    assert other.fetch_importance(ids) == one.fetch_importance(ids)
+    assert other.read_active_hours() == pytest.approx(one.read_active_hours())
     for scope in SCOPES:
         assert answers.network(other, scope) == answers.network(one, scope)
     assert answers.kin(other, known) == answers.kin(one, known)
 
 
 def assert_same_learning(one: Store, other: Store, ids: list[str], recalls: list[str]) -> None:
-    assert other.uses([*ids, "unknown"]) == one.uses([*ids, "unknown"])
-    assert [other.shown(recall) for recall in recalls] == [one.shown(recall) for recall in recalls]
+    assert other.fetch_feedback_counts([*ids, "unknown"]) == one.fetch_feedback_counts([*ids, "unknown"])
+    assert [other.read_recall(recall) for recall in recalls] == [one.read_recall(recall) for recall in recalls]
     for scopes in (None, ["a", "nowhere"]):
-        assert other.groups(scopes, 3, 2) == one.groups(scopes, 3, 2)
+        assert other.list_communities(scopes, 3, 2) == one.list_communities(scopes, 3, 2)
 
 
 def assert_same_expansion(one: Store, other: Store, where: FactFilter, k: int, ids: list[str]) -> None:
@@ -241,7 +241,7 @@ class TwoStores(RuleBasedStateMachine):
 
     def known(self, choice: int) -> Fact:
         """One of the facts that are there."""
-        facts = [fact for fact in self.reference.read(self.ids) if fact]
+        facts = [fact for fact in self.reference.read_facts(self.ids) if fact]
         return facts[choice % len(facts)]
 
     @initialize()
@@ -258,7 +258,7 @@ class TwoStores(RuleBasedStateMachine):
         self.write(*news, reach=reach, now=NOW + timedelta(minutes=minutes), idle_minutes=30.0 if minutes else None)
         self.ids += [new.fact.id for new in news]
 
-    @precondition(lambda self: self.reference.size().facts)
+    @precondition(lambda self: self.reference.read_size().facts)
     @rule(choice=some.integers(0, 1_000), tags=some.sampled_from([(), ("db",), ("new",)]), days=some.integers(0, 3))
     def tell_again(self, choice: int, tags: tuple[str, ...], days: int) -> None:
         fact = self.known(choice)
@@ -269,8 +269,8 @@ class TwoStores(RuleBasedStateMachine):
     @rule(choices=some.sets(some.integers(0, 1_000), max_size=4))
     def forget(self, choices: set[int]) -> None:
         change = Change(now=NOW, removals=("unknown", *(self.ids[one % len(self.ids)] for one in sorted(choices))))
-        radius = self.reference.taken(change.removals).radius
-        assert [store.taken(change.removals).radius for store in self.others] == [radius] * len(self.others)
+        radius = self.reference.collect_cascade(change.removals).radius
+        assert [store.collect_cascade(change.removals).radius for store in self.others] == [radius] * len(self.others)
         gone = [store.write(change, {}) for store in self.stores]
         assert gone == [gone[0]] * len(gone)
         taken = [one.taken for one in gone if one.taken is not None]
@@ -285,7 +285,7 @@ class TwoStores(RuleBasedStateMachine):
         back = [store.write(Change(now=NOW, put_back=one), {}) for store, one in zip(self.stores, taken, strict=True)]
         assert back == [back[0]] * len(back)
 
-    @precondition(lambda self: self.reference.size().facts)
+    @precondition(lambda self: self.reference.read_size().facts)
     @rule(choice=some.integers(0, 1_000), told=tellings, named=namings, same=some.booleans())
     def update(self, choice: int, told: dict[str, Any], named: dict[str, Any], same: bool) -> None:
         """A fact says something else, or the same with other marks; what another fact says already is refused by both."""
@@ -296,7 +296,7 @@ class TwoStores(RuleBasedStateMachine):
         new = FactWrite(changed, count_fact_words(changed), told.get("vector"), **named)
         change = Change(now=NOW, revisions=(new,))
         self.assert_same_outcome(change)
-        told_before = [store.history(fact.id) for store in self.stores]
+        told_before = [store.read_history(fact.id) for store in self.stores]
         assert told_before == [told_before[0]] * len(told_before)
 
     def assert_same_outcome(self, change: Change) -> None:
@@ -308,7 +308,7 @@ class TwoStores(RuleBasedStateMachine):
     def pin(self, choice: int, pinned: bool) -> None:
         self.write(pins={self.ids[choice % len(self.ids)]: pinned, "unknown": True})
 
-    @precondition(lambda self: self.reference.size().facts)
+    @precondition(lambda self: self.reference.read_size().facts)
     @rule(
         choices=some.lists(
             some.tuples(some.integers(0, 1_000), some.integers(0, 1_000), kinds), min_size=1, max_size=4
@@ -330,7 +330,7 @@ class TwoStores(RuleBasedStateMachine):
         )
         self.assert_same_outcome(change)
 
-    @precondition(lambda self: self.reference.size().facts)
+    @precondition(lambda self: self.reference.read_size().facts)
     @rule(choice=some.integers(0, 1_000), text=texts, named=namings)
     def dream(self, choice: int, text: str, named: dict[str, Any]) -> None:
         """What a dream writes of a fact: names found later, a description, its importance, and that it was dreamed."""
@@ -348,13 +348,13 @@ class TwoStores(RuleBasedStateMachine):
 
     def describe(self, id: str, other: str, gist: str) -> None:
         """As dreams do: by the gist of another fact, added to what was said."""
-        told = self.reference.descriptions(id)
+        told = self.reference.read_descriptions(id)
         text = extend_description(told[-1] if told else "", [gist])
         self.write(
             descriptions=(FactDescription(id, text, count_fact_words(Fact(text)), {other: gist, "unknown": gist}),)
         )
 
-    @precondition(lambda self: self.reference.size().facts)
+    @precondition(lambda self: self.reference.read_size().facts)
     @rule(
         taught=some.lists(
             some.tuples(some.integers(0, 1_000), some.integers(0, 1_000), kinds, some.sampled_from([0.05, -0.05])),
@@ -370,7 +370,7 @@ class TwoStores(RuleBasedStateMachine):
             lessons=lessons, uses={id: FeedbackCounts(helped, 1) for id in (*(one[0] for one in ends), "unknown")}
         )
 
-    @precondition(lambda self: self.reference.size().facts)
+    @precondition(lambda self: self.reference.read_size().facts)
     @rule(
         choices=some.lists(some.integers(0, 1_000), max_size=4, unique=True),
         session=some.sampled_from([None, "one", "two", "three"]),
@@ -384,7 +384,7 @@ class TwoStores(RuleBasedStateMachine):
             f"recall {len(self.recalls)}", NOW + len(self.recalls) * timedelta(minutes=20), session, ids, ways
         )
         for store in self.stores:
-            store.log(shown, RecallLogOptions(most=5, rule=rule, idle_minutes=30.0))
+            store.log_recall(shown, RecallLogOptions(most=5, rule=rule, idle_minutes=30.0))
         self.recalls.append(shown.id)
         self.write()
 
@@ -394,7 +394,7 @@ class TwoStores(RuleBasedStateMachine):
 
     @rule(value=some.binary(max_size=4), surprise=some.booleans())
     def write_record(self, value: bytes, surprise: bool) -> None:
-        record = self.reference.record("note")
+        record = self.reference.read_record("note")
         expects = {"note": (record.version if record else 0) + surprise}
         news = [self.pen.new("the tea of this record", scope="a")]
         if not surprise:
@@ -409,7 +409,7 @@ class TwoStores(RuleBasedStateMachine):
     def reembed(self, limit: int, same: bool, finish: bool, recount: bool) -> None:
         """As the verb does, with the model that is there or the other one; given up after a batch, or finished."""
         target = self.model if same else next(model for model in MODELS if model.model != self.model.model)
-        while batch := self.unembedded(target, limit):
+        while batch := self.list_unembedded(target, limit):
             moved = {fact.id: DIRECTIONS[int(fact.id) * 7 % len(DIRECTIONS)].tobytes() for fact in batch}
             self.write(vectors=moved, records=(StoreRecord(INCOMING_RECORD, target.encode()),))
             if not finish:
@@ -418,9 +418,9 @@ class TwoStores(RuleBasedStateMachine):
         self.write(records=adopted, adopt_vectors=True, recount=SCOPES if recount else (), sample=4)
         self.model = target
 
-    def unembedded(self, target: StoredModel, limit: int) -> list[Fact]:
-        wanting = self.reference.unembedded(target.encode(), limit)
-        assert [store.unembedded(target.encode(), limit) for store in self.others] == [wanting] * len(self.others)
+    def list_unembedded(self, target: StoredModel, limit: int) -> list[Fact]:
+        wanting = self.reference.list_unembedded(target.encode(), limit)
+        assert [store.list_unembedded(target.encode(), limit) for store in self.others] == [wanting] * len(self.others)
         return wanting
 
     @rule()
@@ -442,7 +442,9 @@ class TwoStores(RuleBasedStateMachine):
             assert_same_counts(self.reference, store)
             assert_same_graph(self.reference, store, self.ids)
             assert_same_learning(self.reference, store, self.ids, self.recalls)
-            assert [store.record(name) for name in RECORDS] == [self.reference.record(name) for name in RECORDS]
+            assert [store.read_record(name) for name in RECORDS] == [
+                self.reference.read_record(name) for name in RECORDS
+            ]
 
     def teardown(self) -> None:
         assert [store.check() for store in self.others] == [[]] * len(self.others)

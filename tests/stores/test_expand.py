@@ -43,7 +43,7 @@ def led(found: LinkExpansion) -> list[Led]:
 
 
 def leads(store: Store, id: str, **how: Any) -> list[str]:
-    return [one.target for one in led(store.expand([id], conducting(**how)))]
+    return [one.target for one in led(store.expand_links([id], conducting(**how)))]
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_the_strongest_links_come_first_of_each_fact_in_the_order_asked_for(
     connect(pen, (a, b), "supports", 0.3, 0.9)
     connect(pen, (a, c), "supports", 0.8, 0.4)
     connect(pen, (d, a), "similar", 0.5, 0.6)
-    found = store.expand([d, a], conducting())
+    found = store.expand_links([d, a], conducting())
     assert found.ids == (d, a, c, b)
     assert led(found) == [
         Led(d, a, "similar", 0.5, 0.6),
@@ -101,7 +101,7 @@ def test_a_cause_leads_to_its_effect_and_never_back(store: Store, pen: Pen, fact
     connect(pen, (cause, effect), "causes")
     assert leads(store, cause) == [effect]
     assert leads(store, effect) == []
-    assert store.expand([effect], conducting()).degree.tolist() == [0]
+    assert store.expand_links([effect], conducting()).degree.tolist() == [0]
 
 
 @pytest.mark.parametrize("kind", ["contradicts", "supersedes"])
@@ -112,14 +112,14 @@ def test_what_contradicts_is_never_followed_even_when_asked_for(
     connect(pen, (a, b), kind)
     for id in (a, b):
         assert leads(store, id) == leads(store, id, kinds=frozenset({kind})) == []
-        assert store.expand([id], conducting()).degree.tolist() == [0]
+        assert store.expand_links([id], conducting()).degree.tolist() == [0]
 
 
 def test_the_degree_counts_neighbours_whatever_the_filter_leaves(store: Store, pen: Pen) -> None:
     hub, *others = (pen.tell(f"fact {n}", category="kept" if n == 3 else None) for n in range(5))
     for other in others:
         connect(pen, (hub, other), "supports")
-    found = store.expand([hub], conducting(categories=frozenset({"kept"}), most=1))
+    found = store.expand_links([hub], conducting(categories=frozenset({"kept"}), most=1))
     assert [one.target for one in led(found)] == [others[2]]
     assert found.degree.tolist() == [4]
 
@@ -143,7 +143,7 @@ def test_parallel_links_have_rows_of_their_own_and_are_one_neighbour(store: Stor
     connect(pen, (a, b), "supports", 0.2)
     connect(pen, (a, b), "causes", 0.7)
     connect(pen, (b, a), "supports", 0.5)
-    found = store.expand([a], conducting())
+    found = store.expand_links([a], conducting())
     assert [(one.target, one.kind, one.weight) for one in led(found)] == [
         (b, "causes", 0.7),
         (b, "supports", 0.5),
@@ -156,7 +156,7 @@ def test_what_was_never_said_is_not_a_number_and_comes_last(store: Store, pen: P
     a, b, c, *_ = facts
     connect(pen, (a, b), "supports", None, None)
     connect(pen, (a, c), "supports", 0.1, 0.2)
-    found = store.expand([a], conducting())
+    found = store.expand_links([a], conducting())
     assert [found.ids[row] for row in found.target] == [c, b]
     assert np.isnan(found.weight).tolist() == np.isnan(found.confidence).tolist() == [False, True]
 
@@ -165,7 +165,7 @@ def test_a_link_brings_its_tags(store: Store, pen: Pen, facts: list[str]) -> Non
     a, b, c, *_ = facts
     connect(pen, (a, b), "supports", tags=("db", "hot"))
     connect(pen, (a, c), "supports", 0.5)
-    assert store.expand([a], conducting()).tags == (frozenset({"db", "hot"}), frozenset())
+    assert store.expand_links([a], conducting()).tags == (frozenset({"db", "hot"}), frozenset())
 
 
 def test_names_lead_both_ways_and_say_through_what(store: Store, pen: Pen) -> None:
@@ -174,7 +174,7 @@ def test_names_lead_both_ways_and_say_through_what(store: Store, pen: Pen) -> No
         holding(pen.new("teller"), {"ana": (0,)}, {}, sure=0.9), holding(pen.new("owner"), {}, {"ana": 0.8})
     )
     teller, owner = (one.id for one in written.facts)
-    found = store.expand([teller, owner], conducting())
+    found = store.expand_links([teller, owner], conducting())
     assert [one[:3] for one in led(found)] == [(teller, owner, "about"), (owner, teller, "about")]
     assert found.weight == pytest.approx([0.8 / np.sqrt(2), 0.4 / np.sqrt(2)])
     assert found.confidence == pytest.approx([0.9, 0.9])
@@ -185,7 +185,7 @@ def test_names_lead_both_ways_and_say_through_what(store: Store, pen: Pen) -> No
 def test_stored_links_go_through_no_name(store: Store, pen: Pen, facts: list[str]) -> None:
     a, b, *_ = facts
     connect(pen, (a, b), "supports")
-    assert store.expand([a], conducting()).via == (None,)
+    assert store.expand_links([a], conducting()).via == (None,)
 
 
 def test_turns_of_a_session_lead_both_ways(store: Store, pen: Pen) -> None:
@@ -197,16 +197,16 @@ def test_unknown_and_lonely_facts_lead_nowhere(store: Store, pen: Pen, facts: li
     a, b, *_ = facts
     connect(pen, (a, b), "supports")
     pen.forget(b)
-    found = store.expand(["unknown", b, a], conducting())
+    found = store.expand_links(["unknown", b, a], conducting())
     assert (found.ids, found.degree.tolist(), len(found.source)) == (("unknown", b, a), [0, 0, 0], 0)
-    nothing = store.expand([], conducting())
+    nothing = store.expand_links([], conducting())
     assert (nothing.ids, len(nothing.degree), nothing.kind) == ((), 0, ())
 
 
 def test_a_fact_asked_for_twice_is_expanded_once(store: Store, pen: Pen, facts: list[str]) -> None:
     a, b, *_ = facts
     connect(pen, (a, b), "supports")
-    found = store.expand([a, a], conducting())
+    found = store.expand_links([a, a], conducting())
     assert (found.ids, found.degree.tolist(), found.source.tolist(), found.target.tolist()) == ((a, b), [1], [0], [1])
 
 
@@ -215,13 +215,13 @@ def test_facts_are_known_again_by_the_ids_they_were_told_with(store: Store, pen:
     a, b, c, d, _ = facts
     connect(pen, (a, b), "supports", 0.5)
     connect(pen, (b, c), "supports", 0.5)
-    found = store.expand([a], conducting())
+    found = store.expand_links([a], conducting())
     asked = found.ids[1:]
-    assert led(store.expand(asked, conducting())) == led(store.expand([b], conducting()))
+    assert led(store.expand_links(asked, conducting())) == led(store.expand_links([b], conducting()))
     connect(pen, (b, d), "supports", 0.25)
-    assert led(store.expand(asked, conducting())) == led(store.expand([b], conducting()))
+    assert led(store.expand_links(asked, conducting())) == led(store.expand_links([b], conducting()))
     pen.write(archive={b: True})
-    assert led(store.expand(asked, conducting())) == led(store.expand([b], conducting()))
+    assert led(store.expand_links(asked, conducting())) == led(store.expand_links([b], conducting()))
     pen.write(removals=(b,))
-    assert led(store.expand(asked, conducting())) == []
+    assert led(store.expand_links(asked, conducting())) == []
     assert list(found.ids) == [a, b]

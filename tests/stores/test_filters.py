@@ -126,7 +126,7 @@ def facts(pen: Pen) -> list[Fact]:
     pen.settle()
     for number, parts in enumerate(POPULATION):
         pen.tell(f"tea {number}", vector(1, 1, 0, 0), **parts)
-    stored = pen.store.read([f"{number:026}" for number in range(1, len(POPULATION) + 1)])
+    stored = pen.store.read_facts([f"{number:026}" for number in range(1, len(POPULATION) + 1)])
     return [fact for fact in stored if fact]
 
 
@@ -142,19 +142,22 @@ def test_every_search_finds_exactly_what_the_filter_admits(store: Store, facts: 
 
 
 def found_by_scan(store: Store) -> dict[str, list[str]]:
-    return {name: [fact.id for fact in store.scan(everywhere(**parts), 100, None)] for name, parts in FILTERS.items()}
+    return {
+        name: [fact.id for fact in store.list_facts(everywhere(**parts), 100, None)] for name, parts in FILTERS.items()
+    }
 
 
 def found_by_words(store: Store) -> dict[str, list[str]]:
     return {
-        name: sorted(store.matching(cue("tea"), 100, everywhere(**parts)), reverse=True)
+        name: sorted(store.search_words(cue("tea"), 100, everywhere(**parts)), reverse=True)
         for name, parts in FILTERS.items()
     }
 
 
 def found_by_vectors(store: Store) -> dict[str, list[str]]:
     return {
-        name: list(store.nearest(asked(1, 1, 0, 0), 100, everywhere(**parts), 400)) for name, parts in FILTERS.items()
+        name: list(store.search_vectors(asked(1, 1, 0, 0), 100, everywhere(**parts), 400))
+        for name, parts in FILTERS.items()
     }
 
 
@@ -178,6 +181,6 @@ def test_every_filter_but_the_impossible_admits_some_and_refuses_some(pen: Pen, 
 def test_filters_hold_after_facts_were_removed_and_added(store: Store, pen: Pen, facts: list[Fact]) -> None:
     pen.forget(*(fact.id for fact in facts[::2]))
     pen.tell("tea again", vector(1, 1, 0, 0), tags=("db",), category="note")
-    left = store.scan(everywhere(archived=True, whenever=True), 100, None)
+    left = store.list_facts(everywhere(archived=True, whenever=True), 100, None)
     expected = {name: admitted(everywhere(**conditions), left) for name, conditions in FILTERS.items()}
     assert found_by_scan(store) == found_by_words(store) == found_by_vectors(store) == expected

@@ -15,7 +15,7 @@ def pairs(found: NeighbourCandidates) -> list[tuple[str, str]]:
 def test_facts_that_are_gone_have_no_kin(store: Store, pen: Pen) -> None:
     pen.settle()
     pen.tell("one", vector(1, 1, 0, 0))
-    assert pairs(store.kin(["gone"], 3, 3)) == []
+    assert pairs(store.find_neighbours(["gone"], 3, 3)) == []
 
 
 @pytest.mark.parametrize("lacking", [{"vector": None}, {"vector": vector(1, 0, 1, 0), "archived": True}])
@@ -26,4 +26,4 @@ def test_no_place_is_wasted_on_a_fact_that_cannot_be_compared(
     mine = pen.tell("one", vector(1, 1, 0, 0), tags=("rare",))
     theirs = pen.tell("two", vector(1, 0, 0, 1), tags=("rare",))
     pen.tell("three", tags=("rare",), **lacking)
-    assert pairs(store.kin([mine], 0, 1)) == [(mine, theirs)]
+    assert pairs(store.find_neighbours([mine], 0, 1)) == [(mine, theirs)]

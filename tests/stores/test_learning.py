@@ -38,7 +38,7 @@ def ids(store: Store, pen: Pen) -> list[str]:
 
 
 def edges(store: Store) -> list[Edge]:
-    return store.edges(EdgeFilter(), 100)
+    return store.list_edges(EdgeFilter(), 100)
 
 
 def taught(store: Store, *lessons: EdgeAdjustment) -> tuple[int, int]:
@@ -106,9 +106,9 @@ def test_an_ended_hebbian_edge_begins_anew(store: Store, ids: list[str]) -> None
 def test_uses_add_up_and_go_with_their_fact(store: Store, ids: list[str]) -> None:
     for use in (FeedbackCounts(helped=1), FeedbackCounts(helped=1), FeedbackCounts(hurt=1)):
         store.write(Change(now=NOW, uses={ids[0]: use, "unknown": use}), {})
-    assert store.uses([*ids, "unknown"]) == {ids[0]: FeedbackCounts(2, 1)}
+    assert store.fetch_feedback_counts([*ids, "unknown"]) == {ids[0]: FeedbackCounts(2, 1)}
     store.write(Change(now=NOW, removals=(ids[0],)), {})
-    assert store.uses(ids) == {}
+    assert store.fetch_feedback_counts(ids) == {}
 
 
 def shown(id: str, *ids: str, hours: float = 0.0, session: str | None = None) -> LoggedRecall:
@@ -122,35 +122,35 @@ def flushed(store: Store) -> None:
 
 def test_what_was_shown_is_found_by_the_id_of_the_recall(store: Store, ids: list[str]) -> None:
     told = replace(shown("r1", *ids[:3], session="s"), ways={ids[1]: (PathEdge(ids[0], ids[1], "hebbian"),)})
-    store.log(told, EARNED)
-    assert store.shown("r1") == told
+    store.log_recall(told, EARNED)
+    assert store.read_recall("r1") == told
     flushed(store)
-    assert store.shown("r1") == told
-    assert store.shown("r2") is None
+    assert store.read_recall("r1") == told
+    assert store.read_recall("r2") is None
 
 
 def test_what_is_forgotten_is_gone_from_the_log(store: Store, ids: list[str]) -> None:
     ways = {ids[1]: (PathEdge(ids[0], ids[1], "hebbian"),), ids[2]: (PathEdge(ids[1], ids[2], "supports"),)}
-    store.log(replace(shown("r", *ids[:3]), ways=ways), EARNED)
+    store.log_recall(replace(shown("r", *ids[:3]), ways=ways), EARNED)
     flushed(store)
     store.write(Change(now=NOW, removals=(ids[0],)), {})
-    assert store.shown("r") == replace(shown("r", *ids[1:3]), ways={ids[2]: ways[ids[2]]})
+    assert store.read_recall("r") == replace(shown("r", *ids[1:3]), ways={ids[2]: ways[ids[2]]})
 
 
 def test_the_log_keeps_the_newest(store: Store, ids: list[str]) -> None:
     for number in range(5):
-        store.log(shown(f"r{number}", ids[0]), replace(EARNED, most=3))
+        store.log_recall(shown(f"r{number}", ids[0]), replace(EARNED, most=3))
     flushed(store)
-    assert [store.shown(f"r{number}") is not None for number in range(5)] == [False, False, True, True, True]
+    assert [store.read_recall(f"r{number}") is not None for number in range(5)] == [False, False, True, True, True]
 
 
 def test_a_pair_shown_in_three_sessions_earns_an_edge(store: Store, ids: list[str]) -> None:
     a, b = ids[:2]
     for number, session in enumerate(["one", "one", "two"]):
-        store.log(shown(f"r{number}", a, b, session=session), EARNED)
+        store.log_recall(shown(f"r{number}", a, b, session=session), EARNED)
         flushed(store)
         assert edges(store) == []
-    store.log(shown("r", b, a, session="three"), EARNED)
+    store.log_recall(shown("r", b, a, session="three"), EARNED)
     flushed(store)
     assert edges(store) == [Edge(a, b, "hebbian", 0.05, None, ("db",), "use")]
 
@@ -158,14 +158,14 @@ def test_a_pair_shown_in_three_sessions_earns_an_edge(store: Store, ids: list[st
 def test_without_names_a_pause_ends_a_session(store: Store, ids: list[str]) -> None:
     for number, hours in enumerate([0.0, 0.4, 2.0, 2.1, 4.0]):
         assert edges(store) == []
-        store.log(shown(f"r{number}", *ids[:2], hours=hours), EARNED)
+        store.log_recall(shown(f"r{number}", *ids[:2], hours=hours), EARNED)
         flushed(store)
     assert len(edges(store)) == 1
 
 
 def test_only_the_first_places_count_as_exposure(store: Store, ids: list[str]) -> None:
     for session in ("one", "two", "three"):
-        store.log(shown(session, *ids[:6], session=session), EARNED)
+        store.log_recall(shown(session, *ids[:6], session=session), EARNED)
     flushed(store)
     assert len(edges(store)) == 10
     assert all(ids[5] not in (edge.source, edge.target) for edge in edges(store))
@@ -173,13 +173,13 @@ def test_only_the_first_places_count_as_exposure(store: Store, ids: list[str]) -
 
 def test_by_the_documented_rule_every_recall_strengthens(store: Store, ids: list[str]) -> None:
     for number in range(2):
-        store.log(shown(f"r{number}", *ids[:3]), replace(EARNED, rule="documented"))
+        store.log_recall(shown(f"r{number}", *ids[:3]), replace(EARNED, rule="documented"))
     assert [edge.weight for edge in edges(store)] == pytest.approx([0.1] * 3)
 
 
 def test_the_rule_off_teaches_nothing(store: Store, ids: list[str]) -> None:
     for session in ("one", "two", "three"):
-        store.log(shown(session, *ids[:2], session=session), replace(EARNED, rule="off"))
+        store.log_recall(shown(session, *ids[:2], session=session), replace(EARNED, rule="off"))
     flushed(store)
     assert edges(store) == []
 
@@ -190,10 +190,10 @@ def test_logging_is_no_change_that_others_would_have_to_follow(tmp_path: Path) -
     new = pen.new("tea")
     store.write(Change(now=NOW, facts=(new,)), {})
     before = version(store)
-    store.log(shown("r", new.fact.id), EARNED)
+    store.log_recall(shown("r", new.fact.id), EARNED)
     store.close()
     again = sqlite_store(tmp_path)
-    assert again.shown("r") == shown("r", new.fact.id)
+    assert again.read_recall("r") == shown("r", new.fact.id)
     assert version(again) == before
     again.close()
 
@@ -203,11 +203,11 @@ def test_many_recalls_are_logged_before_the_store_is_closed(tmp_path: Path) -> N
     new = Pen(store).new("tea")
     store.write(Change(now=NOW, facts=(new,)), {})
     for number in range(300):
-        store.log(shown(f"r{number}", new.fact.id), replace(EARNED, most=1_000))
-    assert onlooker.shown("r0") is not None
-    assert onlooker.shown("r299") is None
+        store.log_recall(shown(f"r{number}", new.fact.id), replace(EARNED, most=1_000))
+    assert onlooker.read_recall("r0") is not None
+    assert onlooker.read_recall("r299") is None
     store.close()
-    assert onlooker.shown("r299") is not None
+    assert onlooker.read_recall("r299") is not None
     onlooker.close()
 
 
@@ -217,10 +217,10 @@ def test_a_recall_does_not_wait_for_somebody_who_writes(tmp_path: Path) -> None:
     store.write(Change(now=NOW, facts=(new,)), {})
     with other._writing():
         for number in range(300):
-            store.log(shown(f"r{number}", new.fact.id), replace(EARNED, most=1_000))
-        assert store.shown("r0") is not None
+            store.log_recall(shown(f"r{number}", new.fact.id), replace(EARNED, most=1_000))
+        assert store.read_recall("r0") is not None
     store.close()
-    assert other.shown("r0") is not None
+    assert other.read_recall("r0") is not None
     other.close()
 
 
@@ -237,29 +237,29 @@ def rated(store: Store, ids: list[str]) -> None:
 
 def test_groups_are_the_communities_with_their_most_central_facts(store: Store, ids: list[str]) -> None:
     rated(store, ids)
-    assert store.groups(None, 10, 2) == [
+    assert store.list_communities(None, 10, 2) == [
         CommunityMembers("a", 0, 4, (ids[3], ids[2])),
         CommunityMembers("a", 1, 2, (ids[5], ids[4])),
         CommunityMembers("b", 0, 1, (ids[6],)),
     ]
-    assert store.groups(["b", "nowhere"], 10, 2) == [CommunityMembers("b", 0, 1, (ids[6],))]
-    assert [group.number for group in store.groups(["a"], 1, 0)] == [0]
+    assert store.list_communities(["b", "nowhere"], 10, 2) == [CommunityMembers("b", 0, 1, (ids[6],))]
+    assert [group.number for group in store.list_communities(["a"], 1, 0)] == [0]
 
 
 def test_a_filter_by_community_holds_for_every_way_to_search(store: Store, ids: list[str]) -> None:
     rated(store, ids)
     where = everywhere(community=1)
-    assert {fact.id for fact in store.scan(where, 10, None)} == set(ids[4:6])
-    assert set(store.matching(cue("tea"), 10, where)) == set(ids[4:6])
-    assert store.admitted(ids, where) == ids[4:6]
-    assert store.scan(everywhere(community=7), 10, None) == []
+    assert {fact.id for fact in store.list_facts(where, 10, None)} == set(ids[4:6])
+    assert set(store.search_words(cue("tea"), 10, where)) == set(ids[4:6])
+    assert store.filter_visible(ids, where) == ids[4:6]
+    assert store.list_facts(everywhere(community=7), 10, None) == []
 
 
 def test_a_fact_follows_its_community_at_the_next_dream(store: Store, ids: list[str]) -> None:
     rated(store, ids)
-    assert store.admitted(ids, everywhere(community=5)) == []
+    assert store.filter_visible(ids, everywhere(community=5)) == []
     store.write(Change(now=NOW, importance=(FactImportance(ids[0], 0.5, 5),)), {})
-    assert store.admitted(ids, everywhere(community=5)) == [ids[0]]
+    assert store.filter_visible(ids, everywhere(community=5)) == [ids[0]]
 
 
 def judged(store: Store, ids: list[str], id: str, *, first: str, helped: str = "", hurt: str = "") -> None:
@@ -274,32 +274,32 @@ def test_occasions_are_found_by_two_of_their_first_facts_the_likest_and_newest_f
     judged(store, ids, "one", first="012", helped="3")
     judged(store, ids, "two", first="01", hurt="1")
     judged(store, ids, "three", first="045", helped="4")
-    found = store.occasions([ids[0], ids[1], ids[2]], 10)
+    found = store.find_judged_recalls([ids[0], ids[1], ids[2]], 10)
     assert [one.id for one in found] == ["one", "two"]
     assert found[0] == JudgedRecall("one", frozenset(ids[:3]), frozenset([ids[3]]))
     assert found[1].hurt == {ids[1]}
-    assert [one.id for one in store.occasions([ids[0], ids[1]], 1)] == ["two"]
-    assert store.occasions([], 10) == []
+    assert [one.id for one in store.find_judged_recalls([ids[0], ids[1]], 1)] == ["two"]
+    assert store.find_judged_recalls([], 10) == []
 
 
 def test_what_is_said_again_of_an_occasion_adds_to_what_was_said(store: Store, ids: list[str]) -> None:
     judged(store, ids, "one", first="01", helped="0", hurt="1")
     judged(store, ids, "one", first="01", helped="1")
-    assert store.occasions(ids, 10) == [JudgedRecall("one", frozenset(ids[:2]), frozenset(ids[:2]))]
+    assert store.find_judged_recalls(ids, 10) == [JudgedRecall("one", frozenset(ids[:2]), frozenset(ids[:2]))]
 
 
 def test_what_is_forgotten_is_gone_from_occasions(store: Store, ids: list[str]) -> None:
     judged(store, ids, "one", first="012", helped="2")
     store.write(Change(now=NOW, removals=(ids[2],)), {})
-    assert store.occasions(ids, 10) == [JudgedRecall("one", frozenset(ids[:2]))]
+    assert store.find_judged_recalls(ids, 10) == [JudgedRecall("one", frozenset(ids[:2]))]
 
 
 def test_a_recall_is_use_and_lets_the_clock_of_active_hours_run(store: Store, ids: list[str]) -> None:
     store.write(Change(now=NOW, idle_minutes=30.0), {})
     for hours in (0.25, 0.5, 5.0, 5.4):
-        store.log(shown(f"r{hours}", ids[0], hours=hours), EARNED)
+        store.log_recall(shown(f"r{hours}", ids[0], hours=hours), EARNED)
     store.write(Change(now=NOW), {})
-    assert store.active_hours() == pytest.approx(0.5 + 0.4)
+    assert store.read_active_hours() == pytest.approx(0.5 + 0.4)
 
 
 def test_an_edge_tells_how_often_and_when_use_strengthened_it(store: Store, ids: list[str]) -> None:
@@ -310,7 +310,7 @@ def test_an_edge_tells_how_often_and_when_use_strengthened_it(store: Store, ids:
     store.write(Change(now=later + HOUR, lessons=(EdgeAdjustment(a, b, "hebbian", -0.05),)), {})
     [edge] = edges(store)
     assert (edge.co_access_count, edge.strengthened) == (2, later)
-    [link] = [link for link in store.links(a, 100) if link.kind == "hebbian"]
+    [link] = [link for link in store.list_links(a, 100) if link.kind == "hebbian"]
     assert (link.co_access_count, link.strengthened) == (2, later)
 
 
@@ -334,7 +334,7 @@ def test_as_of_a_moment_only_the_edges_of_then_conduct(store: Store, ids: list[s
 
     def reached(hours: float) -> set[str]:
         where = everywhere(now=NOW + 9 * HOUR, as_of=NOW + hours * HOUR)
-        found = store.expand([a], ExpansionOptions(where, None, 0.0, 10, names=False))
+        found = store.expand_links([a], ExpansionOptions(where, None, 0.0, 10, names=False))
         return {found.ids[row] for row in found.target}
 
     assert [reached(hours) for hours in (0.5, 1, 2.5, 3, 5)] == [set(), {b}, {b, c}, {c}, {c, d}]
@@ -349,7 +349,7 @@ def lived(store: Store, pen: Pen, days: list[tuple[set[int], set[int]]]) -> list
         seen, good = tuple(ids[one] for one in sorted(places)), [ids[one] for one in sorted(places & helped)]
         at = NOW + day * timedelta(days=1)
         ways = {id: (PathEdge(min(id, ids[0]), max(id, ids[0]), "hebbian"),) for id in seen if id != ids[0]}
-        store.log(LoggedRecall(f"r{day}", at, f"day {day}", seen, ways), EARNED)
+        store.log_recall(LoggedRecall(f"r{day}", at, f"day {day}", seen, ways), EARNED)
         lessons = tuple(
             EdgeAdjustment(min(id, ids[0]), max(id, ids[0]), "hebbian", 0.05) for id in good if id != ids[0]
         )
@@ -361,11 +361,11 @@ def lived(store: Store, pen: Pen, days: list[tuple[set[int], set[int]]]) -> list
 
 def taught_so_far(store: Store, ids: list[str], days: int) -> object:
     """All that use has left, once every pair was shown in one more session: those that lacked one earn an edge by it."""
-    store.log(LoggedRecall("last", NOW + timedelta(days=99), "last", tuple(ids[:5]), {}), EARNED)
+    store.log_recall(LoggedRecall("last", NOW + timedelta(days=99), "last", tuple(ids[:5]), {}), EARNED)
     flushed(store)
     lives = [(edge, edge.co_access_count, edge.strengthened) for edge in edges(store)]
-    logged = [store.shown(f"r{day}") for day in range(days)]
-    return lives, store.uses(ids), store.occasions(ids, 100), logged
+    logged = [store.read_recall(f"r{day}") for day in range(days)]
+    return lives, store.fetch_feedback_counts(ids), store.find_judged_recalls(ids, 100), logged
 
 
 subsets = some.sets(some.integers(0, 5), max_size=5)

@@ -13,7 +13,7 @@ from tests.stores.making import Pen, cue, everywhere
 
 
 def matching(store: Store, question: str, k: int = 10) -> list[str]:
-    return store.matching(cue(*dict.fromkeys(extract_words(question))), k, everywhere())
+    return store.search_words(cue(*dict.fromkeys(extract_words(question))), k, everywhere())
 
 
 def test_only_facts_that_hold_a_word_are_found(store: Store, pen: Pen) -> None:
@@ -28,8 +28,8 @@ def test_more_of_the_words_score_higher(store: Store, pen: Pen) -> None:
 
 def test_heavier_words_score_higher(store: Store, pen: Pen) -> None:
     tea, coffee = pen.tell("green tea"), pen.tell("green coffee")
-    assert store.matching(cue("tea", "coffe", weights=(3.0, 1.0)), 5, everywhere()) == [tea, coffee]
-    assert store.matching(cue("tea", "coffe", weights=(1.0, 3.0)), 5, everywhere()) == [coffee, tea]
+    assert store.search_words(cue("tea", "coffe", weights=(3.0, 1.0)), 5, everywhere()) == [tea, coffee]
+    assert store.search_words(cue("tea", "coffe", weights=(1.0, 3.0)), 5, everywhere()) == [coffee, tea]
 
 
 def test_repetition_helps(store: Store, pen: Pen) -> None:
@@ -39,7 +39,7 @@ def test_repetition_helps(store: Store, pen: Pen) -> None:
 
 def test_without_k1_repetition_does_not_help(store: Store, pen: Pen) -> None:
     twice, once = pen.tell("tea tea leaf pot"), pen.tell("tea cup leaf pot")
-    assert store.matching(cue("tea", k1=0.0), 5, everywhere()) == [once, twice]
+    assert store.search_words(cue("tea", k1=0.0), 5, everywhere()) == [once, twice]
 
 
 def test_long_texts_are_held_back(store: Store, pen: Pen) -> None:
@@ -49,7 +49,7 @@ def test_long_texts_are_held_back(store: Store, pen: Pen) -> None:
 
 def test_without_b_length_does_not_matter(store: Store, pen: Pen) -> None:
     short, long = pen.tell("tea pot"), pen.tell("tea pot cup leaf water kettle spoon sugar milk")
-    assert store.matching(cue("tea", b=0.0), 5, everywhere()) == [long, short]
+    assert store.search_words(cue("tea", b=0.0), 5, everywhere()) == [long, short]
 
 
 def test_of_equals_the_newer_comes_first(store: Store, pen: Pen) -> None:
@@ -70,12 +70,12 @@ def test_unknown_words_find_nothing(store: Store, pen: Pen) -> None:
 
 def test_no_words_find_nothing(store: Store, pen: Pen) -> None:
     pen.tell("tea")
-    assert store.matching(cue(), 5, everywhere()) == []
+    assert store.search_words(cue(), 5, everywhere()) == []
 
 
 def test_words_are_found_without_any_statistics(store: Store, pen: Pen) -> None:
     id = pen.tell("tea")
-    assert store.matching(cue("tea", mean_length=0.0), 5, everywhere()) == [id]
+    assert store.search_words(cue("tea", mean_length=0.0), 5, everywhere()) == [id]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_a_common_word_is_counted_for_those_that_rarer_words_chose(name: str, tm
     common = [pen.tell(f"tea number{at}") for at in range(2_100)]
     chosen = [pen.tell(f"rare gem{at} shop") for at in range(3)]
     both = pen.tell("rare tea")
-    found = store.matching(cue("rare", "tea", weights=(5.0, 0.1)), 4, everywhere())
+    found = store.search_words(cue("rare", "tea", weights=(5.0, 0.1)), 4, everywhere())
     assert found == [both, *reversed(chosen)]
-    assert store.matching(cue("rare", "tea", weights=(1.0, 9.0)), 2, everywhere()) == [both, common[-1]]
+    assert store.search_words(cue("rare", "tea", weights=(1.0, 9.0)), 2, everywhere()) == [both, common[-1]]
     store.close()

@@ -112,13 +112,13 @@ def passes_one(values: list[Any], operator: str, wanted: Any) -> bool:
 
 
 def listed(store: Store, where: dict[str, Any]) -> list[str]:
-    return [fact.text for fact in store.scan(everywhere(metadata=parse_conditions(where)), 100, None)]
+    return [fact.text for fact in store.list_facts(everywhere(metadata=parse_conditions(where)), 100, None)]
 
 
 def matched(store: Store, where: dict[str, Any]) -> set[str]:
     """The same as recall looks for it: by the index in memory."""
-    ids = store.matching(cue("tea"), 100, everywhere(metadata=parse_conditions(where)))
-    return {fact.text for fact in store.read(ids) if fact}
+    ids = store.search_words(cue("tea"), 100, everywhere(metadata=parse_conditions(where)))
+    return {fact.text for fact in store.read_facts(ids) if fact}
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ def tell(pen: Pen, text: str, mentions: Any = (), about: Any = (), sure: float =
 
 
 def paths(store: Store, *ids: str, where: Any = DEFAULT, common: int = 10, most: int = 10) -> dict[Any, Step]:
-    return steps(store.paths(ids, where, common, most))
+    return steps(store.fetch_name_links(ids, where, common, most))
 
 
 def targets(step: Step) -> list[str]:
@@ -41,23 +41,23 @@ def by_content(news: Sequence[FactWrite]) -> list[str]:
 def test_a_name_is_known_with_those_about_it_and_how_many_mention_it(store: Store, pen: Pen) -> None:
     weak, strong = tell(pen, "one", about={"ana": 0.7}), tell(pen, "two", mentions=["ana"], about={"ana": 0.9})
     tell(pen, "three", mentions=["ana", "ben"])
-    (ana,) = store.known(["ana", "nobody"], DEFAULT, 10)
+    (ana,) = store.look_up_names(["ana", "nobody"], DEFAULT, 10)
     assert (ana.name, ana.mentioned, list(ana.about)) == ("ana", 2, [strong, weak])
     assert ana.about == pytest.approx({strong: 0.9, weak: 0.7})
-    assert store.known(["ben"], DEFAULT, 10) == [KnownName("ben", 1, {})]
-    assert store.known([], DEFAULT, 10) == store.known(["nobody"], DEFAULT, 10) == []
+    assert store.look_up_names(["ben"], DEFAULT, 10) == [KnownName("ben", 1, {})]
+    assert store.look_up_names([], DEFAULT, 10) == store.look_up_names(["nobody"], DEFAULT, 10) == []
 
 
 def test_a_name_asked_for_twice_is_known_once(store: Store, pen: Pen) -> None:
     id = tell(pen, "one", about=["ana"])
-    assert store.known(["ana", "ana"], DEFAULT, 10) == [KnownName("ana", 0, {id: 1.0})]
+    assert store.look_up_names(["ana", "ana"], DEFAULT, 10) == [KnownName("ana", 0, {id: 1.0})]
 
 
 def test_at_most_so_many_are_known_about_a_name_of_equals_by_content(store: Store, pen: Pen) -> None:
     news = [holding(pen.new(f"fact {number}"), {}, {"ana": 0.5}) for number in range(9)]
     pen.write(*news)
     best = tell(pen, "the one", about=["ana"])
-    (ana,) = store.known(["ana"], DEFAULT, 4)
+    (ana,) = store.look_up_names(["ana"], DEFAULT, 4)
     assert list(ana.about) == [best, *by_content(news)[:3]]
 
 
@@ -66,25 +66,25 @@ def test_the_filter_leaves_out_who_is_about_a_name_but_not_that_it_is_known(stor
     tell(pen, "two", mentions=["ana"], archived=True)
     kept = tell(pen, "three", about=["ana"], speaker="Ben")
     tell(pen, "four", about=["ana"])
-    assert store.known(["ana"], everywhere(scopes=("default",), speakers=frozenset({"Ben"})), 10) == [
+    assert store.look_up_names(["ana"], everywhere(scopes=("default",), speakers=frozenset({"Ben"})), 10) == [
         KnownName("ana", 1, {kept: 1.0})
     ]
 
 
 def test_the_same_name_of_two_scopes_is_known_twice(store: Store, pen: Pen) -> None:
     a, b = tell(pen, "one", about=["ana"], scope="a"), tell(pen, "two", about=["ana"], scope="b")
-    both = store.known(["ana"], everywhere(scopes=("a", "b")), 10)
+    both = store.look_up_names(["ana"], everywhere(scopes=("a", "b")), 10)
     assert sorted(str(dict(one.about)) for one in both) == sorted(str({id: 1.0}) for id in (a, b))
-    assert store.known(["ana"], everywhere(scopes=("b", "nowhere")), 10) == [KnownName("ana", 0, {b: 1.0})]
-    assert store.known(["ana"], everywhere(scopes=("nowhere",)), 10) == []
+    assert store.look_up_names(["ana"], everywhere(scopes=("b", "nowhere")), 10) == [KnownName("ana", 0, {b: 1.0})]
+    assert store.look_up_names(["ana"], everywhere(scopes=("nowhere",)), 10) == []
 
 
 def test_a_name_is_forgotten_with_the_last_fact_that_holds_it(store: Store, pen: Pen) -> None:
     owner, teller = tell(pen, "one", about=["ana"]), tell(pen, "two", mentions=["ana"])
     pen.forget(owner)
-    assert store.known(["ana"], DEFAULT, 10) == [KnownName("ana", 1, {})]
+    assert store.look_up_names(["ana"], DEFAULT, 10) == [KnownName("ana", 1, {})]
     pen.forget(teller)
-    assert store.known(["ana"], DEFAULT, 10) == []
+    assert store.look_up_names(["ana"], DEFAULT, 10) == []
 
 
 def test_a_path_leads_over_a_name_to_those_about_it_and_those_that_mention_it(store: Store, pen: Pen) -> None:
@@ -191,7 +191,7 @@ def test_names_found_later_lead_too(store: Store, pen: Pen) -> None:
 def test_ids_are_the_seeds_in_their_order_then_the_others_once_each(store: Store, pen: Pen) -> None:
     a, b = tell(pen, "one", mentions=["ana", "ben"]), tell(pen, "two", mentions=["ana", "ben"], session="s")
     c = tell(pen, "three", mentions=["ana", "ben"], session="s")
-    found = store.paths([b, "unknown", a, b], DEFAULT, 10, 10)
+    found = store.fetch_name_links([b, "unknown", a, b], DEFAULT, 10, 10)
     assert found.ids == (b, a, c)
     assert found.loose.tolist() == [False, True, False]
     assert {key: sorted(targets(step)) for key, step in steps(found).items()} == {
@@ -220,7 +220,7 @@ def test_names_are_spelled_right_however_often_one_asks(
 def test_where_no_name_is_held_no_path_leads(store: Store, pen: Pen, ids: tuple[str, ...]) -> None:
     pen.tell("nameless")
     tell(pen, "named", about=["ana"])
-    found = store.paths(ids, DEFAULT, 10, 10)
+    found = store.fetch_name_links(ids, DEFAULT, 10, 10)
     assert found.ids == tuple(id for id in ids if id != "unknown")
     assert (found.name, len(found.holder), len(found.step), len(found.target)) == ((), 0, 0, 0)
 
@@ -253,7 +253,7 @@ def test_a_name_of_few_stays_one_however_often_they_are_told(
 def speaking(
     store: Store, most: int = 10, anew: bool = False, scope: str = "default", **names: str
 ) -> dict[str, set[str]]:
-    found = store.speaking(scope, {name: words.split() for name, words in names.items()}, most, anew)
+    found = store.find_unlinked_mentions(scope, {name: words.split() for name, words in names.items()}, most, anew)
     return {name: set(ids) for name, ids in found.items()}
 
 
@@ -291,6 +291,6 @@ def test_who_speaks_of_a_name_is_of_the_scope_and_still_there(store: Store, pen:
 
 def test_neighbours_by_name_are_those_that_a_walk_may_take(store: Store, pen: Pen) -> None:
     ids = [tell(pen, f"Note {number}: Redis restarted.", ["redis"]) for number in range(60)]
-    walked = store.expand([ids[0]], ExpansionOptions(everywhere(), None, 0.0, 100, names=True))
-    listed = {link.target if link.source == ids[0] else link.source for link in store.links(ids[0], 1_000)}
+    walked = store.expand_links([ids[0]], ExpansionOptions(everywhere(), None, 0.0, 100, names=True))
+    listed = {link.target if link.source == ids[0] else link.source for link in store.list_links(ids[0], 1_000)}
     assert listed == set(walked.ids[1:])

@@ -37,16 +37,16 @@ def test_every_lesson_and_use_counts(store: Neo4jStore) -> None:
     pen.write(edges=(EdgeWrite(Edge(a, b, "similar", 0.1, 0.1)),))
     taught = Change(now=NOW, lessons=(EdgeAdjustment(b, a, "similar", 0.05),), uses={a: FeedbackCounts(helped=1)})
     write_at_once(store, *[taught] * WRITERS)
-    [edge] = store.edges(EdgeFilter(ids=frozenset([a])), 10)
+    [edge] = store.list_edges(EdgeFilter(ids=frozenset([a])), 10)
     assert (edge.weight, edge.co_access_count) == (pytest.approx(0.1 + WRITERS * 0.05), WRITERS)
-    assert store.uses([a]) == {a: FeedbackCounts(helped=WRITERS)}
+    assert store.fetch_feedback_counts([a]) == {a: FeedbackCounts(helped=WRITERS)}
 
 
 def test_an_edge_that_all_make_is_one(store: Neo4jStore) -> None:
     pen = Pen(store)
     a, b = pen.tell("Tea at four."), pen.tell("A pot of tea.")
     write_at_once(store, *[Change(now=NOW, edges=(EdgeWrite(Edge(a, b, "supports", 0.5, 0.1)),))] * WRITERS)
-    [edge] = store.edges(EdgeFilter(ids=frozenset([a])), 10)
+    [edge] = store.list_edges(EdgeFilter(ids=frozenset([a])), 10)
     assert edge.confidence == pytest.approx(0.1 + (WRITERS - 1) * 0.05)
 
 
@@ -54,5 +54,5 @@ def test_holders_of_a_name_are_counted(store: Neo4jStore) -> None:
     pen = Pen(store)
     ids = [pen.tell(f"Ana number {number}.") for number in range(WRITERS)]
     write_at_once(store, *(Change(now=NOW, mentions={id: (NameMention("ana", (0,), 1.0),)}) for id in ids))
-    assert store.size().mentions == WRITERS
+    assert store.read_size().mentions == WRITERS
     assert store.check() == []

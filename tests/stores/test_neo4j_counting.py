@@ -28,7 +28,7 @@ def pen(store: Neo4jStore) -> Pen:
 
 
 def holding(store: Neo4jStore, *words: str) -> list[int]:
-    found = store.statistics(["default"], words)
+    found = store.read_word_statistics(["default"], words)
     return [found.facts, *found.holding]
 
 

@@ -82,13 +82,13 @@ def test_a_missing_database_is_named(neo4j_url: str) -> None:
 
 
 def test_the_place_of_a_store_names_no_password(served: Neo4jStore) -> None:
-    assert PASSWORD not in f"{served.size()} {served!r} {vars(served)}"
+    assert PASSWORD not in f"{served.read_size()} {served!r} {vars(served)}"
 
 
 def test_a_cut_connection_is_made_again(through: Neo4jStore, between: Proxy) -> None:
     id = Pen(through).tell("Tea.")
     between.cut()
-    [found] = through.read([id])
+    [found] = through.read_facts([id])
     assert found is not None
     assert between.cuts == 1
 
@@ -96,7 +96,7 @@ def test_a_cut_connection_is_made_again(through: Neo4jStore, between: Proxy) -> 
 def test_a_connection_cut_in_mid_question_is_asked_again(through: Neo4jStore, between: Proxy) -> None:
     id = Pen(through).tell("Tea.")
     between.cut_after(1)
-    [found] = through.read([id])
+    [found] = through.read_facts([id])
     assert found is not None
     assert between.cuts == 1
 
@@ -109,9 +109,9 @@ def test_a_write_cut_anywhere_is_whole_or_nothing(through: Neo4jStore, between: 
     with suppress(StoreUnavailable):
         pen.write(new)
     between.cut_after(1_000_000)
-    told = len(through.scan(everywhere(), 10, None))
+    told = len(through.list_facts(everywhere(), 10, None))
     pen.write(replace(new, fact=replace(new.fact, id=f"{2:026}")))
-    [found] = through.scan(everywhere(), 10, None)
+    [found] = through.list_facts(everywhere(), 10, None)
     assert (found.reinforced, found.position) == (told, 0)
     assert through.check() == []
 
@@ -119,7 +119,7 @@ def test_a_write_cut_anywhere_is_whole_or_nothing(through: Neo4jStore, between: 
 def test_slow_answers_are_waited_for(through: Neo4jStore, between: Proxy) -> None:
     id = Pen(through).tell("Tea.")
     between.holding_back = 0.3
-    [found] = through.read([id])
+    [found] = through.read_facts([id])
     assert found is not None
 
 
@@ -132,7 +132,7 @@ def test_who_awaits_gives_up_on_a_server_that_says_nothing(between: Proxy, neo4j
         try:
             between.holding_back = 60.0
             with pytest.raises(StoreBusy, match=r"store\.answer_seconds"):
-                await store.scan(everywhere(), 1, None)  # type: ignore[misc]
+                await store.list_facts(everywhere(), 1, None)  # type: ignore[misc]
         finally:
             between.cut()
             await store.close()
@@ -170,7 +170,7 @@ def test_of_those_who_expect_the_same_version_one_wins(served: Neo4jStore) -> No
 
     with ThreadPoolExecutor(4) as crowd:
         assert sorted(crowd.map(claim, "abcd")) == [False, False, False, True]
-    [written] = [served.record("plan")]
+    [written] = [served.read_record("plan")]
     assert written is not None
     assert written.version == 1
 
@@ -204,7 +204,7 @@ def test_a_closed_store_stays_closed(served: Neo4jStore) -> None:
     served.close()
     served.close()
     with pytest.raises(StoreClosed):
-        served.read(["x"])
+        served.read_facts(["x"])
 
 
 def test_a_server_started_again_answers_who_asked_meanwhile(own_server: Server) -> None:
@@ -213,7 +213,7 @@ def test_a_server_started_again_answers_who_asked_meanwhile(own_server: Server) 
         pen = Pen(store)
         id = pen.tell("Tea.")
         own_server.stop(kill=True)
-        asked, told = waiting.submit(store.read, [id]), waiting.submit(pen.tell, "Coffee.")
+        asked, told = waiting.submit(store.read_facts, [id]), waiting.submit(pen.tell, "Coffee.")
         own_server.start()
         [found] = asked.result()
         assert found is not None

@@ -50,7 +50,7 @@ def test_a_turn_that_borrows_counts_its_own_words_though_the_index_proposes_othe
     monkeypatch.setattr(search, "FULLTEXT_OVERFETCH_FACTOR", 0)
     for store in stores:
         tell_talks(store)
-    server, reference = (store.matching(CUE, 12, everywhere()) for store in stores)
+    server, reference = (store.search_words(CUE, 12, everywhere()) for store in stores)
     assert server == reference
 
 
@@ -62,6 +62,6 @@ def test_who_does_not_pass_the_filter_lends_all_the_same(stores: tuple[Store, St
             pen.new("a cup", session="s", speaker="Ben"),
             pen.new("a pot", session="s", speaker="Ben"),
         )
-    server, reference = (store.matching(CUE, 5, everywhere(speakers=frozenset({"Ben"}))) for store in stores)
+    server, reference = (store.search_words(CUE, 5, everywhere(speakers=frozenset({"Ben"}))) for store in stores)
     assert server == reference
     assert len(server) == 2

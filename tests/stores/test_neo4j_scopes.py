@@ -58,20 +58,20 @@ def test_no_question_about_one_scope_is_answered_with_facts_of_another(
 ) -> None:
     told = tell(store, neo4j_url, crowd)
     mine = sorted(told[MINE])
-    seen = [fact.id for fact in store.scan(SEEING, 1_000, None)]
-    seen += store.nearest(DIRECTIONS[0].astype("float32"), 100, SEEING, 400)
-    seen += store.matching(replace(cue(*STEMS), hint_weight=0.5), 100, SEEING)
-    seen += store.timely([(NOW, NOW)], 100, SEEING)
-    seen += store.admitted([*mine, *told[THEIRS]], SEEING)
-    seen += [id for one in store.known(NAMES, SEEING, 100) for id in one.about]
-    seen += store.paths(mine, SEEING, 100, 100).ids
-    seen += store.expand(mine, ExpansionOptions(SEEING, None, 0.0, 100)).ids
-    seen += store.weigh(mine, STEMS, 3, 3).ids
-    seen += [end for id in mine for link in store.links(id, 100) for end in (link.source, link.target)]
-    seen += [end for edge in store.edges(EdgeFilter((MINE,)), 1_000) for end in (edge.source, edge.target)]
-    seen += [*store.network(MINE).ids, *store.kin(mine, 100, 100).ids]
-    seen += [fact.id for fact in store.waiting([MINE], 100)]
-    seen += [id for group in store.groups([MINE], 100, 100) for id in group.ids]
+    seen = [fact.id for fact in store.list_facts(SEEING, 1_000, None)]
+    seen += store.search_vectors(DIRECTIONS[0].astype("float32"), 100, SEEING, 400)
+    seen += store.search_words(replace(cue(*STEMS), hint_weight=0.5), 100, SEEING)
+    seen += store.search_times([(NOW, NOW)], 100, SEEING)
+    seen += store.filter_visible([*mine, *told[THEIRS]], SEEING)
+    seen += [id for one in store.look_up_names(NAMES, SEEING, 100) for id in one.about]
+    seen += store.fetch_name_links(mine, SEEING, 100, 100).ids
+    seen += store.expand_links(mine, ExpansionOptions(SEEING, None, 0.0, 100)).ids
+    seen += store.fetch_features(mine, STEMS, 3, 3).ids
+    seen += [end for id in mine for link in store.list_links(id, 100) for end in (link.source, link.target)]
+    seen += [end for edge in store.list_edges(EdgeFilter((MINE,)), 1_000) for end in (edge.source, edge.target)]
+    seen += [*store.fetch_scope_graph(MINE).ids, *store.find_neighbours(mine, 100, 100).ids]
+    seen += [fact.id for fact in store.list_inbox([MINE], 100)]
+    seen += [id for group in store.list_communities([MINE], 100, 100) for id in group.ids]
     assert set(seen) == told[MINE]
 
 
@@ -91,7 +91,7 @@ def test_no_change_of_one_scope_touches_another(store: Neo4jStore, neo4j_url: st
         mentions={mine[0]: news[0].mentions},
         descriptions=tuple(FactDescription(id, "Goes with: tea", {"tea": 1}, {mine[0]: "tea"}) for id in mine),
         importance=(FactImportance(mine[0], 0.9, 2),),
-        dreamed={fact.id: fact.drawn_from for fact in store.waiting([MINE], 100)},
+        dreamed={fact.id: fact.drawn_from for fact in store.list_inbox([MINE], 100)},
         edges=tuple(EdgeWrite(Edge(mine[0], id, "similar", 0.5)) for id in mine[1:]),
     )
     pen.write(removals=tuple(mine[:2]), archive=dict.fromkeys(mine, True))
@@ -109,7 +109,7 @@ def test_nothing_comes_to_connect_two_scopes(store: Neo4jStore, neo4j_url: str, 
     store.write(Change(now=NOW, lessons=(EdgeAdjustment(mine, theirs, "hebbian", 0.05),)), {})
     for session in ("one", "two", "three"):
         shown = LoggedRecall(f"recall {session}", NOW, session, (mine, theirs))
-        store.log(shown, RecallLogOptions(most=10, rule="earned", idle_minutes=30.0))
+        store.log_recall(shown, RecallLogOptions(most=10, rule="earned", idle_minutes=30.0))
     store.write(Change(now=NOW), {})
-    assert store.edges(EdgeFilter(ids=frozenset([mine]), kinds=frozenset({"hebbian", "similar"})), 10) == []
+    assert store.list_edges(EdgeFilter(ids=frozenset([mine]), kinds=frozenset({"hebbian", "similar"})), 10) == []
     assert across(neo4j_url) == 0

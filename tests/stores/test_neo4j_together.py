@@ -7,7 +7,7 @@ import logging
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,20 +15,10 @@ import numpy as np
 import pytest
 
 from cofire.errors import StoreError
-from cofire.runtime.effects import (
-    Effect,
-    EffectFailure,
-    FetchFacts,
-    FetchRecord,
-    RunContext,
-    RunTogether,
-    SearchVectors,
-    SearchWords,
-    Steps,
-    run_in_snapshot,
-)
+from cofire.runtime.effects import RunContext, Steps, StoreCall
 from cofire.runtime.runner import run_steps, run_steps_async
-from cofire.stores.base import MODEL_RECORD
+from cofire.runtime.store_proxy import store as proxy
+from cofire.stores.base import MODEL_RECORD, CallFailure
 from cofire.stores.neo4j.cypher import CypherQuery, QuerySteps, join_queries, run_in_step
 from cofire.stores.neo4j.store import AsyncNeo4jStore, Neo4jStore
 from cofire.text.rule_reader import RuleReader
@@ -50,16 +40,20 @@ def served(neo4j_url: str) -> Iterator[Neo4jStore]:
 
 
 TEA, COFFEE = f"{1:026}", f"{2:026}"
-QUESTIONS: list[Effect] = [
-    FetchFacts([TEA]),
-    SearchWords(cue("coffe"), 5, everywhere()),
-    SearchVectors(asked(1, 1, 0, 0), 1, everywhere(), 10),
-    FetchRecord(MODEL_RECORD),
-]
-OTHER_SIZE = SearchVectors(np.ones(3, np.float32), 1, everywhere(), 10)
+OTHER_SIZE = StoreCall("search_vectors", (np.ones(3, np.float32), 1, everywhere(), 10))
+READ_TEA = StoreCall("read_facts", ([TEA],))
 
 
-def world(store: Any) -> RunContext:
+def questions() -> Steps[Any]:
+    return proxy.together(
+        proxy.read_facts([TEA]),
+        proxy.search_words(cue("coffe"), 5, everywhere()),
+        proxy.search_vectors(asked(1, 1, 0, 0), 1, everywhere(), 10),
+        proxy.read_record(MODEL_RECORD),
+    )
+
+
+def context(store: Any) -> RunContext:
     return RunContext(store, None, lambda: datetime.now(UTC), lambda moment, count: [], RuleReader())
 
 
@@ -91,7 +85,7 @@ def statements(caplog: pytest.LogCaptureFixture) -> int:
 
 def test_questions_asked_together_are_one_query(served: Neo4jStore, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, "neo4j.io"):
-        answers = run_steps(run_in_snapshot(QUESTIONS), world(served))
+        answers = run_steps(questions(), context(served))
     assert found(answers) == ANSWERS
     assert statements(caplog) == 1
 
@@ -101,68 +95,68 @@ def test_who_awaits_gets_the_same_in_one_query(
 ) -> None:
     async def ask(store: AsyncNeo4jStore) -> Any:
         with caplog.at_level(logging.DEBUG, "neo4j.io"):
-            return await run_steps_async(run_in_snapshot(QUESTIONS), world(store))
+            return await run_steps_async(questions(), context(store))
 
     assert found(awaited(neo4j_url, ask)) == ANSWERS
     assert statements(caplog) == 1
 
 
 def test_a_failing_part_is_named_and_the_others_answer(served: Neo4jStore) -> None:
-    failed, [fact] = RunTogether([OTHER_SIZE, FetchFacts([TEA])]).put(world(served))
-    assert isinstance(failed, EffectFailure)
+    failed, [fact] = served.together([OTHER_SIZE, READ_TEA])
+    assert isinstance(failed, CallFailure)
     assert isinstance(failed.error, StoreError)
     assert fact.text == "Tea at four."
 
 
 def test_a_failing_part_is_named_to_who_awaits(served: Neo4jStore, neo4j_url: str) -> None:
     async def ask(store: AsyncNeo4jStore) -> Any:
-        return await RunTogether([OTHER_SIZE, FetchFacts([TEA])]).put(world(store))
+        answers: Any = store.together([OTHER_SIZE, READ_TEA])
+        return await answers
 
     failed, [fact] = awaited(neo4j_url, ask)
-    assert isinstance(failed, EffectFailure)
+    assert isinstance(failed, CallFailure)
     assert isinstance(failed.error, StoreError)
     assert fact.text == "Tea at four."
 
 
 @dataclass(frozen=True)
-class Noticed:
-    """A reading that notices in which thread it is asked for."""
+class Noticed(StoreCall):
+    """A call that notices in which thread it runs."""
 
-    threads: list[int]
+    threads: list[int] = field(default_factory=list)
 
-    def put(self, world: RunContext) -> Any:
+    def run(self, context: RunContext) -> Any:
         self.threads.append(threading.get_ident())
-        return world.store.read([TEA])
+        return super().run(context)
 
 
 def test_who_awaits_asks_in_the_event_loop_and_not_in_a_thread(served: Neo4jStore, neo4j_url: str) -> None:
-    threads: list[int] = []
+    call = Noticed("read_facts", ([TEA],))
 
     def verb() -> Steps[Any]:
-        return (yield Noticed(threads))
+        return (yield call)
 
     async def ask(store: AsyncNeo4jStore) -> Any:
-        return await run_steps_async(verb(), world(store))
+        return await run_steps_async(verb(), context(store))
 
     [fact] = awaited(neo4j_url, ask)
     assert fact.text == "Tea at four."
-    assert threads == [threading.get_ident()]
+    assert call.threads == [threading.get_ident()]
 
 
 def test_many_explorers_share_a_store_that_awaits(served: Neo4jStore, neo4j_url: str) -> None:
     async def ask(store: AsyncNeo4jStore) -> Any:
-        return await asyncio.gather(*(run_steps_async(run_in_snapshot(QUESTIONS), world(store)) for _ in range(16)))
+        return await asyncio.gather(*(run_steps_async(questions(), context(store)) for _ in range(16)))
 
     assert [found(answers) for answers in awaited(neo4j_url, ask)] == [ANSWERS] * 16
 
 
-def test_a_question_that_makes_something_of_its_answer_is_asked_by_itself(served: Neo4jStore) -> None:
-    assert served.together(
-        [lambda: len(served.read([TEA, COFFEE])), lambda: served.matching(cue("tea"), 1, everywhere())]
-    ) == [
-        2,
-        [TEA],
-    ]
+def test_an_error_in_the_program_is_raised_and_hides_in_no_second_round_trip(
+    served: Neo4jStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG, "neo4j.io"), pytest.raises(TypeError, match="where"):
+        served.together([READ_TEA, StoreCall("search_words", (cue("tea"), 1))])
+    assert statements(caplog) == 0
 
 
 def test_no_questions_have_no_answers(served: Neo4jStore) -> None:

@@ -41,7 +41,7 @@ def olden(neo4j_url: str) -> str:
 
 def test_names_know_who_holds_them(olden: str) -> None:
     with closing(Neo4jStore.open(olden, OPTIONS)) as store:
-        assert store.paths([f"{1:026}"], everywhere(), 10, 10).count.tolist() == [2]
+        assert store.fetch_name_links([f"{1:026}"], everywhere(), 10, 10).count.tolist() == [2]
         assert store.check() == []
 
 
@@ -72,8 +72,8 @@ def test_metadata_can_be_filtered(neo4j_url: str) -> None:
     with closing(Neo4jStore.open(neo4j_url, OPTIONS)) as store:
         for wanted in ({"project": "x"}, {"priority": {"gt": 3}}, {"project": {"exists": True, "ne": "y"}}):
             allowed = everywhere(metadata=parse_conditions(wanted))
-            assert [fact.text for fact in store.scan(allowed, 10, None)] == ["tea one"]
-            assert store.matching(cue("tea"), 10, allowed) == [f"{1:026}"]
+            assert [fact.text for fact in store.list_facts(allowed, 10, None)] == ["tea one"]
+            assert store.search_words(cue("tea"), 10, allowed) == [f"{1:026}"]
 
 
 def test_it_is_done_once(olden: str) -> None:

@@ -38,7 +38,7 @@ def other(tmp_path: Path) -> Iterator[SqliteStore]:
 
 
 def ids_in(store: SqliteStore) -> set[str]:
-    return {fact.id for fact in store.scan(everywhere(), 9, None)}
+    return {fact.id for fact in store.list_facts(everywhere(), 9, None)}
 
 
 def told_later(store: SqliteStore) -> str:
@@ -50,7 +50,7 @@ def test_together_sees_one_moment_whoever_writes_meanwhile(one: SqliteStore, oth
     first = Pen(one).tell("tea")
 
     def heard() -> set[str]:
-        return set(one.matching(cue("tea"), 5, everywhere()))
+        return set(one.search_words(cue("tea"), 5, everywhere()))
 
     asks: list[Callable[[], object]] = [
         lambda: ids_in(one),
@@ -110,7 +110,7 @@ def test_an_interrupt_while_edges_are_read_holds_no_moment(
     pen.write(edges=tuple(EdgeWrite(Edge(source, target, "supports")) for source, target in pairwise(ids)))
     monkeypatch.setattr(adjacency, "split_edges", _interrupted)
     with pytest.raises(KeyboardInterrupt) as kept:
-        one.expand(ids[:1], ExpansionOptions(everywhere(), None, 0.0, 10))
+        one.expand_links(ids[:1], ExpansionOptions(everywhere(), None, 0.0, 10))
     told_later(other)
     assert kept.value, "whoever keeps an error keeps what it was about"
     assert ids_in(one) == {*ids, LATER}

@@ -35,7 +35,7 @@ def pens(tmp_path: Path) -> Iterator[tuple[Pen, Pen]]:
 
 
 def found(store: SqliteStore) -> list[str]:
-    return store.matching(TEA, 10, everywhere())
+    return store.search_words(TEA, 10, everywhere())
 
 
 def test_what_was_just_written_is_found_by_its_writer_and_by_others(pens: tuple[Pen, Pen]) -> None:
@@ -43,7 +43,7 @@ def test_what_was_just_written_is_found_by_its_writer_and_by_others(pens: tuple[
     id = one.tell("more tea", vector(0, 0, 1, 0))
     for pen in (one, other):
         assert id in found(pen.store)
-        assert pen.store.nearest(asked(0, 0, 1, 0), 1, everywhere(), 10) == [id]
+        assert pen.store.search_vectors(asked(0, 0, 1, 0), 1, everywhere(), 10) == [id]
 
 
 def test_a_writer_finds_what_others_wrote_before_and_after(pens: tuple[Pen, Pen]) -> None:
@@ -70,21 +70,21 @@ def test_an_old_fact_described_anew_is_found_by_the_new_words(pens: tuple[Pen, P
     new = one.new("a pot")
     one.write(new, descriptions=(FactDescription(old.id, "Goes with: pot", {"pot": 1}, {new.fact.id: "pot"}),))
     for pen in (one, other):
-        assert pen.store.weigh([old.id], ["pot"], 0, 0).hints.tolist() == [[1.0]]
+        assert pen.store.fetch_features([old.id], ["pot"], 0, 0).hints.tolist() == [[1.0]]
 
 
 def test_many_facts_at_once_are_found_as_well(pens: tuple[Pen, Pen]) -> None:
     one, other = pens
     ids = {written.id for written in one.write(*(one.new(f"tea number {number}") for number in range(30))).facts}
-    assert ids < set(one.store.matching(TEA, 100, everywhere()))
-    assert ids < set(other.store.matching(TEA, 100, everywhere()))
+    assert ids < set(one.store.search_words(TEA, 100, everywhere()))
+    assert ids < set(other.store.search_words(TEA, 100, everywhere()))
 
 
 def test_a_model_that_moves_in_leaves_no_old_news(pens: tuple[Pen, Pen]) -> None:
     one, other = pens
     id = one.tell("last tea", vector(0, 0, 0, 1))
     other.settle(type(MODEL)(MODEL.model, MODEL.mean * 0, MODEL.resting))
-    assert one.store.nearest(asked(0, 0, 0, 1), 1, everywhere(), 10) == [id]
+    assert one.store.search_vectors(asked(0, 0, 0, 1), 1, everywhere(), 10) == [id]
 
 
 def test_facts_that_were_proposed_are_read_as_others_left_them(pens: tuple[Pen, Pen]) -> None:
@@ -93,10 +93,10 @@ def test_facts_that_were_proposed_are_read_as_others_left_them(pens: tuple[Pen, 
     assert {changed, gone} <= set(found(one.store))
     other.write(other.new("tea to change", id=changed, category="event"))
     other.forget(gone)
-    read = one.store.read([gone, changed])
+    read = one.store.read_facts([gone, changed])
     assert [fact and fact.category for fact in read] == [None, "event"]
     back = other.tell("tea again", id=gone)
-    assert [fact and fact.text for fact in one.store.read([back])] == ["tea again"]
+    assert [fact and fact.text for fact in one.store.read_facts([back])] == ["tea again"]
     assert set(found(one.store)) == set(found(other.store))
 
 
@@ -106,7 +106,7 @@ def test_facts_are_read_by_their_ids_where_others_have_their_keys(
     one, _ = pens
     ids = [one.tell("green tea"), one.tell("black tea")]
     monkeypatch.setattr(one.store._live, "keys_of", lambda ids: np.array([1, 77], np.int64))
-    assert [fact and fact.text for fact in one.store.read(ids)] == ["green tea", "black tea"]
+    assert [fact and fact.text for fact in one.store.read_facts(ids)] == ["green tea", "black tea"]
 
 
 def test_an_id_is_known_by_its_place_as_long_as_the_fact_is_there(
@@ -117,14 +117,14 @@ def test_an_id_is_known_by_its_place_as_long_as_the_fact_is_there(
     monkeypatch.setattr(columns, "MAX_CACHED_IDS", 3)
     ids = [one.tell(f"tea {number}") for number in range(8)]
     for _ in range(3):
-        assert set(one.store.admitted(ids, everywhere())) == set(ids)
+        assert set(one.store.filter_visible(ids, everywhere())) == set(ids)
         assert set(found(one.store)) >= set(ids)
-    known = one.store.matching(cue("0"), 1, everywhere())
-    assert one.store.weigh([*known, *ids[1:]], ["tea"], 0, 0).ids == (ids[0], *ids[1:])
+    known = one.store.search_words(cue("0"), 1, everywhere())
+    assert one.store.fetch_features([*known, *ids[1:]], ["tea"], 0, 0).ids == (ids[0], *ids[1:])
     one.forget(ids[3])
-    assert set(one.store.admitted(ids, everywhere())) == {*ids[:3], *ids[4:]}
+    assert set(one.store.filter_visible(ids, everywhere())) == {*ids[:3], *ids[4:]}
     one.tell("tea 3", id=ids[3])
-    assert one.store.admitted([ids[3]], everywhere()) == [ids[3]]
+    assert one.store.filter_visible([ids[3]], everywhere()) == [ids[3]]
 
 
 def test_words_that_came_with_a_copy_are_counted_by_all_who_have_it_open(tmp_path: Path) -> None:
@@ -135,8 +135,8 @@ def test_words_that_came_with_a_copy_are_counted_by_all_who_have_it_open(tmp_pat
         pen.settle()
         pen.tell("tea", vector(0, 1, 0, 0))
     Pen(source).recount("default", sample=4)
-    assert [store.statistics(["default"], ["tea"]).facts for store in (source, target, onlooker)] == [1, 0, 0]
-    target.furnish(source.household())
-    assert [store.statistics(["default"], ["tea"]).facts for store in (target, onlooker)] == [1, 1]
+    assert [store.read_word_statistics(["default"], ["tea"]).facts for store in (source, target, onlooker)] == [1, 0, 0]
+    target.write_metadata(source.read_metadata())
+    assert [store.read_word_statistics(["default"], ["tea"]).facts for store in (target, onlooker)] == [1, 1]
     for store in (source, target, onlooker):
         store.close()

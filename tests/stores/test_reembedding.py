@@ -10,7 +10,7 @@ from tests.stores.making import MODEL, OTHER, TWIN, Pen, asked, everywhere, vect
 
 
 def wanting(store: Store, model=MODEL, limit: int = 10) -> list[str]:
-    return [fact.id for fact in store.unembedded(model.encode(), limit)]
+    return [fact.id for fact in store.list_unembedded(model.encode(), limit)]
 
 
 def test_facts_without_a_vector_of_the_stores_model_want_one_oldest_first(store: Store, pen: Pen) -> None:
@@ -44,9 +44,9 @@ def test_the_old_vectors_serve_until_the_new_ones_are_adopted(store: Store, pen:
     pen.settle()
     id = pen.tell("one", vector(1, 1, 0, 0))
     pen.move_in(OTHER, {id: vector(1, 0)})
-    assert store.nearest(asked(0, 1, 0, 0), 5, everywhere(), 400) == [id]
-    assert store.weigh([id], [], 0, 0).vectors.shape == (1, 4)
-    assert store.size().embedded == 1
+    assert store.search_vectors(asked(0, 1, 0, 0), 5, everywhere(), 400) == [id]
+    assert store.fetch_features([id], [], 0, 0).vectors.shape == (1, 4)
+    assert store.read_size().embedded == 1
 
 
 def test_adopted_vectors_take_the_place_of_another_models(store: Store, pen: Pen) -> None:
@@ -54,10 +54,10 @@ def test_adopted_vectors_take_the_place_of_another_models(store: Store, pen: Pen
     moved, left = pen.tell("one", vector(1, 1, 0, 0)), pen.tell("two", vector(1, 0, 1, 0))
     pen.move_in(OTHER, {moved: vector(0, 1)})
     pen.adopt(OTHER)
-    evidence = store.weigh([moved, left], [], 0, 0)
+    evidence = store.fetch_features([moved, left], [], 0, 0)
     assert evidence.vectors.tolist() == [[0.0, 1.0], [0.0, 0.0]]
     assert evidence.embedded.tolist() == [True, False]
-    assert store.nearest(asked(0, 1), 5, everywhere(), 400) == [moved]
+    assert store.search_vectors(asked(0, 1), 5, everywhere(), 400) == [moved]
     assert wanting(store, OTHER) == [left]
 
 
@@ -66,8 +66,8 @@ def test_adoption_ends_the_moving_in(store: Store, pen: Pen) -> None:
     id = pen.tell("one")
     pen.move_in(OTHER, {id: vector(0, 1)})
     pen.adopt(OTHER)
-    assert store.record(INCOMING_RECORD) is None
-    assert store.record(MODEL_RECORD) == StoreRecord(MODEL_RECORD, OTHER.encode(), 2)
+    assert store.read_record(INCOMING_RECORD) is None
+    assert store.read_record(MODEL_RECORD) == StoreRecord(MODEL_RECORD, OTHER.encode(), 2)
 
 
 def test_adopting_the_same_model_keeps_what_was_there(store: Store, pen: Pen) -> None:
@@ -75,7 +75,7 @@ def test_adopting_the_same_model_keeps_what_was_there(store: Store, pen: Pen) ->
     old, late = pen.tell("one", vector(1, 1, 0, 0)), pen.tell("two")
     pen.move_in(MODEL, {late: vector(1, 0, 1, 0)})
     pen.adopt(MODEL)
-    assert store.weigh([old, late], [], 0, 0).embedded.tolist() == [True, True]
+    assert store.fetch_features([old, late], [], 0, 0).embedded.tolist() == [True, True]
     assert wanting(store) == []
 
 
@@ -83,7 +83,7 @@ def test_adopting_with_nothing_on_the_way_in_changes_nothing(store: Store, pen: 
     pen.settle()
     id = pen.tell("one", vector(1, 1, 0, 0))
     pen.adopt(MODEL)
-    assert store.nearest(asked(0, 1, 0, 0), 5, everywhere(), 400) == [id]
+    assert store.search_vectors(asked(0, 1, 0, 0), 5, everywhere(), 400) == [id]
 
 
 def test_a_recount_in_the_same_change_samples_the_adopted_vectors(store: Store, pen: Pen) -> None:
@@ -92,7 +92,7 @@ def test_a_recount_in_the_same_change_samples_the_adopted_vectors(store: Store, 
     pen.recount("default", sample=5)
     pen.move_in(OTHER, {id: vector(0, 1)})
     pen.adopt(OTHER, recount=("default",), sample=5)
-    assert store.statistics(["default"], []).sample.tolist() == [[0.0, 1.0]]
+    assert store.read_word_statistics(["default"], []).sample.tolist() == [[0.0, 1.0]]
 
 
 @pytest.mark.parametrize("model", [OTHER, TWIN], ids=["of another dimension", "of the same dimension"])
@@ -102,7 +102,7 @@ def test_no_sample_of_the_old_model_outlives_it(store: Store, pen: Pen, model) -
         pen.tell(f"fact {number}", vector(1, number, 0, 0))
     pen.recount("default", sample=4)
     pen.adopt(model)
-    assert len(store.statistics(["default"], []).sample) == 0
+    assert len(store.read_word_statistics(["default"], []).sample) == 0
 
 
 def test_a_vector_for_a_fact_that_is_gone_is_ignored(store: Store, pen: Pen) -> None:
@@ -111,7 +111,7 @@ def test_a_vector_for_a_fact_that_is_gone_is_ignored(store: Store, pen: Pen) -> 
     pen.forget(gone)
     pen.move_in(MODEL, {gone: vector(1, 1, 0, 0), "unknown": vector(1, 1, 0, 0)})
     pen.adopt(MODEL)
-    assert store.size().embedded == 0
+    assert store.read_size().embedded == 0
 
 
 def test_a_fact_forgotten_while_moving_in_stays_forgotten(store: Store, pen: Pen) -> None:
@@ -120,7 +120,7 @@ def test_a_fact_forgotten_while_moving_in_stays_forgotten(store: Store, pen: Pen
     pen.move_in(OTHER, {gone: vector(0, 1), kept: vector(1, 0)})
     pen.forget(gone)
     pen.adopt(OTHER)
-    assert store.nearest(asked(0, 1), 5, everywhere(), 400) == [kept]
+    assert store.search_vectors(asked(0, 1), 5, everywhere(), 400) == [kept]
 
 
 def test_a_second_model_moving_in_starts_from_nothing(store: Store, pen: Pen) -> None:
@@ -138,7 +138,7 @@ def test_vectors_of_a_model_that_gave_up_are_never_adopted(store: Store, pen: Pe
     pen.move_in(TWIN, {id: vector(1, 0, 0, 0), bare: vector(1, 0, 0, 0)})
     assert wanting(store, MODEL) == [bare]
     pen.adopt(MODEL)
-    assert store.weigh([id, bare], [], 0, 0).vectors.tolist() == [[0.0, 1.0, 0.0, 0.0], [0.0] * 4]
+    assert store.fetch_features([id, bare], [], 0, 0).vectors.tolist() == [[0.0, 1.0, 0.0, 0.0], [0.0] * 4]
 
 
 def test_vectors_of_the_adopting_change_itself_are_adopted(store: Store, pen: Pen) -> None:
@@ -146,4 +146,4 @@ def test_vectors_of_the_adopting_change_itself_are_adopted(store: Store, pen: Pe
     id = pen.tell("one")
     records = (StoreRecord(INCOMING_RECORD, OTHER.encode()), StoreRecord(MODEL_RECORD, OTHER.encode()))
     pen.write(vectors={id: vector(0, 1)}, records=records, adopt_vectors=True)
-    assert store.weigh([id], [], 0, 0).vectors.tolist() == [[0.0, 1.0]]
+    assert store.fetch_features([id], [], 0, 0).vectors.tolist() == [[0.0, 1.0]]

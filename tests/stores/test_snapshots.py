@@ -60,7 +60,7 @@ def reopened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fi
         for text, speaker in (("one tea", "Ana"), ("two", "Cleo"), ("three tea", "Ben"))
     ]
     pen.write(*turns, *(pen.new(f"beside {number}", vector(1, 0, 1, 0)) for number in range(3)))
-    assert first.matching(cue("tea"), 5, everywhere()) == [THREE, ONE]
+    assert first.search_words(cue("tea"), 5, everywhere()) == [THREE, ONE]
     pen.forget(TWO)
     pen.recount("default")
     # A graph cannot let go of what was forgotten, so it is made anew rather than kept.
@@ -72,11 +72,11 @@ def reopened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fi
 
 
 def test_turns_voices_and_names_come_out_of_a_snapshot(reopened: SqliteStore) -> None:
-    found = reopened.weigh([ONE, THREE], ["tea"], 1, 1)
+    found = reopened.fetch_features([ONE, THREE], ["tea"], 1, 1)
     assert (found.around.tolist(), found.counts.tolist()) == ([[-1, 1], [0, -1]], [[1.0], [1.0]])
     assert found.speakers == ("Ana", "Ben")
-    assert reopened.voices(["default"], ["ana", "ben", "cleo"]) == {"Ana", "Ben"}
-    paths = reopened.paths([ONE], everywhere(), 10, 10)
+    assert reopened.match_speakers(["default"], ["ana", "ben", "cleo"]) == {"Ana", "Ben"}
+    paths = reopened.fetch_name_links([ONE], everywhere(), 10, 10)
     assert (paths.ids, paths.name, paths.count.tolist()) == ((ONE, THREE), ("kettle",), [2])
 
 
@@ -86,12 +86,12 @@ def test_a_snapshot_is_followed_by_facts_with_and_without_names(reopened: Sqlite
     named = holding(pen.new("named tea", session="s", speaker="Dan", id="8".zfill(26)), {}, {"kettle": 0.5})
     for new in (plain, named):
         pen.write(new)
-        assert new.fact.id in reopened.matching(cue("tea"), 5, everywhere())
-    assert {*reopened.paths([ONE], everywhere(), 10, 10).ids} == {ONE, named.fact.id, THREE}
-    found = reopened.weigh([ONE, THREE, plain.fact.id, named.fact.id], ["tea"], 1, 0)
+        assert new.fact.id in reopened.search_words(cue("tea"), 5, everywhere())
+    assert {*reopened.fetch_name_links([ONE], everywhere(), 10, 10).ids} == {ONE, named.fact.id, THREE}
+    found = reopened.fetch_features([ONE, THREE, plain.fact.id, named.fact.id], ["tea"], 1, 0)
     assert found.around.tolist() == [[-1, 1], [0, 2], [1, 3], [2, -1]]
     assert found.counts.tolist() == [[1.0]] * 4
-    assert reopened.voices(["default"], ["dan"]) == {"Dan"}
+    assert reopened.match_speakers(["default"], ["dan"]) == {"Dan"}
 
 
 def test_one_who_had_to_read_the_tables_keeps_what_was_read_for_the_next(path: Path) -> None:
@@ -158,7 +158,7 @@ def test_connections_are_closed_whatever_happens_while_it_is_kept(
     monkeypatch.setattr(live_index, "MIN_SNAPSHOT_FACTS", 1)
     store = sqlite_store(tmp_path)
     Pen(store).tell("tea")
-    store.matching(cue("tea"), 5, everywhere())
+    store.search_words(cue("tea"), 5, everywhere())
     reader = store._open_lines().reader.connection
 
     def no_room(*_: object) -> None:
@@ -177,11 +177,11 @@ def test_a_graph_read_anew_keeps_no_dead_and_is_kept(tmp_path: Path, monkeypatch
     pen = Pen(first)
     pen.settle()
     ids = [pen.tell(f"tea {number}", vector(1, number, 0, 0)) for number in range(4)]
-    first.matching(cue("tea"), 5, everywhere())
+    first.search_words(cue("tea"), 5, everywhere())
     pen.forget(ids[0])
     first.close()
     again = sqlite_store(tmp_path, "usearch")
-    assert again.matching(cue("tea"), 5, everywhere()) == ids[:0:-1]
+    assert again.search_words(cue("tea"), 5, everywhere()) == ids[:0:-1]
     again.close()
     assert apsw.Connection(again.path).execute("SELECT facts FROM snapshots").get == 3
 

@@ -18,7 +18,7 @@ LENDING = SessionContext(before=0.5, after=0.2, decay=0.5, reach=2, short=25)
 
 def around(store: Store, ids: Sequence[str], reach: int = 1) -> list[list[str | None]]:
     """Who stands around each of these, all of whom must be among them."""
-    found = store.weigh(ids, [], reach, 0)
+    found = store.fetch_features(ids, [], reach, 0)
     return [[found.ids[row] if row >= 0 else None for row in rows] for rows in found.around.tolist()]
 
 
@@ -27,7 +27,7 @@ def lending(*words: str, lent: Sequence[bool] = (), context: SessionContext = LE
 
 
 def matching(store: Store, asked: KeywordQuery, **conditions: object) -> list[str]:
-    return store.matching(asked, 20, everywhere(**conditions))
+    return store.search_words(asked, 20, everywhere(**conditions))
 
 
 def session(pen: Pen, *texts: str, **parts: object) -> list[str]:
@@ -66,7 +66,7 @@ def test_the_nearest_come_first_on_either_side_and_gaps_are_told(store: Store, p
 
 def test_without_reach_there_is_nothing_around(store: Store, pen: Pen) -> None:
     ids = session(pen, "one", "two")
-    assert store.weigh(ids, [], 0, 0).around.shape == (2, 0)
+    assert store.fetch_features(ids, [], 0, 0).around.shape == (2, 0)
 
 
 def test_nobody_stands_around_a_fact_of_no_session(store: Store, pen: Pen) -> None:
@@ -127,7 +127,7 @@ def test_more_sessions_than_are_followed_one_by_one(store: Store, pen: Pen) -> N
 
 def test_neighbours_that_were_not_asked_for_have_rows_after_those_that_were(store: Store, pen: Pen) -> None:
     _, b, _ = session(pen, "tea", "pot pot", "tea tea tea")
-    found = store.weigh([b], ["tea", "pot"], 1, 0)
+    found = store.fetch_features([b], ["tea", "pot"], 1, 0)
     before, after = found.around[0]
     assert (found.ids, sorted([before, after])) == ((b,), [1, 2])
     assert found.counts[[0, before, after]].tolist() == [[0.0, 2.0], [1.0, 0.0], [3.0, 0.0]]
@@ -136,7 +136,7 @@ def test_neighbours_that_were_not_asked_for_have_rows_after_those_that_were(stor
 
 def test_a_neighbour_asked_for_has_the_row_it_was_asked_in(store: Store, pen: Pen) -> None:
     a, b, c = session(pen, "one", "two", "three")
-    found = store.weigh([c, b, a], [], 1, 0)
+    found = store.fetch_features([c, b, a], [], 1, 0)
     assert found.around.tolist() == [[1, -1], [2, 0], [-1, 1]]
     assert found.lengths.shape == (3,)
 
@@ -144,7 +144,7 @@ def test_a_neighbour_asked_for_has_the_row_it_was_asked_in(store: Store, pen: Pe
 def test_only_near_neighbours_bring_vectors(store: Store, pen: Pen) -> None:
     pen.settle()
     ids = [pen.tell(f"turn {n}", vector(1, n, 0, 0) if n != 3 else None, session="s") for n in range(5)]
-    found = store.weigh([ids[2]], [], 2, 1)
+    found = store.fetch_features([ids[2]], [], 2, 1)
     near = found.around[0, [0, 2]]
     assert sorted(near) == [1, 2]
     assert (found.vectors.shape, found.embedded.shape, found.lengths.shape) == ((3, 4), (3,), (5,))
@@ -156,30 +156,30 @@ def test_only_near_neighbours_bring_vectors(store: Store, pen: Pen) -> None:
 def test_near_may_be_more_than_the_reach(store: Store, pen: Pen) -> None:
     pen.settle()
     ids = [pen.tell(f"turn {n}", vector(1, n, 0, 0), session="s") for n in range(5)]
-    assert store.weigh([ids[2]], [], 1, 3).vectors.shape == (3, 4)
+    assert store.fetch_features([ids[2]], [], 1, 3).vectors.shape == (3, 4)
 
 
 def test_times_questions_and_speakers_are_told_of_what_was_asked_for(store: Store, pen: Pen) -> None:
     a = pen.tell("What time is it? ", session="s", speaker="Ana", at=NOW)
     b = pen.tell("Why? Noon.", session="s", at=NOW + DAY)
-    found = store.weigh([b, a], [], 1, 1)
+    found = store.fetch_features([b, a], [], 1, 1)
     assert found.times.tolist() == [NOW.timestamp() + 86_400, NOW.timestamp()]
     assert found.asks.tolist() == [False, True]
     assert found.speakers == (None, "Ana")
-    assert store.weigh([b], [], 1, 1).speakers == (None,)
+    assert store.fetch_features([b], [], 1, 1).speakers == (None,)
 
 
 def test_a_fact_told_again_still_asks(store: Store, pen: Pen) -> None:
     id = pen.tell("Tea?")
     pen.write(pen.new("Tea?", tags=("again",)))
     pen.write(descriptions=(FactDescription(id, "a cup", {"cup": 1}),))
-    assert store.weigh([id], [], 0, 0).asks.tolist() == [True]
+    assert store.fetch_features([id], [], 0, 0).asks.tolist() == [True]
 
 
 def test_an_id_asked_for_twice_has_two_rows(store: Store, pen: Pen) -> None:
     pen.settle()
     a, b = pen.tell("tea", vector(1, 0, 0, 0), session="s"), pen.tell("pot", session="s")
-    found = store.weigh([a, a], ["tea"], 1, 1)
+    found = store.fetch_features([a, a], ["tea"], 1, 1)
     assert (found.ids, found.counts[:2].tolist(), found.lengths.tolist()) == ((a, a), [[1.0], [1.0]], [1.0] * 3)
     assert found.embedded.tolist() == [True, True, False]
     assert found.around.tolist() == [[-1, 2], [-1, 2]]
@@ -226,7 +226,7 @@ def test_a_long_turn_borrows_less(store: Store, pen: Pen) -> None:
     pen.tell("tea", session="t")
     short = pen.tell("kettle", session="t")
     _, long = session(pen, "tea", "kettle spoon sugar milk")
-    assert store.weigh([long], [], 0, 0).lengths.tolist() == [4.0]
+    assert store.fetch_features([long], [], 0, 0).lengths.tolist() == [4.0]
     assert matching(store, lending("tea", context=replace(LENDING, short=2)))[2:] == [short, long]
     assert matching(store, lending("tea", context=replace(LENDING, short=4)))[2:] == [long, short]
 

@@ -62,7 +62,7 @@ def test_a_graph_index_is_read_back_from_its_snapshot(tmp_path: Path, monkeypatc
         expected = memory.recall("blue fox", k=4).ids
     with opened(tmp_path / "m.db", "usearch") as memory:
         assert memory.recall("blue fox", k=4).ids == expected
-        index = memory._opened.world.store._live._index
+        index = memory._opened.context.store._live._index
         assert index.graph is not None
         assert len(index.graph.saved()) > 0
 

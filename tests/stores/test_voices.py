@@ -13,7 +13,7 @@ from tests.stores.making import NOW, Pen
 
 
 def heard(store: Store, *words: str, scopes: tuple[str, ...] = ("default",)) -> set[str]:
-    return set(store.voices(scopes, words))
+    return set(store.match_speakers(scopes, words))
 
 
 def test_a_speaker_is_known_by_any_word_of_the_name(store: Store, pen: Pen) -> None:
@@ -75,7 +75,7 @@ def test_voices_are_the_same_out_of_a_snapshot(
     pen.recount("default")
     first.close()
     again = sqlite_store(tmp_path)
-    assert again.weigh(ids, [], 0, 0).speakers == speakers
+    assert again.fetch_features(ids, [], 0, 0).speakers == speakers
     assert heard(again, "ana", "ana\0ben", "東京") == {*speakers} - {None}
     Pen(again).forget(*ids)
     assert heard(again, "ana", "ana\0ben", "東京") == set()

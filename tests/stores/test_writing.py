@@ -37,7 +37,7 @@ def parts(fact: Fact) -> dict[str, object]:
 
 def test_a_fact_comes_back_with_every_part(store: Store, pen: Pen) -> None:
     pen.tell(EVERY_PART.text, **parts(EVERY_PART))
-    [found] = store.read([EVERY_PART.id])
+    [found] = store.read_facts([EVERY_PART.id])
     assert found is not None
     assert found.position == 0
     assert parts(found) == {**parts(EVERY_PART), "position": 0}
@@ -46,12 +46,12 @@ def test_a_fact_comes_back_with_every_part(store: Store, pen: Pen) -> None:
 
 def test_a_bare_fact_comes_back_bare(store: Store, pen: Pen) -> None:
     id = pen.tell("Tea.")
-    assert store.read([id]) == [Fact("Tea.", id=id, stored_at=NOW)]
+    assert store.read_facts([id]) == [Fact("Tea.", id=id, stored_at=NOW)]
 
 
 def test_pinned_and_archived_are_kept(store: Store, pen: Pen) -> None:
     id = pen.tell("Tea.", pinned=True, archived=True)
-    assert store.read([id]) == [Fact("Tea.", id=id, stored_at=NOW, pinned=True, archived=True)]
+    assert store.read_facts([id]) == [Fact("Tea.", id=id, stored_at=NOW, pinned=True, archived=True)]
 
 
 def test_a_new_fact_is_fresh(pen: Pen) -> None:
@@ -74,7 +74,7 @@ def test_the_same_fact_again_is_reinforced(store: Store, pen: Pen) -> None:
     id = pen.tell("Tea at four.")
     pen.write(pen.new("Tea at four."), now=NOW + DAY)
     pen.write(pen.new("Tea at four."), now=NOW + 2 * DAY)
-    [found] = store.read([id])
+    [found] = store.read_facts([id])
     assert found is not None
     assert (found.reinforced, found.reinforced_at, found.stored_at) == (2, NOW + 2 * DAY, NOW)
 
@@ -83,7 +83,7 @@ def test_a_new_telling_adds_and_takes_nothing_away(store: Store, pen: Pen) -> No
     id = pen.tell("Tea.", tags=("a", "c"), category="habit", metadata={"cup": 1, "pot": 1})
     again = pen.new("Tea.", tags=("b",), category="other", source="diary", metadata={"pot": 2})
     pen.write(again)
-    [found] = store.read([id])
+    [found] = store.read_facts([id])
     assert found is not None
     assert found.tags == ("a", "b", "c")
     assert (found.category, found.source) == ("habit", "diary")
@@ -93,17 +93,17 @@ def test_a_new_telling_adds_and_takes_nothing_away(store: Store, pen: Pen) -> No
 def test_words_of_added_tags_are_found(store: Store, pen: Pen) -> None:
     id = pen.tell("Four o'clock.", tags=("habit",))
     pen.write(pen.new("Four o'clock.", tags=("beverage",)))
-    assert store.matching(cue("beverag"), 5, everywhere()) == [id]
-    assert store.matching(cue("habit"), 5, everywhere()) == [id]
-    assert store.weigh([id], ["beverag", "habit"], 0, 0).counts.tolist() == [[1.0, 1.0]]
+    assert store.search_words(cue("beverag"), 5, everywhere()) == [id]
+    assert store.search_words(cue("habit"), 5, everywhere()) == [id]
+    assert store.fetch_features([id], ["beverag", "habit"], 0, 0).counts.tolist() == [[1.0, 1.0]]
 
 
 def test_added_tags_pass_the_tag_filter(store: Store, pen: Pen) -> None:
     id = pen.tell("Four o'clock.", tags=("habit",))
     pen.write(pen.new("Four o'clock.", tags=("beverage",)))
     both = everywhere(tags=frozenset({"habit", "beverage"}))
-    assert store.matching(cue("four"), 5, both) == [id]
-    assert [fact.id for fact in store.scan(both, 5, None)] == [id]
+    assert store.search_words(cue("four"), 5, both) == [id]
+    assert [fact.id for fact in store.list_facts(both, 5, None)] == [id]
 
 
 def test_the_same_fact_twice_in_one_change_is_one_fact(store: Store, pen: Pen) -> None:
@@ -126,8 +126,8 @@ def test_a_removed_fact_told_again_is_new(store: Store, pen: Pen) -> None:
     pen.forget(old)
     new = pen.tell("Tea.")
     assert new != old
-    assert store.read([old]) == [None]
-    [found] = store.read([new])
+    assert store.read_facts([old]) == [None]
+    [found] = store.read_facts([new])
     assert found is not None
     assert found.reinforced == 0
 
@@ -145,11 +145,11 @@ def test_turns_written_together_are_numbered_in_their_order(pen: Pen) -> None:
 
 def test_sessions_of_one_name_in_two_scopes_are_numbered_apart(store: Store, pen: Pen) -> None:
     ids = [pen.tell("one", session="s", scope=scope) for scope in ("a", "b")]
-    assert [fact.position for fact in store.read(ids) if fact] == [0, 0]
+    assert [fact.position for fact in store.read_facts(ids) if fact] == [0, 0]
 
 
 def test_a_fact_without_session_has_no_position(store: Store, pen: Pen) -> None:
-    [found] = store.read([pen.tell("alone")])
+    [found] = store.read_facts([pen.tell("alone")])
     assert found is not None
     assert found.position is None
 
@@ -158,8 +158,8 @@ def test_a_turn_told_again_keeps_its_position(store: Store, pen: Pen) -> None:
     first = pen.tell("one", session="s")
     pen.tell("two", session="s")
     pen.tell("one", session="s")
-    assert [fact.position for fact in store.read([first]) if fact] == [0]
-    assert [fact.position for fact in store.read([pen.tell("three", session="s")]) if fact] == [2]
+    assert [fact.position for fact in store.read_facts([first]) if fact] == [0]
+    assert [fact.position for fact in store.read_facts([pen.tell("three", session="s")]) if fact] == [2]
 
 
 def test_removal_takes_a_fact_out_of_every_answer(store: Store, pen: Pen) -> None:
@@ -167,13 +167,13 @@ def test_removal_takes_a_fact_out_of_every_answer(store: Store, pen: Pen) -> Non
     kept, gone = pen.tell("tea kept", vector(1, 1, 0, 0)), pen.tell("tea gone", vector(1, 0, 1, 0))
     hash = next(fact.hash for fact in pen.all() if fact.id == gone)
     assert pen.forget(gone).removed == 1
-    assert store.read([gone, kept])[0] is None
+    assert store.read_facts([gone, kept])[0] is None
     assert [fact.id for fact in pen.all()] == [kept]
-    assert store.recognise([hash]) == {}
-    assert store.matching(cue("tea"), 5, everywhere()) == [kept]
-    assert store.nearest(asked(1, 0, 1, 0), 5, everywhere(), 400) == [kept]
-    assert store.weigh([gone, kept], ["tea"], 0, 0).ids == (kept,)
-    assert (store.size().facts, store.size().embedded) == (1, 1)
+    assert store.find_ids_by_hash([hash]) == {}
+    assert store.search_words(cue("tea"), 5, everywhere()) == [kept]
+    assert store.search_vectors(asked(1, 0, 1, 0), 5, everywhere(), 400) == [kept]
+    assert store.fetch_features([gone, kept], ["tea"], 0, 0).ids == (kept,)
+    assert (store.read_size().facts, store.read_size().embedded) == (1, 1)
 
 
 def test_removing_the_unknown_is_ignored_and_not_counted(pen: Pen) -> None:
@@ -219,24 +219,24 @@ def test_an_empty_change_changes_nothing(pen: Pen) -> None:
 
 
 def test_an_unknown_record_is_none(store: Store) -> None:
-    assert store.record("nothing") is None
+    assert store.read_record("nothing") is None
 
 
 def test_each_writing_raises_the_version_of_a_record(store: Store, pen: Pen) -> None:
     for value in (b"one", b"two", b"two"):
         pen.write(records=(StoreRecord("note", value),))
-    assert store.record("note") == StoreRecord("note", b"two", 3)
+    assert store.read_record("note") == StoreRecord("note", b"two", 3)
 
 
 def test_the_version_in_the_change_is_not_what_counts(store: Store, pen: Pen) -> None:
     pen.write(records=(StoreRecord("note", b"one", 41),))
-    assert store.record("note") == StoreRecord("note", b"one", 1)
+    assert store.read_record("note") == StoreRecord("note", b"one", 1)
 
 
 def test_records_may_hold_any_bytes(store: Store, pen: Pen) -> None:
     value = bytes(range(256))
     pen.write(records=(StoreRecord("note", value), StoreRecord("empty", b"")))
-    assert [store.record(name) for name in ("note", "empty")] == [
+    assert [store.read_record(name) for name in ("note", "empty")] == [
         StoreRecord("note", value, 1),
         StoreRecord("empty", b"", 1),
     ]
@@ -245,7 +245,7 @@ def test_records_may_hold_any_bytes(store: Store, pen: Pen) -> None:
 def test_an_expectation_that_holds_lets_the_change_pass(store: Store, pen: Pen) -> None:
     pen.write(records=(StoreRecord("note", b"one"),), expects={"note": 0})
     pen.write(records=(StoreRecord("note", b"two"),), expects={"note": 1})
-    assert store.record("note") == StoreRecord("note", b"two", 2)
+    assert store.read_record("note") == StoreRecord("note", b"two", 2)
 
 
 @pytest.mark.parametrize("expected", [0, 2])
@@ -281,33 +281,33 @@ def test_a_refused_change_changes_nothing(store: Store, pen: Pen) -> None:
             expects={"note": 7},
         )
     assert snapshot(store, pen) == before
-    assert store.matching(cue("coffe", "tea"), 5, everywhere()) == [kept]
+    assert store.search_words(cue("coffe", "tea"), 5, everywhere()) == [kept]
 
 
 def snapshot(store: Store, pen: Pen) -> object:
-    statistics = store.statistics(["default"], ["tea", "coffe"])
+    statistics = store.read_word_statistics(["default"], ["tea", "coffe"])
     return (
         pen.all(),
-        store.record("note"),
-        store.size().scopes,
+        store.read_record("note"),
+        store.read_size().scopes,
         (statistics.facts, statistics.holding, statistics.sample.tolist()),
     )
 
 
 def test_what_was_thought_of_with_another_fact_in_mind_is_not_written(store: Store, pen: Pen) -> None:
     id = pen.tell("Tea.")
-    [before] = store.read([id])
+    [before] = store.read_facts([id])
     assert before is not None
     pen.write(pins={id: True})
     with pytest.raises(Conflict, match="changed in between"):
         pen.write(pen.new("Milk."), as_read={id: before})
-    [after] = store.read([id])
+    [after] = store.read_facts([id])
     assert after is not None
     pen.write(pen.new("Milk."), as_read={id: after})
     pen.write(removals=(id,))
     with pytest.raises(Conflict, match="changed in between"):
         pen.write(pen.new("Sugar."), as_read={id: after})
-    assert {fact.text for fact in store.scan(everywhere(), 10, None)} == {"Milk."}
+    assert {fact.text for fact in store.list_facts(everywhere(), 10, None)} == {"Milk."}
 
 
 def test_what_was_forgotten_while_it_was_told_again_is_not_kept_by_half(store: Store, pen: Pen) -> None:

@@ -1,55 +1,75 @@
-"""Answering verbs by hand: a test says what the store and the embedder would, and sees what was asked."""
+"""Verbs answered by hand: a test says what the store and the embedder answer, and sees what the verb yielded."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
-from cofire.runtime.effects import EffectFailure, Emit, ReadClock, RunTogether, Steps
-from cofire.runtime.store_effects import FetchJudgedRecalls
+from cofire.runtime.effects import Emit, ReadClock, Steps, StoreCall, Together
+from cofire.runtime.store_proxy import StoreProxy
+from cofire.stores.base import CallFailure
 from tests.conftest import START
+
+# A method of the store by its name, any other effect by its type.
+EffectKey = type | str
 
 
 class Answers:
-    """Answers each ask by its type: a value, a list of values to be used up, a function of the ask, or an error to raise."""
+    """Answers each effect: with a value, values to be used up (`Turns`), a function of the effect, or an error to raise.
 
-    def __init__(self, answers: Mapping[type, Any]) -> None:
-        self.answers: dict[type, Any] = {ReadClock: START, Emit: None, FetchJudgedRecalls: [], **answers}
+    A function is given the arguments of a store call by their names, and any other effect as it is.
+    """
+
+    def __init__(self, answers: Mapping[Any, Any]) -> None:
+        self.answers: dict[EffectKey, Any] = {ReadClock: START, Emit: None, "find_judged_recalls": [], **answers}
         self.asked: list[Any] = []
 
     def run(self, verb: Steps[Any]) -> Any:
-        """Drive a verb to its end."""
-        step, given = verb.send, None
+        """Run a verb to its end."""
+        step, argument = verb.send, None
         try:
             while True:
-                ask = step(given)
+                effect = step(argument)
                 try:
-                    step, given = verb.send, self.answer(ask)
+                    step, argument = verb.send, self.answer(effect)
                 except Exception as error:  # noqa: BLE001 thrown into the verb, as the runners do
-                    step, given = verb.throw, error
+                    step, argument = verb.throw, error
         except StopIteration as end:
             return end.value
 
-    def answer(self, ask: Any) -> Any:
-        self.asked.append(ask)
-        if isinstance(ask, RunTogether):
-            return [self._settled(part) for part in ask.asks]
-        answer = self.answers[type(ask)]
+    def answer(self, effect: Any) -> Any:
+        self.asked.append(effect)
+        if isinstance(effect, Together):
+            return [self._answer_or_failure(call) for call in effect.calls]
+        answer = self.answers[_key(effect)]
         if isinstance(answer, Turns):
             answer = answer.values.pop(0)
         if isinstance(answer, Exception):
             raise answer
-        return answer(ask) if callable(answer) else answer
+        return answer(_named(effect)) if callable(answer) else answer
 
-    def of(self, kind: type) -> list[Any]:
-        """The asks of a kind, in order."""
-        return [ask for ask in self.asked if type(ask) is kind]
+    def of(self, kind: EffectKey) -> list[Any]:
+        """The effects of a kind, in order; store calls as their arguments by name."""
+        return [_named(effect) for effect in self.asked if _key(effect) == kind]
 
-    def _settled(self, ask: Any) -> Any:
+    def _answer_or_failure(self, call: StoreCall) -> Any:
         try:
-            return self.answer(ask)
+            return self.answer(call)
         except Exception as error:  # noqa: BLE001 a failing part of Together is an answer
-            return EffectFailure(error)
+            return CallFailure(error)
+
+
+def _key(effect: Any) -> EffectKey:
+    return effect.method if isinstance(effect, StoreCall) else type(effect)
+
+
+def _named(effect: Any) -> Any:
+    if not isinstance(effect, StoreCall):
+        return effect
+    arguments = inspect.signature(getattr(StoreProxy, effect.method)).bind(None, *effect.arguments).arguments
+    return SimpleNamespace(**{name: value for name, value in arguments.items() if name != "self"})
 
 
 class Turns:
@@ -59,5 +79,5 @@ class Turns:
         self.values = list(values)
 
 
-def answers_from(answers: Mapping[type, Any]) -> Answers:
+def answers_from(answers: Mapping[Any, Any]) -> Answers:
     return Answers(answers)

@@ -166,7 +166,7 @@ def counted(values: Values) -> object:
     memory = opened(values)
     for text in NOTES[:8]:
         memory.remember(text)
-    statistics = memory._opened.world.store.statistics(["default"], [])
+    statistics = memory._opened.context.store.read_word_statistics(["default"], [])
     return statistics.facts, len(statistics.sample)
 
 
@@ -209,7 +209,7 @@ def _deepest(error: BaseException) -> str:
 def pragma(name: str) -> Seen:
     def seen(values: Values) -> object:
         with opened(values) as memory:
-            return memory._opened.world.store._lines.reader.connection.pragma(name)
+            return memory._opened.context.store._lines.reader.connection.pragma(name)
 
     return seen
 
@@ -267,7 +267,7 @@ def active_hours(values: Values) -> object:
     memory.remember("one")
     clock.now += timedelta(minutes=20)
     memory.remember("two")
-    return memory._opened.world.store.active_hours()
+    return memory._opened.context.store.read_active_hours()
 
 
 def proposed_tags(values: Values) -> object:
@@ -406,7 +406,7 @@ def curated(values: Values) -> object:
     memory = opened({"auto_link.enabled": False, **values}, clock)
     ids = memory.remember([*NOTES[:3], "Ana Lopez lives in Porto by the sea."])
     drawn = [Edge(ids[0], ids[1], "hebbian", 0.3, 1.0), Edge(ids[1], ids[2], "similar", 0.3, 1.0)]
-    memory._opened.world.store.write(Change(now=clock(), edges=tuple(map(EdgeWrite, drawn))), {})
+    memory._opened.context.store.write(Change(now=clock(), edges=tuple(map(EdgeWrite, drawn))), {})
     clock.now += timedelta(days=200)
     done = memory.curate()
     left = [(edge.kind, edge.weight, edge.confidence) for edge in memory.edges()]
@@ -474,7 +474,7 @@ def recalls_kept(values: Values) -> object:
     memory = told(values)
     found = [memory.recall("kettle") for _ in range(3)]
     memory.remember("A writing takes the log along.")
-    return sum(memory._opened.world.store.shown(one.id) is not None for one in found)
+    return sum(memory._opened.context.store.read_recall(one.id) is not None for one in found)
 
 
 def strengthened(values: Values) -> object:

@@ -186,8 +186,8 @@ class Forgetful(Watched):
 
     gone = ""
 
-    def weigh(self, ids: Sequence[str], *others: Any) -> Any:
-        return self.store.weigh([id for id in ids if id != self.gone], *others)
+    def fetch_features(self, ids: Sequence[str], *others: Any) -> Any:
+        return self.store.fetch_features([id for id in ids if id != self.gone], *others)
 
 
 @pytest.mark.parametrize("dynamics", ["cofire", *DOCUMENTED])
@@ -233,13 +233,13 @@ class Curious(Watched):
         self.expanded: list[str] = []
         self.named: list[str] = []
 
-    def expand(self, ids: Sequence[str], *others: Any) -> Any:
+    def expand_links(self, ids: Sequence[str], *others: Any) -> Any:
         self.expanded += ids
-        return self.store.expand(ids, *others)
+        return self.store.expand_links(ids, *others)
 
-    def paths(self, ids: Sequence[str], *others: Any) -> Any:
+    def fetch_name_links(self, ids: Sequence[str], *others: Any) -> Any:
         self.named += ids
-        return self.store.paths(ids, *others)
+        return self.store.fetch_name_links(ids, *others)
 
 
 def test_the_edges_and_the_names_of_a_seed_are_asked_for_once_however_many_passes(store: Store) -> None:

@@ -113,7 +113,7 @@ def test_modes_without_the_graph_look_for_no_bridge(store: Store, mode: str) -> 
     connected(memory)
     watched.calls.clear()
     memory.recall(QUESTION, mode=mode)
-    assert not watched.calls["expand"]
+    assert not watched.calls["expand_links"]
 
 
 def test_bridges_cost_one_question_to_the_graph(store: Store) -> None:
@@ -122,14 +122,14 @@ def test_bridges_cost_one_question_to_the_graph(store: Store) -> None:
     connected(memory)
     watched.calls.clear()
     asked(memory)
-    assert watched.calls["expand"] == 1
+    assert watched.calls["expand_links"] == 1
 
 
 def test_a_graph_that_fails_is_named_and_the_rest_comes_back(store: Store) -> None:
     watched = Watched(store)
     memory = Memory(watched, embedder=None, settings=BRIDGED, clock=Clock())
     one, _, other = connected(memory)
-    watched.failing["expand"] = StoreError("The graph is away.", way_out="Wait.")
+    watched.failing["expand_links"] = StoreError("The graph is away.", way_out="Wait.")
     found = asked(memory)
     assert set(found.ids) == {one, other}
     assert [(report.status, report.note) for report in found.channels if report.name == "bridges"] == [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -15,23 +15,7 @@ from cofire.errors import Conflict, EmbedderFailed, OtherModel, StoreBusy
 from cofire.model import Fact, ScopeSize, StoredFact, StoreRecord, WriteResult
 from cofire.recall.custom_channels import ListCustomChannels
 from cofire.recall.recall import recall
-from cofire.runtime.effects import (
-    AnalyseFacts,
-    EmbedTexts,
-    Emit,
-    FetchFacts,
-    FetchFeatures,
-    FetchRecord,
-    FetchWordStatistics,
-    FindByHash,
-    IdentifyEmbedder,
-    MintIds,
-    ReadClock,
-    SearchVectors,
-    SearchWords,
-    WriteChange,
-)
-from cofire.runtime.store_effects import ExpandLinks, FetchNameLinks, LocateWords, LookUpNames, MatchSpeakers
+from cofire.runtime.effects import AnalyseFacts, EmbedTexts, Emit, IdentifyEmbedder, MintIds, ReadClock
 from cofire.settings.table import Settings, decode_settings_record, encode_settings_record
 from cofire.stores.base import MODEL_RECORD, FactFeatures, NameLinkTable, WordStatistics
 from cofire.text.reader_factory import create_reader
@@ -80,39 +64,25 @@ def nowhere(ids: Sequence[str]) -> NameLinkTable:
     return NameLinkTable(tuple(ids), loose, (), rows, rows, rows, numbers, numbers, rows, rows, numbers, rows)
 
 
-def hearing(**others: Any) -> Answers:
+def hearing(others: Mapping[Any, Any] | None = None) -> Answers:
     """A store in which words find b and c, and meaning finds a and b."""
-    named = {
-        kind.__name__: kind
-        for kind in (
-            SearchVectors,
-            SearchWords,
-            FetchFacts,
-            EmbedTexts,
-            IdentifyEmbedder,
-            FetchRecord,
-            FetchFeatures,
-            LookUpNames,
-            FetchNameLinks,
-        )
-    }
     return answers_from(
         {
-            FetchWordStatistics: NOBODY,
-            MatchSpeakers: frozenset(),
-            LookUpNames: [],
+            "read_word_statistics": NOBODY,
+            "match_speakers": frozenset(),
+            "look_up_names": [],
             ListCustomChannels: {},
-            FetchNameLinks: lambda ask: nowhere(ask.ids),
-            ExpandLinks: lambda ask: expansion({}, ask),
-            LocateWords: lambda ask: np.zeros((len(ask.ids), len(ask.words)), np.int64),
+            "fetch_name_links": lambda ask: nowhere(ask.ids),
+            "expand_links": lambda ask: expansion({}, ask),
+            "locate_words": lambda ask: np.zeros((len(ask.ids), len(ask.words)), np.int64),
             IdentifyEmbedder: RESIDENT,
-            FetchRecord: RECORD,
+            "read_record": RECORD,
             EmbedTexts: np.array([[1.0, 0.0]], np.float32),
-            SearchVectors: ["a", "b"],
-            SearchWords: ["b", "c"],
-            FetchFeatures: lambda ask: evidence(list(ask.ids)),
-            FetchFacts: lambda ask: [Fact(TEXTS.get(id, id), id=id, stored_at=START) for id in ask.ids],
-            **{named[name]: answer for name, answer in others.items()},
+            "search_vectors": ["a", "b"],
+            "search_words": ["b", "c"],
+            "fetch_features": lambda ask: evidence(list(ask.ids)),
+            "read_facts": lambda ask: [Fact(TEXTS.get(id, id), id=id, stored_at=START) for id in ask.ids],
+            **(others or {}),
         }
     )
 
@@ -120,7 +90,7 @@ def hearing(**others: Any) -> Answers:
 def test_recall_weighs_all_that_any_channel_proposed_once() -> None:
     answers = hearing()
     answers.run(recall("tea", {}, PLAIN))
-    [weighed] = answers.of(FetchFeatures)
+    [weighed] = answers.of("fetch_features")
     assert list(weighed.ids) == ["a", "b", "c"]
     assert list(weighed.words) == ["tea"]
 
@@ -128,7 +98,7 @@ def test_recall_weighs_all_that_any_channel_proposed_once() -> None:
 def test_recall_reads_the_best_once() -> None:
     answers = hearing()
     found = answers.run(recall("tea", {"k": 2}, PLAIN))
-    [read] = answers.of(FetchFacts)
+    [read] = answers.of("read_facts")
     assert list(read.ids) == ["a", "b", "c"]
     assert list(found.ids) == ["a", "b"]
 
@@ -136,14 +106,14 @@ def test_recall_reads_the_best_once() -> None:
 def test_recall_asks_the_channels_for_k_and_headroom() -> None:
     answers = hearing()
     answers.run(recall("tea", {"k": 3, "settings": {"recall.headroom": 4, "semantic.candidates": 9}}, PLAIN))
-    [nearest], [matching] = answers.of(SearchVectors), answers.of(SearchWords)
+    [nearest], [matching] = answers.of("search_vectors"), answers.of("search_words")
     assert (nearest.k, matching.k, nearest.candidates) == (7, 7, 9)
 
 
 def test_recall_asks_every_channel_with_the_same_filter() -> None:
     answers = hearing()
     answers.run(recall("tea", {"scope": ["b", "a"], "tags": ["x"], "speaker": "Ana", "since": "2026-01-01"}, PLAIN))
-    [nearest], [matching] = answers.of(SearchVectors), answers.of(SearchWords)
+    [nearest], [matching] = answers.of("search_vectors"), answers.of("search_words")
     assert nearest.where is matching.where
     assert nearest.where.scopes == ("a", "b")
     assert (nearest.where.tags, nearest.where.speakers) == (frozenset({"x"}), frozenset({"Ana"}))
@@ -151,14 +121,14 @@ def test_recall_asks_every_channel_with_the_same_filter() -> None:
 
 
 def test_a_fact_forgotten_between_ranking_and_reading_is_not_shown() -> None:
-    answers = hearing(Read=lambda ask: [None, *(Fact(id, id=id) for id in ask.ids[1:])])
+    answers = hearing({"read_facts": lambda ask: [None, *(Fact(id, id=id) for id in ask.ids[1:])]})
     assert answers.run(recall("tea", {}, PLAIN)).ids == ("b", "c")
 
 
 def test_no_embedder_means_no_vector_is_asked_for() -> None:
-    answers = hearing(WhichModel=None)
+    answers = hearing({IdentifyEmbedder: None})
     found = answers.run(recall("tea", {}, PLAIN))
-    assert answers.of(SearchVectors) == answers.of(EmbedTexts) == []
+    assert answers.of("search_vectors") == answers.of(EmbedTexts) == []
     assert [(report.name, report.status) for report in found.channels[:2]] == [
         ("semantic", "no_embedder"),
         ("keyword", "ok"),
@@ -166,7 +136,7 @@ def test_no_embedder_means_no_vector_is_asked_for() -> None:
 
 
 def test_a_store_without_vectors_is_not_asked_for_near_ones() -> None:
-    answers = hearing(Recorded=None)
+    answers = hearing({"read_record": None})
     found = answers.run(recall("tea", {}, PLAIN))
     assert answers.of(EmbedTexts) == []
     assert found.channels[0].status == "empty"
@@ -174,13 +144,13 @@ def test_a_store_without_vectors_is_not_asked_for_near_ones() -> None:
 
 def test_a_failing_channel_is_named_and_the_other_answers() -> None:
     busy = StoreBusy("The index is busy.", way_out="Wait.")
-    found = hearing(Nearest=busy).run(recall("tea", {}, PLAIN))
+    found = hearing({"search_vectors": busy}).run(recall("tea", {}, PLAIN))
     assert [(report.status, report.note) for report in found.channels[:2]] == [("failed", str(busy)), ("ok", "")]
     assert set(found.ids) == {"b", "c"}
 
 
 def test_a_failing_embedder_is_named_and_words_still_answer() -> None:
-    found = hearing(Embed=EmbedderFailed("Out of breath.", way_out="Wait.")).run(recall("tea", {}, PLAIN))
+    found = hearing({EmbedTexts: EmbedderFailed("Out of breath.", way_out="Wait.")}).run(recall("tea", {}, PLAIN))
     assert found.channels[0].status == "failed"
     assert "Out of breath." in found.channels[0].note
     assert set(found.ids) == {"b", "c"}
@@ -189,24 +159,24 @@ def test_a_failing_embedder_is_named_and_words_still_answer() -> None:
 def test_when_every_channel_fails_so_does_the_recall() -> None:
     busy = StoreBusy("The index is busy.", way_out="Wait.")
     with pytest.raises(StoreBusy):
-        hearing(Nearest=busy, Matching=busy).run(recall("tea", {}, PLAIN))
+        hearing({"search_vectors": busy, "search_words": busy}).run(recall("tea", {}, PLAIN))
 
 
 def test_a_failing_embedder_and_failing_words_are_a_failed_recall() -> None:
     failed, busy = EmbedderFailed("Out of breath.", way_out="Wait."), StoreBusy("Busy.", way_out="Wait.")
     with pytest.raises((EmbedderFailed, StoreBusy)):
-        hearing(Embed=failed, Matching=busy).run(recall("tea", {}, PLAIN))
+        hearing({EmbedTexts: failed, "search_words": busy}).run(recall("tea", {}, PLAIN))
 
 
 def test_a_failing_embedder_is_no_empty_answer_when_words_are_switched_off() -> None:
-    answers = hearing(Embed=EmbedderFailed("Out of breath.", way_out="Wait."))
+    answers = hearing({EmbedTexts: EmbedderFailed("Out of breath.", way_out="Wait.")})
     with pytest.raises(EmbedderFailed):
         answers.run(recall("tea", {"settings": {"keyword.enabled": False}}, PLAIN))
 
 
 def test_another_model_is_refused_at_recall_too() -> None:
     with pytest.raises(OtherModel, match=r"two \(2 dimensions\).*three \(3 dimensions\)"):
-        hearing(WhichModel=EmbedderInfo(Model("three", 3), None, None)).run(recall("tea", {}, PLAIN))
+        hearing({IdentifyEmbedder: EmbedderInfo(Model("three", 3), None, None)}).run(recall("tea", {}, PLAIN))
 
 
 def test_no_recall_asks_for_nothing_but_the_time() -> None:
@@ -220,26 +190,25 @@ def test_no_recall_asks_for_nothing_but_the_time() -> None:
 def test_minimal_recall_goes_by_words_alone() -> None:
     answers = hearing()
     found = answers.run(recall("tea", {"mode": "minimal"}, PLAIN))
-    assert answers.of(EmbedTexts) == answers.of(SearchVectors) == []
+    assert answers.of(EmbedTexts) == answers.of("search_vectors") == []
     assert found.channels[0].status == "disabled"
 
 
-def storing(**others: Any) -> Answers:
+def storing(others: Mapping[Any, Any] | None = None) -> Answers:
     """A store that takes everything as new."""
-    named = {kind.__name__: kind for kind in (FindByHash, IdentifyEmbedder, FetchRecord, WriteChange, EmbedTexts)}
     reader = create_reader("rules")
     return answers_from(
         {
-            FindByHash: {},
+            "find_ids_by_hash": {},
             IdentifyEmbedder: RESIDENT,
-            FetchRecord: RECORD,
+            "read_record": RECORD,
             EmbedTexts: lambda ask: np.ones((len(ask.texts), 2), np.float32),
             MintIds: lambda ask: [f"id {number}" for number in range(ask.count)],
             AnalyseFacts: lambda ask: [reader.read(fact) for fact in ask.facts],
-            WriteChange: lambda ask: WriteResult(
+            "write": lambda ask: WriteResult(
                 tuple(StoredFact(new.fact.id, True) for new in ask.change.facts), sizes={"default": ScopeSize(100, 100)}
             ),
-            **{named[name]: answer for name, answer in others.items()},
+            **(others or {}),
         }
     )
 
@@ -247,20 +216,20 @@ def storing(**others: Any) -> Answers:
 def test_remember_writes_a_batch_in_one_change() -> None:
     answers = storing()
     assert answers.run(remember(["one", "two"], {}, PLAIN)) == ["id 0", "id 1"]
-    [written] = answers.of(WriteChange)
+    [written] = answers.of("write")
     assert [new.fact.text for new in written.change.facts] == ["one", "two"]
     assert all(new.fact.stored_at == START and new.vector for new in written.change.facts)
 
 
 def test_remember_embeds_only_what_is_not_known_yet() -> None:
-    answers = storing(Recognise={Fact("one").hash: "known"})
+    answers = storing({"find_ids_by_hash": {Fact("one").hash: "known"}})
     answers.run(remember(["one", "two"], {}, PLAIN))
     [embedded] = answers.of(EmbedTexts)
     assert list(embedded.texts) == ["two"]
 
 
 def test_remember_embeds_nothing_when_all_is_known() -> None:
-    answers = storing(Recognise={Fact("one").hash: "known"})
+    answers = storing({"find_ids_by_hash": {Fact("one").hash: "known"}})
     answers.run(remember("one", {}, PLAIN))
     assert answers.of(EmbedTexts) == answers.of(IdentifyEmbedder) == []
 
@@ -268,17 +237,20 @@ def test_remember_embeds_nothing_when_all_is_known() -> None:
 def test_vectors_are_written_as_half_floats() -> None:
     answers = storing()
     answers.run(remember("one", {}, PLAIN))
-    assert answers.of(WriteChange)[0].change.facts[0].vector == np.ones(2, np.float16).tobytes()
+    assert answers.of("write")[0].change.facts[0].vector == np.ones(2, np.float16).tobytes()
 
 
 def test_words_are_counted_anew_only_when_due() -> None:
     answers = storing(
-        Write=Turns(
-            WriteResult((StoredFact("x", True),), sizes={"a": ScopeSize(12, 10), "b": ScopeSize(11, 10)}), WriteResult()
-        )
+        {
+            "write": Turns(
+                WriteResult((StoredFact("x", True),), sizes={"a": ScopeSize(12, 10), "b": ScopeSize(11, 10)}),
+                WriteResult(),
+            )
+        }
     )
     answers.run(remember("one", {}, PLAIN))
-    assert [ask.change.recount for ask in answers.of(WriteChange)] == [(), ("a",)]
+    assert [ask.change.recount for ask in answers.of("write")] == [(), ("a",)]
 
 
 def test_progress_is_emitted_after_each_batch() -> None:
@@ -291,10 +263,10 @@ def test_progress_is_emitted_after_each_batch() -> None:
 
 
 def test_a_failing_embedder_stores_nothing() -> None:
-    answers = storing(Embed=EmbedderFailed("Out of breath.", way_out="Wait."))
+    answers = storing({EmbedTexts: EmbedderFailed("Out of breath.", way_out="Wait.")})
     with pytest.raises(EmbedderFailed):
         answers.run(remember("one", {}, PLAIN))
-    assert answers.of(WriteChange) == []
+    assert answers.of("write") == []
 
 
 @pytest.mark.parametrize(
@@ -306,21 +278,21 @@ def test_a_scope_is_due_when_it_grew_or_shrank_by_more_than_its_share(facts: int
 
 
 def test_the_first_vector_writes_down_its_model() -> None:
-    answers = answers_from({IdentifyEmbedder: RESIDENT, FetchRecord: None, WriteChange: WriteResult()})
+    answers = answers_from({IdentifyEmbedder: RESIDENT, "read_record": None, "write": WriteResult()})
     settled = answers.run(ensure_stored_model())
-    [written] = answers.of(WriteChange)
+    [written] = answers.of("write")
     assert (settled.model.model, settled.version) == (MODEL.model, 1)
     assert written.expects == {MODEL_RECORD: 0}
 
 
 def test_whoever_writes_down_the_model_first_is_believed() -> None:
-    answers = answers_from({IdentifyEmbedder: RESIDENT, FetchRecord: Turns(None, RECORD), WriteChange: CONFLICT})
+    answers = answers_from({IdentifyEmbedder: RESIDENT, "read_record": Turns(None, RECORD), "write": CONFLICT})
     assert answers.run(ensure_stored_model()).model.model == MODEL.model
 
 
 def test_another_model_written_down_in_between_is_refused() -> None:
     other = StoreRecord(MODEL_RECORD, StoredModel(Model("three", 3), np.zeros(3, np.float32), (0.0, 1.0)).encode(), 1)
-    answers = answers_from({IdentifyEmbedder: RESIDENT, FetchRecord: Turns(None, other), WriteChange: CONFLICT})
+    answers = answers_from({IdentifyEmbedder: RESIDENT, "read_record": Turns(None, other), "write": CONFLICT})
     with pytest.raises(OtherModel):
         answers.run(ensure_stored_model())
 
@@ -329,7 +301,7 @@ def test_a_model_without_a_mean_is_measured_before_it_moves_in() -> None:
     unmeasured = EmbedderInfo(MODEL.model, None, None)
     made = np.array([[1, 0], [0, 1]], np.float32)
     answers = answers_from(
-        {IdentifyEmbedder: unmeasured, FetchRecord: None, WriteChange: WriteResult(), EmbedTexts: made}
+        {IdentifyEmbedder: unmeasured, "read_record": None, "write": WriteResult(), EmbedTexts: made}
     )
     settled = answers.run(ensure_stored_model())
     assert settled.model.mean.tolist() == [0.5, 0.5]
@@ -337,47 +309,47 @@ def test_a_model_without_a_mean_is_measured_before_it_moves_in() -> None:
 
 
 def test_without_an_embedder_any_store_may_be_opened() -> None:
-    assert answers_from({IdentifyEmbedder: None, FetchRecord: RECORD}).run(check_model()) is None
+    assert answers_from({IdentifyEmbedder: None, "read_record": RECORD}).run(check_model()) is None
 
 
 def test_configure_expects_the_version_it_read() -> None:
     answers = answers_from(
-        {FetchRecord: StoreRecord("settings", encode_settings_record({"recall.k": 3}), 4), WriteChange: WriteResult()}
+        {"read_record": StoreRecord("settings", encode_settings_record({"recall.k": 3}), 4), "write": WriteResult()}
     )
     assert answers.run(store_setting("keyword.k1", "1.5")) == 1.5
-    [written] = answers.of(WriteChange)
+    [written] = answers.of("write")
     assert written.expects == {"settings": 4}
     assert decode_settings_record(written.change.records[0].value) == {"recall.k": 3, "keyword.k1": 1.5}
 
 
 def test_configure_begins_anew_when_somebody_else_wrote() -> None:
     theirs = StoreRecord("settings", encode_settings_record({"recall.k": 3}), 1)
-    answers = answers_from({FetchRecord: Turns(None, theirs), WriteChange: Turns(CONFLICT, WriteResult())})
+    answers = answers_from({"read_record": Turns(None, theirs), "write": Turns(CONFLICT, WriteResult())})
     answers.run(store_setting("keyword.k1", 1))
-    assert decode_settings_record(answers.of(WriteChange)[-1].change.records[0].value) == {
+    assert decode_settings_record(answers.of("write")[-1].change.records[0].value) == {
         "recall.k": 3,
         "keyword.k1": 1.0,
     }
 
 
 def test_configure_gives_up_in_the_end() -> None:
-    answers = answers_from({FetchRecord: None, WriteChange: CONFLICT})
+    answers = answers_from({"read_record": None, "write": CONFLICT})
     with pytest.raises(Conflict):
         answers.run(store_setting("keyword.k1", 1))
-    assert len(answers.of(WriteChange)) == SETTINGS_TRIES
+    assert len(answers.of("write")) == SETTINGS_TRIES
 
 
 def test_reset_tells_whether_it_was_there() -> None:
     kept = StoreRecord("settings", encode_settings_record({"recall.k": 3}), 1)
-    assert answers_from({FetchRecord: kept, WriteChange: WriteResult()}).run(reset_setting("recall.k")) is True
-    assert answers_from({FetchRecord: kept, WriteChange: WriteResult()}).run(reset_setting("keyword.k1")) is False
+    assert answers_from({"read_record": kept, "write": WriteResult()}).run(reset_setting("recall.k")) is True
+    assert answers_from({"read_record": kept, "write": WriteResult()}).run(reset_setting("keyword.k1")) is False
 
 
 def test_vectors_are_written_only_while_their_model_still_holds() -> None:
     """Between embedding and writing another process may have moved the store to another model."""
     answers = storing()
     answers.run(remember("one", {}, PLAIN))
-    [written] = answers.of(WriteChange)
+    [written] = answers.of("write")
     assert written.expects == {MODEL_RECORD: RECORD.version}
 
 
@@ -385,4 +357,4 @@ def test_time_is_asked_for_once_a_batch() -> None:
     answers = storing()
     answers.answers[ReadClock] = Turns(*(START + timedelta(seconds=second) for second in range(9)))
     answers.run(remember(["one", "two"], {}, PLAIN))
-    assert len({new.fact.stored_at for new in answers.of(WriteChange)[0].change.facts}) == 1
+    assert len({new.fact.stored_at for new in answers.of("write")[0].change.facts}) == 1

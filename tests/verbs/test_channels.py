@@ -105,7 +105,7 @@ def test_a_minimal_recall_takes_words_alone_and_says_so(listening: Memory, watch
     assert statuses(found) == dict.fromkeys((*BUILT_IN, "mine"), "disabled") | {"keyword": "ok"}
     assert "words alone" in note(found, "entity")
     assert "words alone" in note(found, "mine")
-    assert watched.calls["nearest"] == watched.calls["known"] == watched.calls["timely"] == 0
+    assert watched.calls["search_vectors"] == watched.calls["look_up_names"] == watched.calls["search_times"] == 0
 
 
 def test_without_an_embedder_meaning_says_so(wordy: Memory) -> None:
@@ -116,11 +116,11 @@ def test_without_an_embedder_meaning_says_so(wordy: Memory) -> None:
 @pytest.mark.parametrize(
     ("method", "channel"),
     [
-        ("nearest", "semantic"),
-        ("matching", "keyword"),
-        ("known", "entity"),
-        ("timely", "temporal"),
-        ("paths", "activation"),
+        ("search_vectors", "semantic"),
+        ("search_words", "keyword"),
+        ("look_up_names", "entity"),
+        ("search_times", "temporal"),
+        ("fetch_name_links", "activation"),
     ],
 )
 def test_a_failing_channel_is_named_and_takes_no_other_down(
@@ -134,13 +134,13 @@ def test_a_failing_channel_is_named_and_takes_no_other_down(
 
 
 def test_when_all_fail_so_does_the_recall(listening: Memory, watched: Watched) -> None:
-    watched.failing |= {"nearest": BUSY, "matching": BUSY}
+    watched.failing |= {"search_vectors": BUSY, "search_words": BUSY}
     with pytest.raises(StoreBusy):
         listening.recall("tea")
 
 
 def test_what_failed_does_not_look_like_an_empty_memory(listening: Memory, watched: Watched) -> None:
-    watched.failing |= {"nearest": BUSY, "matching": BUSY}
+    watched.failing |= {"search_vectors": BUSY, "search_words": BUSY}
     listening.register(OwnChannel("mine", saying({})))
     found = listening.recall("tea")
     assert not found.known

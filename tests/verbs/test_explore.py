@@ -14,8 +14,7 @@ from cofire.activation_paths import ExploreResult
 from cofire.errors import InvalidQuestion, InvalidSetting, StoreBusy
 from cofire.model import Fact
 from cofire.recall.explore import explore, normalise_scores
-from cofire.runtime.effects import Emit, FetchFacts
-from cofire.runtime.store_effects import ExpandLinks
+from cofire.runtime.effects import Emit
 from cofire.settings.table import Settings
 from cofire.stores.base import Store
 from tests.conftest import START, HashedWords, Lent
@@ -150,13 +149,16 @@ def test_limits_out_of_range_are_refused(wordy: Memory) -> None:
 def test_a_seed_that_fails_is_told_and_the_others_go_on() -> None:
     """Rulings 26."""
 
-    def answer(ask: ExpandLinks) -> Any:
+    def answer(ask: Any) -> Any:
         if "bad" in ask.ids:
             raise BUSY
         return expansion({"good": {"x": 1.0}}, ask)
 
     known = answers_from(
-        {FetchFacts: lambda ask: [Fact("some text", id=id, stored_at=START) for id in ask.ids], ExpandLinks: answer}
+        {
+            "read_facts": lambda ask: [Fact("some text", id=id, stored_at=START) for id in ask.ids],
+            "expand_links": answer,
+        }
     )
     found: ExploreResult = known.run(explore(["bad", "good"], {}, Settings()))
     assert [(seed.status, seed.reason) for seed in found.seeds] == [("failed", str(BUSY)), ("complete", "")]
@@ -164,10 +166,10 @@ def test_a_seed_that_fails_is_told_and_the_others_go_on() -> None:
 
 
 def test_a_seed_is_told_before_the_next_is_asked_for() -> None:
-    facts = {FetchFacts: lambda ask: [Fact("some text", id=id, stored_at=START) for id in ask.ids]}
-    known = answers_from({**facts, ExpandLinks: lambda ask: expansion({}, ask)})
+    facts = {"read_facts": lambda ask: [Fact("some text", id=id, stored_at=START) for id in ask.ids]}
+    known = answers_from({**facts, "expand_links": lambda ask: expansion({}, ask)})
     known.run(explore(["a", "b"], {}, Settings()))
-    asked = [ask.value.seed if isinstance(ask, Emit) else list(getattr(ask, "ids", [])) for ask in known.asked[1:]]
+    asked = [ask.value.seed if isinstance(ask, Emit) else list(ask.arguments[0]) for ask in known.asked[1:]]
     assert asked == [["a"], ["a"], "a", ["b"], ["b"], "b"]
 
 
@@ -194,9 +196,9 @@ class Watched(Lent):
         super().__init__(store)
         self.asked: list[str] = []
 
-    def expand(self, ids: Any, conducting: Any) -> Any:
+    def expand_links(self, ids: Any, conducting: Any) -> Any:
         self.asked += ids
-        return self.store.expand(ids, conducting)
+        return self.store.expand_links(ids, conducting)
 
 
 def test_an_exploration_can_be_awaited_or_heard_seed_by_seed(store: Store) -> None:

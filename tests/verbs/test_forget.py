@@ -112,13 +112,13 @@ def test_more_than_a_page_is_forgotten(wordy: Memory, monkeypatch: pytest.Monkey
 def test_words_are_counted_anew_when_a_scope_has_shrunk(memory: Memory, store: Store) -> None:
     ids = memory.remember([f"tea {number}" for number in range(10)])
     memory.forget(ids[:5])
-    assert store.statistics(["default"], ["tea"]).holding == (5,)
+    assert store.read_word_statistics(["default"], ["tea"]).holding == (5,)
 
 
 def test_forgetting_a_scope_forgets_what_ran_out_in_it(memory: Memory, store: Store) -> None:
     memory.update(memory.remember("gone by", scope="x"), expires="2020-01-01")
     memory.forget(scope="x")
-    assert store.size().facts == 0
+    assert store.read_size().facts == 0
 
 
 def test_an_id_outside_the_scope_named_is_not_forgotten(memory: Memory) -> None:

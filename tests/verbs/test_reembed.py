@@ -41,9 +41,9 @@ def test_all_facts_move_to_the_new_model(
     second = open_memory(HashedWords("second", dimension), reembedding=True)
     assert second.reembed() == len(TEXTS)
     assert (second.stats().model, second.stats().without_vector) == ("second", 0)
-    assert store.record(INCOMING_RECORD) is None
+    assert store.read_record(INCOMING_RECORD) is None
     assert second.recall("tea number 3")[0].text == TEXTS[3]
-    assert store.statistics(["default"], []).sample.shape == (len(TEXTS), dimension)
+    assert store.read_word_statistics(["default"], []).sample.shape == (len(TEXTS), dimension)
 
 
 def test_the_new_model_may_open_it_afterwards_and_the_old_may_not(open_memory: Opening, moved_from: Memory) -> None:

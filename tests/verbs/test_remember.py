@@ -202,9 +202,9 @@ def test_a_failing_embedder_stores_nothing_and_the_next_try_does(open_memory: Op
 
 
 def test_the_first_fact_writes_down_the_model(memory: Memory, store: Store, embedder: HashedWords) -> None:
-    assert store.record(MODEL_RECORD) is None
+    assert store.read_record(MODEL_RECORD) is None
     memory.remember("Tea.")
-    record = store.record(MODEL_RECORD)
+    record = store.read_record(MODEL_RECORD)
     assert record is not None
     assert StoredModel.decode(record.value).model == embedder.model
 
@@ -212,7 +212,7 @@ def test_the_first_fact_writes_down_the_model(memory: Memory, store: Store, embe
 def test_a_model_of_unknown_mean_is_measured_first(open_memory: Opening, store: Store) -> None:
     embedder = HashedWords(measured=False)
     open_memory(embedder).remember("Tea.")
-    record = store.record(MODEL_RECORD)
+    record = store.read_record(MODEL_RECORD)
     assert record is not None
     assert StoredModel.decode(record.value).mean[0] > 0.5
     assert len(embedder.calls) == 2
@@ -220,21 +220,21 @@ def test_a_model_of_unknown_mean_is_measured_first(open_memory: Opening, store: 
 
 def test_without_an_embedder_facts_have_no_vector(wordy: Memory, store: Store) -> None:
     wordy.remember("Tea.")
-    assert store.size().embedded == 0
-    assert store.record(MODEL_RECORD) is None
+    assert store.read_size().embedded == 0
+    assert store.read_record(MODEL_RECORD) is None
 
 
 def test_words_are_counted_from_the_first_fact_on(memory: Memory, store: Store) -> None:
     memory.remember("green tea")
-    assert store.statistics(["default"], ["tea"]).holding == (1,)
+    assert store.read_word_statistics(["default"], ["tea"]).holding == (1,)
 
 
 def test_words_are_counted_anew_when_a_scope_has_grown(memory: Memory, store: Store) -> None:
     memory.remember([f"tea number {number}" for number in range(20)])
     memory.remember("tea again")
-    assert store.statistics(["default"], ["tea"]).holding == (20,)
+    assert store.read_word_statistics(["default"], ["tea"]).holding == (20,)
     memory.remember(["tea once more", "tea at last"])
-    assert store.statistics(["default"], ["tea"]).holding == (23,)
+    assert store.read_word_statistics(["default"], ["tea"]).holding == (23,)
 
 
 @pytest.mark.parametrize("given", [7, None, 3.5, object()])

@@ -113,7 +113,7 @@ def test_async_memory_skips_alike() -> None:
 
 
 def test_store_that_fails_in_between_says_how_many_are_stored(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = memory._opened.world.store
+    store = memory._opened.context.store
     write, batches = store.write, []
 
     def fill_up(change: Any, *arguments: Any, **keywords: Any) -> Any:

@@ -115,11 +115,11 @@ class Breaking(Lent):
 
     readings = 1_000
 
-    def read(self, ids: Any) -> Any:
+    def read_facts(self, ids: Any) -> Any:
         self.readings -= 1
         if self.readings < 0:
             raise RuntimeError("The disk is gone.")
-        return self.store.read(ids)
+        return self.store.read_facts(ids)
 
 
 def test_a_shadow_that_fails_never_harms_the_answer(store: Store) -> None:
@@ -198,7 +198,7 @@ def test_awaited_recalls_have_shadows_too(tmp_path: Path) -> None:
 
 def test_a_lent_store_that_is_a_file_keeps_them_beside_it(open_memory: Opening, store: Any, tmp_path: Path) -> None:
     memory = filled(open_memory, **SHADOWED)
-    assert isinstance(memory._opened.world.store, Lent)
+    assert isinstance(memory._opened.context.store, Lent)
     memory.recall(QUESTIONS[0])
     expected = f"{tmp_path}/memory.db.snapshots" if hasattr(store, "path") else ""
     assert memory.shadow_report().place == expected

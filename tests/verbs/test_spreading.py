@@ -13,7 +13,6 @@ from cofire.activation_paths import MAX_RECORDED_FACTS, SpreadResult
 from cofire.algorithms import diffusion, energy
 from cofire.algorithms.synapse import SynapseRule
 from cofire.recall.spreading import follow_paths, spread_diffusion, spread_energy, spread_synapse
-from cofire.runtime.store_effects import ExpandLinks
 from tests.algorithms.references import (
     diffuse_activation_reference,
     explore_energy_paths_reference,
@@ -92,7 +91,7 @@ def test_every_path_leads_from_a_seed_without_a_circle(given_: tuple[Graph, dict
 def test_the_frontier_is_asked_for_together_and_once(way) -> None:
     answers = knowing({"S": {"A": 1.0, "B": 1.0}, "R": {"B": 0.5}, "A": {"C": 1.0}, "B": {"C": 1.0}})
     answers.run(way({"S": 1.0, "R": 0.5}))
-    asked = [sorted(ask.ids) for ask in answers.of(ExpandLinks)]
+    asked = [sorted(ask.ids) for ask in answers.of("expand_links")]
     assert asked[:3] == [["R", "S"], ["A", "B"], ["C"]]
     assert len(asked) == 3
 
@@ -181,4 +180,4 @@ def test_without_seeds_nothing_is_asked(way) -> None:
     answers = knowing(CHAIN)
     found: SpreadResult = answers.run(way({}))
     assert found.activation == {}
-    assert answers.of(ExpandLinks) == []
+    assert answers.of("expand_links") == []

@@ -132,11 +132,17 @@ def test_undoing_twice_changes_nothing(memory: Memory, store: Store) -> None:
     memory.connect(a, b, kind="supports")
     gone = memory.forget(a)
     assert memory.undo(gone).edges >= 1
-    before = (memory.facts(), memory.edges(), memory.portrait(a), memory.portrait(b), store.size().mentions)
+    before = (memory.facts(), memory.edges(), memory.portrait(a), memory.portrait(b), store.read_size().mentions)
     again = memory.undo(gone)
     assert (again.facts, again.edges) == ((), 0)
     assert [(one.what, one.id, one.why) for one in again.skipped] == [("fact", a, "it is there already")]
-    assert (memory.facts(), memory.edges(), memory.portrait(a), memory.portrait(b), store.size().mentions) == before
+    assert (
+        memory.facts(),
+        memory.edges(),
+        memory.portrait(a),
+        memory.portrait(b),
+        store.read_size().mentions,
+    ) == before
 
 
 def test_edge_to_a_fact_that_is_gone_too_is_told(memory: Memory) -> None:

@@ -116,7 +116,7 @@ def test_updated_fact_waits_for_a_dream(memory: Memory) -> None:
 def test_vector_of_the_old_text_goes_without_an_embedder(open_memory: Opening, store: Store) -> None:
     id = open_memory().remember("Tea.")
     open_memory(None).update(id, text="Coffee.")
-    assert store.size().embedded == 0
+    assert store.read_size().embedded == 0
     assert open_memory().reembed() == 1
 
 

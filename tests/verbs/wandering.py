@@ -1,4 +1,4 @@
-"""A graph answered by hand: what `ExpandLinks` would be told of it, for tests of spreading."""
+"""A graph answered by hand: what `"expand_links"` would be told of it, for tests of spreading."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 
 from cofire.activation_paths import ActivationHop, SpreadResult, hop_json, step_json
 from cofire.model import FactFilter
-from cofire.runtime.store_effects import ExpandLinks
 from cofire.stores.base import ExpansionOptions, LinkExpansion
 from tests.algorithms.wiring import Graph
 from tests.conftest import START
@@ -17,7 +16,7 @@ from tests.verbs.answering import Answers, answers_from
 EVERYWHERE = ExpansionOptions(FactFilter(now=START), kinds=None, floor=0.0, most=1_000)
 
 
-def expansion(graph: Graph, ask: ExpandLinks) -> LinkExpansion:
+def expansion(graph: Graph, ask: Any) -> LinkExpansion:
     """The links that leave the facts asked for, each of kind similar and fully trusted."""
     links = [(source, target) for source in ask.ids for target in graph.get(source, {})]
     ids = tuple(dict.fromkeys([*ask.ids, *(target for _, target in links)]))
@@ -35,7 +34,7 @@ def expansion(graph: Graph, ask: ExpandLinks) -> LinkExpansion:
 
 
 def knowing(graph: Graph) -> Answers:
-    return answers_from({ExpandLinks: lambda ask: expansion(graph, ask)})
+    return answers_from({"expand_links": lambda ask: expansion(graph, ask)})
 
 
 def shared(graph: Graph, power: float) -> dict[str, dict[str, float]]:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from cofire.stores.base import Store
+from cofire.stores.base import MethodCall, Store, call_method
 
 # What recall asks of the graph, beyond the names that a question itself holds.
-GRAPH_WORK = ("expand", "paths", "places", "importance", "links", "edges", "network")
+GRAPH_WORK = (
+    "expand_links",
+    "fetch_name_links",
+    "locate_words",
+    "fetch_importance",
+    "list_links",
+    "list_edges",
+    "fetch_scope_graph",
+)
 
 
 class Watched:
@@ -32,6 +40,12 @@ class Watched:
             return found(*arguments, **others)
 
         return watched
+
+    def together(self, calls: Sequence[MethodCall]) -> list[Any]:
+        return [call_method(self, call) for call in calls]
+
+    def for_call(self) -> Any:
+        return self
 
     def close(self) -> None:
         """Whoever lent it closes it."""

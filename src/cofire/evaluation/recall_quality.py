@@ -229,7 +229,7 @@ class QuestionRunner:
     def _network(self, question: EvaluationQuestion) -> ScopeGraph:
         scopes = (question.scope,) if isinstance(question.scope, str) else question.scope
         if scopes not in self._networks:
-            self._networks[scopes] = join_networks([self._stock.store.network(scope) for scope in scopes])
+            self._networks[scopes] = join_networks([self._stock.store.fetch_scope_graph(scope) for scope in scopes])
         return self._networks[scopes]
 
     def _spent(self) -> float:

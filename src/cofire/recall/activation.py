@@ -18,7 +18,7 @@ from cofire.recall.spreading import spread_diffusion, spread_energy, spread_syna
 from cofire.recall.walk import WalkBounds, score_missing, walk_first_pass, walk_next_pass
 from cofire.results import ChannelReport
 from cofire.runtime.effects import Steps
-from cofire.runtime.store_effects import MatchTags
+from cofire.runtime.store_proxy import store
 from cofire.settings.table import (
     ACTIVATION_DYNAMICS,
     ACTIVATION_MOST_LINKS,
@@ -159,7 +159,7 @@ def _activate_by_energy(
 ) -> Steps[Activation]:
     settings = asked.settings
     spellings: list[str] = [] if asked.cue_tags else run_reading_rule("ngrams", lambda: extract_ngrams(asked.text), [])
-    tags: frozenset[str] = asked.cue_tags or (yield MatchTags(asked.scopes, spellings))
+    tags: frozenset[str] = asked.cue_tags or (yield from store.match_tags(asked.scopes, spellings))
     seeds = _select_seeds(known, _scale_to_best(known.direct), settings, by_words=True)
     rule = energy.EnergyRule(
         min(settings[ENERGY_MAX_DEPTH], plan.steps), settings[ENERGY_MIN_ACTIVATION], settings[ENERGY_BRANCHES]

@@ -12,9 +12,10 @@ from cofire.recall.plan import RecallPlan
 from cofire.recall.query import AnalysedQuery, report_minimal_mode
 from cofire.recall.request import RecallRequest
 from cofire.results import ChannelReport
-from cofire.runtime.effects import Effect, EffectFailure, RunTogether, SearchVectors, SearchWords, Steps
-from cofire.runtime.store_effects import FilterVisible, SearchTimes
+from cofire.runtime.effects import Steps
+from cofire.runtime.store_proxy import store
 from cofire.settings.table import SEMANTIC_CANDIDATES
+from cofire.stores.base import CallFailure
 from cofire.stores.lazy_ids import merge_ids
 
 
@@ -23,7 +24,7 @@ class StoreChannel:
     """A name and what it asks the store; None where the question gives it nothing to ask for."""
 
     name: str
-    ask: Callable[[AnalysedQuery, RecallRequest], Effect | None]
+    ask: Callable[[AnalysedQuery, RecallRequest], Steps[Sequence[str]] | None]
 
 
 @dataclass(frozen=True)
@@ -36,26 +37,26 @@ class ChannelProposals:
     weights: Mapping[str, float]
 
 
-def _search_by_meaning(cue: AnalysedQuery, asked: RecallRequest) -> Effect | None:
+def _search_by_meaning(cue: AnalysedQuery, asked: RecallRequest) -> Steps[Sequence[str]] | None:
     if cue.vector is None:
         return None
-    return SearchVectors(cue.vector, asked.headroom, asked.where, asked.settings[SEMANTIC_CANDIDATES])
+    return store.search_vectors(cue.vector, asked.headroom, asked.where, asked.settings[SEMANTIC_CANDIDATES])
 
 
-def _search_by_words(cue: AnalysedQuery, asked: RecallRequest) -> Effect | None:
-    return SearchWords(cue.words, asked.headroom, asked.where) if cue.words.words else None
+def _search_by_words(cue: AnalysedQuery, asked: RecallRequest) -> Steps[Sequence[str]] | None:
+    return store.search_words(cue.words, asked.headroom, asked.where) if cue.words.words else None
 
 
-def _search_by_names(cue: AnalysedQuery, asked: RecallRequest) -> Effect | None:
+def _search_by_names(cue: AnalysedQuery, asked: RecallRequest) -> Steps[Sequence[str]] | None:
     """The facts about the names of the question are known from reading it."""
     about = {id: strength for name in cue.named for id, strength in name.about.items()}
     best = sorted(about, key=lambda id: (-about[id], id))[: asked.headroom]
-    return FilterVisible(best, asked.where) if best else None
+    return store.filter_visible(best, asked.where) if best else None
 
 
-def _search_by_time(cue: AnalysedQuery, asked: RecallRequest) -> Effect | None:
+def _search_by_time(cue: AnalysedQuery, asked: RecallRequest) -> Steps[Sequence[str]] | None:
     spans = [(one.start, one.end) for one in cue.times if one.relation == "in"]
-    return SearchTimes(spans, asked.headroom, asked.where) if spans else None
+    return store.search_times(spans, asked.headroom, asked.where) if spans else None
 
 
 STORE_CHANNELS = (
@@ -74,10 +75,10 @@ def ask_channels(cue: AnalysedQuery, asked: RecallRequest, plan: RecallPlan) -> 
     asks = {
         one.name: ask for one in STORE_CHANNELS if one.name not in silent and (ask := one.ask(cue, asked)) is not None
     }
-    answers: Sequence[Any] = yield RunTogether(list(asks.values()))
+    answers = yield from store.together_with_failures(*asks.values())
     fared = {**dict(zip(asks, answers, strict=True)), **found}
     _raise_if_all_failed(fared)
-    heard = {name: answer for name, answer in fared.items() if not isinstance(answer, EffectFailure)}
+    heard = {name: answer for name, answer in fared.items() if not isinstance(answer, CallFailure)}
     return ChannelProposals(
         merge_ids(heard.values()),
         tuple(_make_report(name, fared, silent) for name in (*(one.name for one in STORE_CHANNELS), *own)),
@@ -91,10 +92,10 @@ def _ask_own_channels(names: Sequence[str], asked: RecallRequest) -> Steps[dict[
     if not names:
         return {}
     answers: dict[str, Any] = yield AskCustomChannels(names, asked.text, asked.headroom, asked.where)
-    said = sorted({id for answer in answers.values() if not isinstance(answer, EffectFailure) for id in answer})
-    seen: set[str] = set((yield FilterVisible(said, asked.where)) if said else ())
+    said = sorted({id for answer in answers.values() if not isinstance(answer, CallFailure) for id in answer})
+    seen: set[str] = set((yield from store.filter_visible(said, asked.where)) if said else ())
     return {
-        name: answer if isinstance(answer, EffectFailure) else _keep_best(answer, seen, asked.headroom)
+        name: answer if isinstance(answer, CallFailure) else _keep_best(answer, seen, asked.headroom)
         for name, answer in answers.items()
     }
 
@@ -108,13 +109,13 @@ def _make_report(name: str, fared: Mapping[str, Any], silent: Mapping[str, Chann
     if name in silent:
         return silent[name]
     answer = fared.get(name, ())
-    if isinstance(answer, EffectFailure):
+    if isinstance(answer, CallFailure):
         status = "timed_out" if isinstance(answer.error, ChannelTimedOut) else "failed"
         return ChannelReport(name, status, note=str(answer.error))
     return ChannelReport(name, "ok" if answer else "empty", heard=len(answer))
 
 
 def _raise_if_all_failed(fared: Mapping[str, Any]) -> None:
-    failures = [answer.error for answer in fared.values() if isinstance(answer, EffectFailure)]
+    failures = [answer.error for answer in fared.values() if isinstance(answer, CallFailure)]
     if failures and len(failures) == len(fared):
         raise failures[0]

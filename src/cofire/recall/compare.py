@@ -25,8 +25,9 @@ from cofire.results import (
     ShadowReport,
     comparison_json,
 )
-from cofire.runtime.effects import Emit, FetchFacts, ReadClock, Steps
-from cofire.runtime.history_effects import AppendJournalLine, DeleteJournalLines, FetchJournalLines, LocateJournal
+from cofire.runtime.effects import Emit, ReadClock, Steps
+from cofire.runtime.file_effects import AppendJournalLine, DeleteJournalLines, FetchJournalLines, LocateJournal
+from cofire.runtime.store_proxy import store
 from cofire.settings.knobs import KNOBS
 from cofire.settings.presets import PRESETS
 from cofire.settings.table import (
@@ -267,7 +268,7 @@ def _count_moves(lines: Iterable[Mapping[str, Any]], way: str) -> Steps[tuple[Mo
     """The facts that moved one way most often; those that were forgotten since are left out."""
     times = Counter(move["id"] for line in lines for move in line[way])
     often = sorted(times, key=lambda id: (-times[id], id))[:MAX_REPORTED]
-    facts: Sequence[Fact | None] = (yield FetchFacts(often)) if often else []
+    facts: Sequence[Fact | None] = (yield from store.read_facts(often)) if often else []
     return tuple(MovedFact(fact.id, fact.text, times[fact.id]) for fact in facts if fact is not None)
 
 

@@ -19,8 +19,8 @@ from cofire.recall.query import AnalysedQuery
 from cofire.recall.recall import recall
 from cofire.recall.request import RecallOptions, RecallRequest, make_request
 from cofire.results import AbstentionVerdict, Counterfactual, FilterMismatch, RecallStage, Recollection
-from cofire.runtime.effects import Effect, FetchFacts, FetchWordStatistics, RunTogether, Steps
-from cofire.runtime.store_effects import ExpandLinks
+from cofire.runtime.effects import Effect, Steps, StoreCall, Together
+from cofire.runtime.store_proxy import store
 from cofire.settings.knobs import Knob
 from cofire.settings.table import (
     ABSTENTION_LEXICAL_THRESHOLD,
@@ -36,7 +36,7 @@ from cofire.settings.table import (
     SYNAPSE_INHIBITION,
     Settings,
 )
-from cofire.stores.base import LinkExpansion, WordStatistics
+from cofire.stores.base import LinkExpansion
 from cofire.stores.metadata_filter import conditions_to_mapping
 from cofire.text import token_estimate
 from cofire.text.words import STOP_WORDS, extract_words
@@ -166,11 +166,12 @@ def run_with_link(verb: Steps[T], source: str, target: str) -> Steps[T]:
 
 def _add_link_to_answer(ask: Effect, answer: Any, source: str, target: str) -> Any:
     """An answer with the link, be it asked for alone or together with other things."""
-    if isinstance(ask, RunTogether):
-        return [_add_link_to_answer(one, its, source, target) for one, its in zip(ask.asks, answer, strict=True)]
-    if not isinstance(ask, ExpandLinks) or not isinstance(answer, LinkExpansion):
+    if isinstance(ask, Together):
+        return [_add_link_to_answer(one, its, source, target) for one, its in zip(ask.calls, answer, strict=True)]
+    if not isinstance(ask, StoreCall) or not isinstance(answer, LinkExpansion):
         return answer
-    return add_link(add_link(answer, ask.ids, source, target), ask.ids, target, source)
+    ids = ask.arguments[0]
+    return add_link(add_link(answer, ids, source, target), ids, target, source)
 
 
 def add_link(known: LinkExpansion, asked: Sequence[str], source: str, target: str) -> LinkExpansion:
@@ -308,7 +309,7 @@ def _find_nudge(case: RecallCase, attempt: RemedyAttempt, found: Recollection) -
         return lower_threshold(found.judgement, asked.settings, case.cue)
     if place > asked.k:
         return {"k": place} if place <= MAX_K else None
-    facts: list[Fact | None] = yield FetchFacts(found.ranking.best(place))
+    facts = yield from store.read_facts(found.ranking.best(place))
     return {"budget": sum(token_estimate.estimate_tokens(fact.text + "\n") for fact in facts if fact is not None)}
 
 
@@ -396,7 +397,7 @@ def _list_word_attempts(case: RecallCase) -> Steps[list[RemedyAttempt]]:
     lacking = {stem: token for stem, token in map_word_spellings(case.fact.text).items() if stem not in asked}
     if not lacking:
         return []
-    statistics: WordStatistics = yield FetchWordStatistics(case.question.scopes, tuple(lacking))
+    statistics = yield from store.read_word_statistics(case.question.scopes, tuple(lacking))
     rarest = min(zip(lacking, statistics.holding, strict=True), key=lambda pair: (pair[1], -len(pair[0]), pair[0]))[0]
     return [RemedyAttempt(query=f"{case.question.text} {lacking[rarest]}")]
 

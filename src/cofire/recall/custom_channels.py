@@ -12,7 +12,8 @@ from typing import Any
 
 from cofire.errors import ChannelTimedOut, InvalidInput
 from cofire.model import FactFilter
-from cofire.runtime.effects import EffectFailure, RunContext
+from cofire.runtime.effects import Effect, RunContext
+from cofire.stores.base import CallFailure
 
 # Names under which something else gives to a score.
 RESERVED_NAMES = frozenset("semantic keyword entity temporal activation prior coverage importance".split())
@@ -33,45 +34,45 @@ class OwnChannel:
 
 
 @dataclass(frozen=True, slots=True)
-class ListCustomChannels:
+class ListCustomChannels(Effect):
     """Which channels were added, and what does each count?"""
 
-    def put(self, world: RunContext) -> dict[str, float]:
-        return {name: channel.weight for name, channel in world.channels.items()}
+    def run(self, context: RunContext) -> dict[str, float]:
+        return {name: channel.weight for name, channel in context.channels.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class AskCustomChannels:
+class AskCustomChannels(Effect):
     """What do these channels find? All are asked at once and apart from the store, which they may use themselves; a failing one
-    answers `EffectFailure`."""
+    answers `CallFailure`."""
 
     names: Sequence[str]
     text: str
     k: int
     where: FactFilter
 
-    def put(self, world: RunContext) -> dict[str, Any]:
-        return {channel.name: _wait_for_scores(channel, answer) for channel, answer in self._begun(world)}
+    def run(self, context: RunContext) -> dict[str, Any]:
+        return {channel.name: _wait_for_scores(channel, answer) for channel, answer in self._begun(context)}
 
-    async def aput(self, world: RunContext) -> dict[str, Any]:
+    async def run_async(self, context: RunContext) -> dict[str, Any]:
         """The same, awaited. No thread of the event loop's few waits along: a channel that uses the memory needs them."""
-        begun = self._begun(world)
+        begun = self._begun(context)
         answers = await asyncio.gather(*(_await_scores(channel, answer) for channel, answer in begun))
         return {channel.name: answer for (channel, _), answer in zip(begun, answers, strict=True)}
 
-    def _begun(self, world: RunContext) -> list[tuple[OwnChannel, Future[Any]]]:
-        channels = [world.channels[name] for name in self.names if name in world.channels]
+    def _begun(self, context: RunContext) -> list[tuple[OwnChannel, Future[Any]]]:
+        channels = [context.channels[name] for name in self.names if name in context.channels]
         return [(channel, _start_channel(channel, self)) for channel in channels]
 
 
-def register_channel(world: RunContext, channel: OwnChannel) -> None:
-    """Make a channel known to a world, under a name that nobody has."""
+def register_channel(context: RunContext, channel: OwnChannel) -> None:
+    """Make a channel known to a context, under a name that nobody has."""
     if not isinstance(channel, OwnChannel):
         raise InvalidInput(f"A channel cannot be {channel!r}.", way_out="Give an OwnChannel.")
     name = str(channel.name).strip()
     if not name or name != channel.name:
         raise InvalidInput(f"A channel cannot be called {channel.name!r}.", way_out="Give it a plain name.")
-    if name in RESERVED_NAMES or name in world.channels:
+    if name in RESERVED_NAMES or name in context.channels:
         raise InvalidInput(
             f"There is a channel {name} already.", way_out="Give it another name, or unregister that one."
         )
@@ -80,14 +81,14 @@ def register_channel(world: RunContext, channel: OwnChannel) -> None:
             f"The channel {name} cannot count {channel.weight!r} and take {channel.seconds!r} seconds.",
             way_out="Its weight must be 0 or more, its seconds more than 0.",
         )
-    world.channels[name] = channel
+    context.channels[name] = channel
 
 
-def unregister_channel(world: RunContext, name: object) -> bool:
+def unregister_channel(context: RunContext, name: object) -> bool:
     """Take a channel of one's own out; tells whether it was there."""
     if not isinstance(name, str):
         raise InvalidInput(f"A channel cannot be called {name!r}.", way_out="Give the name of one that was registered.")
-    return world.channels.pop(name, None) is not None
+    return context.channels.pop(name, None) is not None
 
 
 def _is_number(value: object) -> bool:
@@ -109,11 +110,11 @@ def _resolve_answer(answer: Future[Any], channel: OwnChannel, asked: AskCustomCh
     answer.set_result(_call_channel(channel, asked))
 
 
-def _call_channel(channel: OwnChannel, asked: AskCustomChannels) -> dict[str, float] | EffectFailure:
+def _call_channel(channel: OwnChannel, asked: AskCustomChannels) -> dict[str, float] | CallFailure:
     try:
         return validate_scores(channel.name, channel.listen(asked.text, asked.k, asked.where))
     except BaseException as error:  # noqa: BLE001 handed to whoever waits for the answer
-        return EffectFailure(error if isinstance(error, Exception) else RuntimeError(repr(error)))
+        return CallFailure(error if isinstance(error, Exception) else RuntimeError(repr(error)))
 
 
 def _wait_for_scores(channel: OwnChannel, answer: Future[Any]) -> Any:
@@ -130,9 +131,9 @@ async def _await_scores(channel: OwnChannel, answer: Future[Any]) -> Any:
         return _make_timeout_failure(channel)
 
 
-def _make_timeout_failure(channel: OwnChannel) -> EffectFailure:
+def _make_timeout_failure(channel: OwnChannel) -> CallFailure:
     late = f"The channel {channel.name} took longer than {channel.seconds:g} seconds."
-    return EffectFailure(ChannelTimedOut(late, way_out="Make it faster, or give it more seconds."))
+    return CallFailure(ChannelTimedOut(late, way_out="Make it faster, or give it more seconds."))
 
 
 def validate_scores(name: str, scores: Any) -> dict[str, float]:

@@ -17,7 +17,8 @@ from cofire.recall.recall import recall
 from cofire.recall.request import FilterOptions, NamesInput, build_filter
 from cofire.recall.spreading import follow_paths
 from cofire.results import Recollection
-from cofire.runtime.effects import Emit, FetchFacts, ReadClock, Steps
+from cofire.runtime.effects import Emit, ReadClock, Steps
+from cofire.runtime.store_proxy import store
 from cofire.settings.table import (
     ENERGY_BRANCHES,
     ENERGY_MAX_DEPTH,
@@ -82,7 +83,7 @@ def _is_question(text: str, asked: ExploreOptions) -> Steps[bool]:
     """Whether a text given in place of an id is a question: it has not the form of an id, and no fact has it as its id."""
     if not text.strip() or is_id(text) or asked.get("query") is not None or asked.get("energies") is not None:
         return False
-    (fact,) = yield FetchFacts([text])
+    (fact,) = yield from store.read_facts([text])
     return fact is None
 
 
@@ -127,7 +128,7 @@ def _find_seeds(asked: ExploreOptions, settings: Settings) -> Steps[tuple[dict[s
 
 def _explore_seed(seed: str, energy: float, manner: ExploreLimits) -> Steps[SeedExploration]:
     try:
-        (fact,) = yield FetchFacts([seed])
+        (fact,) = yield from store.read_facts([seed])
         if not _is_visible(fact, manner.conducting.where):
             filtered = fact is not None and bool(manner.conducting.where.metadata)
             reason = f"No fact has the id {seed}{' and passes the filter where' if filtered else ''}."

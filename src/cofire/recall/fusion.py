@@ -18,7 +18,7 @@ from cofire.recall.request import RecallRequest
 from cofire.recall.scoring import FloatArray
 from cofire.results import CandidateRanking
 from cofire.runtime.effects import Steps
-from cofire.runtime.store_effects import FetchFeedbackCounts, FetchImportance, FetchJudgedRecalls
+from cofire.runtime.store_proxy import store
 from cofire.settings.knobs import Knob
 from cofire.settings.table import (
     ACTIVATION_WEIGHT,
@@ -31,7 +31,7 @@ from cofire.settings.table import (
     PRIOR_SUCCESS,
     Settings,
 )
-from cofire.stores.learning_protocol import FeedbackCounts, JudgedRecall
+from cofire.stores.learning_protocol import FeedbackCounts
 
 # The facts whose communities count, and how much score makes one of them count e times less.
 COMMUNITY_LEADERS, COMMUNITY_SOFTNESS = 10, 0.5
@@ -43,7 +43,7 @@ def compute_priors(
     """What importance, company and success give each candidate, beside what all else gives so far."""
     gives: dict[str, FloatArray] = {}
     if settings[PRIOR_PAGERANK] or settings[PRIOR_COMMUNITY]:
-        rated: dict[str, FactImportance] = yield FetchImportance(ids)
+        rated = yield from store.fetch_importance(ids)
         if settings[PRIOR_PAGERANK]:
             gives["importance"] = settings[PRIOR_PAGERANK] * scale_to_highest(collect_pagerank(ids, rated))
         if settings[PRIOR_COMMUNITY]:
@@ -52,7 +52,7 @@ def compute_priors(
                 groups, _weigh_leaders(ids, so_far)
             )
     if settings[PRIOR_SUCCESS]:
-        fared: dict[str, FeedbackCounts] = yield FetchFeedbackCounts(ids)
+        fared = yield from store.fetch_feedback_counts(ids)
         success = np.array([fared.get(id, FeedbackCounts()).success for id in ids], np.float64)
         gives["success"] = settings[PRIOR_SUCCESS] * (2 * success - 1)
     return gives
@@ -103,7 +103,7 @@ def score_past_feedback(ids: Sequence[str], scores: FloatArray, settings: Settin
         return {}
     best = rank_fusion.top_rows(scores, ids, reinforcement.COUNTED_RANKS)
     first = frozenset(ids[row] for row in best)
-    judged: list[JudgedRecall] = yield FetchJudgedRecalls(sorted(first), MAX_JUDGED_RECALLS)
+    judged = yield from store.find_judged_recalls(sorted(first), MAX_JUDGED_RECALLS)
     worth = reinforcement.score_past_feedback(first, judged, floor=reinforcement.MIN_RECALL_OVERLAP)
     if worth.keys().isdisjoint(ids):
         return {}
@@ -228,7 +228,7 @@ def _fuse_reciprocal(
 def _fuse_hybrid(active: Activation) -> Steps[dict[str, FloatArray]]:
     """The SYNAPSE paper's rank: .5 · similarity + .3 · activation + .2 · PageRank."""
     ids = active.slate.ids
-    rated: dict[str, FactImportance] = yield FetchImportance(ids)
+    rated = yield from store.fetch_importance(ids)
     parts = {
         "semantic": np.maximum(0.0, active.slate.cosine),
         "activation": active.scores,

@@ -20,17 +20,8 @@ from cofire.model import StoreRecord
 from cofire.recall.plan import RecallPlan
 from cofire.recall.request import RecallRequest
 from cofire.results import ChannelReport
-from cofire.runtime.effects import (
-    Effect,
-    EffectFailure,
-    EmbedTexts,
-    FetchRecord,
-    FetchWordStatistics,
-    IdentifyEmbedder,
-    RunTogether,
-    Steps,
-)
-from cofire.runtime.store_effects import LookUpNames, MatchSpeakers
+from cofire.runtime.effects import EmbedTexts, IdentifyEmbedder, Steps
+from cofire.runtime.store_proxy import store
 from cofire.settings.ranking import current_constants
 from cofire.settings.table import (
     CONTEXT_ENABLED,
@@ -43,7 +34,7 @@ from cofire.settings.table import (
     TEMPORAL_ENABLED,
     Settings,
 )
-from cofire.stores.base import MODEL_RECORD, KeywordQuery, KnownName, WordStatistics
+from cofire.stores.base import MODEL_RECORD, CallFailure, KeywordQuery, KnownName, WordStatistics
 from cofire.stores.lazy_ids import lazy_property
 from cofire.text import words
 from cofire.text.base import run_reading_rule
@@ -203,15 +194,15 @@ def _fetch_lookups(asked: RecallRequest, plan: RecallPlan) -> Steps[_QueryLookup
     every = run_reading_rule(
         "words", lambda: words.count_occurrences(words.extract_words_and_spellings(asked.text)), plain
     )
-    asks: list[Effect] = [
-        MatchSpeakers(asked.scopes, sorted(said - words.STOP_WORDS - ROLE_WORDS)),
-        FetchWordStatistics(asked.scopes, tuple(every)),
-        FetchRecord(MODEL_RECORD),
+    asks: list[Steps[Any]] = [
+        store.match_speakers(asked.scopes, sorted(said - words.STOP_WORDS - ROLE_WORDS)),
+        store.read_word_statistics(asked.scopes, tuple(every)),
+        store.read_record(MODEL_RECORD),
     ]
     named = asked.settings[ENTITY_ENABLED] and plan.mode != "minimal"
     spellings: list[str] = run_reading_rule("ngrams", lambda: extract_ngrams(asked.text), []) if named else []
-    asks += [LookUpNames(spellings, asked.where, MAX_NAMES)] if named else []
-    voices, statistics, model, *names = yield RunTogether(asks)
+    asks += [store.look_up_names(spellings, asked.where, MAX_NAMES)] if named else []
+    voices, statistics, model, *names = yield from store.together_with_failures(*asks)
     return _QueryLookups(voices, every, statistics, model, names[0] if names else ())
 
 
@@ -228,7 +219,7 @@ def _count_words(first: _QueryLookups, plain: str, speakers: Iterable[str]) -> M
 
 
 def _raise_if_failed(answer: Any) -> Any:
-    if isinstance(answer, EffectFailure):
+    if isinstance(answer, CallFailure):
         raise answer.error
     return answer
 
@@ -236,7 +227,7 @@ def _raise_if_failed(answer: Any) -> Any:
 def _fetch_statistics(asked: RecallRequest, first: _QueryLookups, often: Mapping[str, int]) -> Steps[WordStatistics]:
     """Those of the words that count, which are most often among those of the whole question."""
     if not often.keys() <= first.words.keys():
-        exactly: WordStatistics = yield FetchWordStatistics(asked.scopes, tuple(often))
+        exactly = yield from store.read_word_statistics(asked.scopes, tuple(often))
         return exactly
     counted: WordStatistics = _raise_if_failed(first.statistics)
     if often is first.words:
@@ -347,7 +338,7 @@ def _report_unused_channels(
 
 def _read_known_names(first: _QueryLookups) -> tuple[tuple[KnownName, ...], ChannelReport | None]:
     """The names of the question that memory knows."""
-    if isinstance(first.names, EffectFailure):
+    if isinstance(first.names, CallFailure):
         return (), ChannelReport("entity", "failed", note=str(first.names.error))
     return tuple(first.names), None
 

@@ -17,9 +17,9 @@ from cofire.recall.reranking import COMPARED_RESULTS, add_bridges, prefer_newer
 from cofire.recall.scoring import score_candidates
 from cofire.recall.walk import fetch_features
 from cofire.results import AbstentionVerdict, CandidateRanking, ChannelReport, Hit, Recollection
-from cofire.runtime.effects import FetchFacts, ReadClock, Steps
+from cofire.runtime.effects import ReadClock, Steps
+from cofire.runtime.store_proxy import store
 from cofire.settings.table import GRAPH_RECALL_EXPLAIN, Settings
-from cofire.stores.base import FactFeatures
 
 
 def recall(text: object, asked: RecallOptions, settings: Settings) -> Steps[Recollection]:
@@ -31,7 +31,7 @@ def recall(text: object, asked: RecallOptions, settings: Settings) -> Steps[Reco
         return _make_empty_recollection(asked_for, planned)
     cue = yield from analyse_query(asked_for, planned)
     heard = yield from ask_channels(cue, asked_for, planned)
-    evidence: FactFeatures = yield fetch_features(heard.proposed, cue)
+    evidence = yield from fetch_features(heard.proposed, cue)
     known = score_candidates(evidence, cue, asked_for.settings)
     planned = adapt_plan(planned, asked_for, len(known.ids))
     active = yield from spread_activation(known, cue, asked_for, planned)
@@ -62,7 +62,7 @@ def recall(text: object, asked: RecallOptions, settings: Settings) -> Steps[Reco
 
 def _read_best(ranking: CandidateRanking, count: int) -> Steps[dict[str, Fact]]:
     """The best candidates by id."""
-    facts: list[Fact | None] = yield FetchFacts(ranking.best(count))
+    facts = yield from store.read_facts(ranking.best(count))
     return {fact.id: fact for fact in facts if fact is not None}
 
 
@@ -76,7 +76,7 @@ def read_path_texts(hits: Sequence[Hit]) -> Steps[dict[str, str]]:
     known = {hit.id: hit.text for hit in hits}
     on_paths = dict.fromkeys(id for hit in hits for id in (*hit.path, *(hop.source for hop in hit.bridge)))
     unread = [id for id in on_paths if id not in known]
-    facts: list[Fact | None] = (yield FetchFacts(unread)) if unread else []
+    facts: list[Fact | None] = (yield from store.read_facts(unread)) if unread else []
     known |= {fact.id: fact.text for fact in facts if fact is not None}
     return {id: known[id] for id in on_paths if id in known}
 

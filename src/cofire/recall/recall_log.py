@@ -8,10 +8,10 @@ from cofire.activation_paths import ActivationHop
 from cofire.recall.compare import recall_with_shadow
 from cofire.recall.request import RecallOptions, apply_call_settings
 from cofire.results import Hit, Recollection
-from cofire.runtime.effects import Steps
-from cofire.runtime.store_effects import LogRecall
+from cofire.runtime.effects import MintIds, ReadClock, ReadSession, Steps
+from cofire.runtime.store_proxy import store
 from cofire.settings.table import HEBBIAN_RULE, RECALL_LOG_ENABLED, RECALL_LOG_MOST, SESSION_IDLE_MINUTES, Settings
-from cofire.stores.learning_protocol import HEBBIAN_KIND, PathEdge, RecallLogOptions
+from cofire.stores.learning_protocol import HEBBIAN_KIND, LoggedRecall, PathEdge, RecallLogOptions
 
 
 def recall_and_log(text: object, asked: RecallOptions, settings: Settings) -> Steps[Recollection]:
@@ -21,7 +21,10 @@ def recall_and_log(text: object, asked: RecallOptions, settings: Settings) -> St
     if not held[RECALL_LOG_ENABLED] or found.mode == "no_recall":
         return found
     keeping = RecallLogOptions(held[RECALL_LOG_MOST], held[HEBBIAN_RULE], held[SESSION_IDLE_MINUTES])
-    id: str = yield LogRecall(found.ids, collect_used_edges(found.hits), keeping)
+    now = yield ReadClock()
+    [id] = yield MintIds(now, 1)
+    session = yield ReadSession()
+    yield from store.log_recall(LoggedRecall(id, now, session, found.ids, collect_used_edges(found.hits)), keeping)
     return found.with_id(id)
 
 

@@ -17,7 +17,7 @@ from cofire.recall.request import RecallRequest
 from cofire.recall.scoring import FloatArray
 from cofire.results import CandidateRanking, ChannelReport
 from cofire.runtime.effects import Steps
-from cofire.runtime.store_effects import ExpandLinks
+from cofire.runtime.store_proxy import store
 from cofire.settings.ranking import VersionConstants, current_constants
 from cofire.settings.table import (
     ACTIVATION_MOST_LINKS,
@@ -77,7 +77,7 @@ def _find_bridges(ranking: CandidateRanking, asked: RecallRequest) -> Steps[tupl
     conducting = ExpansionOptions(
         asked.where, kinds, settings[GRAPH_RECALL_CONFIDENCE_FLOOR], settings[ACTIVATION_MOST_LINKS]
     )
-    found: LinkExpansion = yield ExpandLinks(ranking.best(BRIDGED_RESULTS), conducting)
+    found = yield from store.expand_links(ranking.best(BRIDGED_RESULTS), conducting)
     scores = ranking.total[list(ranking.order[:BRIDGED_RESULTS])]
     through = bridge_discovery.bridge_conductances(
         found.kind, found.weight, found.confidence, decay=settings[BRIDGES_DECAY]

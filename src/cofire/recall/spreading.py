@@ -34,7 +34,7 @@ from cofire.algorithms.conductance import (
 )
 from cofire.algorithms.energy import EnergyDepth, EnergyFrontier, EnergyRule, expand_frontier, sum_energies
 from cofire.runtime.effects import Steps
-from cofire.runtime.store_effects import ExpandLinks
+from cofire.runtime.store_proxy import store
 from cofire.stores.base import ExpansionOptions, LinkExpansion
 
 Mask = NDArray[np.bool_]
@@ -72,7 +72,7 @@ class Subgraph:
         if not unread:
             return
         ids = sorted(self.ids[row] for row in unread)
-        expansion: LinkExpansion = yield ExpandLinks(ids, options)
+        expansion = yield from store.expand_links(ids, options)
         self._expanded.update(unread)
         self._add(expansion)
 

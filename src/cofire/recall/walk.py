@@ -20,8 +20,8 @@ from cofire.index.native import LIBRARY
 from cofire.recall.query import AnalysedQuery
 from cofire.recall.request import RecallRequest
 from cofire.recall.scoring import CandidateTable, FloatArray, append_candidates, score_candidates
-from cofire.runtime.effects import Effect, FetchFeatures, Steps, run_in_snapshot
-from cofire.runtime.store_effects import ExpandLinks, FetchNameLinks, LocateWords
+from cofire.runtime.effects import Steps
+from cofire.runtime.store_proxy import store
 from cofire.settings.ranking import current_constants
 from cofire.stores.base import ExpansionOptions, FactFeatures, LinkExpansion, NameLinkTable
 from cofire.stores.lazy_ids import lazy_property, merge_ids, select_ids
@@ -248,9 +248,9 @@ class EdgeHops(Mapping[str, ActivationHop]):
         return len(self.energies)
 
 
-def expand_stored_edges(seeds: Sequence[str], asked: RecallRequest, floor: float, most: int) -> ExpandLinks:
+def expand_stored_edges(seeds: Sequence[str], asked: RecallRequest, floor: float, most: int) -> Steps[LinkExpansion]:
     """Ask for the stored edges of seeds."""
-    return ExpandLinks(
+    return store.expand_links(
         tuple(seeds), ExpansionOptions(asked.where, None, floor, most, names=False, without=find_zero_weight_kinds())
     )
 
@@ -381,11 +381,10 @@ def _fetch_expansions(
     if not new:
         return start.footpaths
     few = name_walk.max_facts_per_name(cue.facts, fewest=names.few, share=names.share)
-    asks: list[Effect] = [
+    edges, paths = yield from store.together(
         expand_stored_edges(new, asked, bounds.floor, bounds.expanded),
-        FetchNameLinks(new, asked.where, few, names.most),
-    ]
-    edges, paths = yield from run_in_snapshot(asks)
+        store.fetch_name_links(new, asked.where, few, names.most),
+    )
     return start.footpaths.with_those_of(new, edges, paths)
 
 
@@ -401,7 +400,7 @@ def _fetch_word_sentences(
     new = (looked_at & (at < 0)).nonzero()[0]
     if not len(new):
         return WordSentences(at, before.table)
-    found: IntArray = yield LocateWords([known.ids[row] for row in new.tolist()], cue.words.words)
+    found = yield from store.locate_words([known.ids[row] for row in new.tolist()], cue.words.words)
     at[new] = np.arange(len(before.table), len(before.table) + len(new))
     return WordSentences(at, np.concatenate([before.table, found]))
 
@@ -422,15 +421,17 @@ def score_missing(
     new = merge_ids(led_to, but=known.rows)
     if not new:
         return known
-    evidence: FactFeatures = yield fetch_features(new, cue)
+    evidence = yield from fetch_features(new, cue)
     return append_candidates(known, score_candidates(evidence, cue, asked.settings))
 
 
-def fetch_features(ids: Sequence[str], cue: AnalysedQuery) -> FetchFeatures:
+def fetch_features(ids: Sequence[str], cue: AnalysedQuery) -> Steps[FactFeatures]:
     """Ask for what scoring needs of facts, and of the turns around them where those count."""
     if cue.words.context is None:
-        return FetchFeatures(ids, cue.words.words)
-    return FetchFeatures(ids, cue.words.words, current_constants().words.reach, current_constants().vectors.reach)
+        return store.fetch_features(ids, cue.words.words)
+    return store.fetch_features(
+        ids, cue.words.words, current_constants().words.reach, current_constants().vectors.reach
+    )
 
 
 def _score_links_native(

@@ -10,7 +10,7 @@ import numpy as np
 
 from cofire.errors import InvalidQuestion
 from cofire.explain import format_count, shorten_text
-from cofire.model import Fact, FactImportance
+from cofire.model import Fact
 from cofire.recall.counterfactuals import (
     RecallCase,
     RemedyAttempt,
@@ -28,10 +28,9 @@ from cofire.recall.request import RecallOptions, RecallRequest, make_request
 from cofire.recall.scoring import score_candidates
 from cofire.recall.walk import fetch_features
 from cofire.results import CompetingFact, FilterMismatch, Hit, QuestionSimilarity, RecallStage, WhyResult
-from cofire.runtime.effects import FetchFacts, ReadClock, Steps
-from cofire.runtime.store_effects import FetchImportance
+from cofire.runtime.effects import ReadClock, Steps
+from cofire.runtime.store_proxy import store
 from cofire.settings.table import GRAPH_RECALL_EXPANDED, GRAPH_RECALL_EXPLAIN, SPREADING_ACTIVATION_TOP_M, Settings
-from cofire.stores.base import FactFeatures
 from cofire.verbs import validation
 
 MAX_RIVALS = 5
@@ -64,7 +63,7 @@ def why(text: object, id: str, asked: RecallOptions, settings: Settings) -> Step
     now = yield ReadClock()
     asked_for = make_request(text, asked, now, settings)
     wanted = validation.parse_name(id or "", "id", InvalidQuestion) or ""
-    (fact,) = yield FetchFacts([wanted])
+    (fact,) = yield from store.read_facts([wanted])
     if fact is None:
         return WhyResult(asked_for.text, wanted, "not_stored", "No fact has this id. List the ids with: cofire list")
     found = yield from recall(text, asked, settings)
@@ -102,7 +101,7 @@ def _make_result(
 def _fetch_refusals(asked: RecallRequest, fact: Fact) -> Steps[tuple[FilterMismatch, ...]]:
     if asked.where.community is None:
         return find_refusals(asked.where, fact, None)
-    rated: dict[str, FactImportance] = yield FetchImportance([fact.id])
+    rated = yield from store.fetch_importance([fact.id])
     return find_refusals(asked.where, fact, rated[fact.id].community if fact.id in rated else None)
 
 
@@ -113,7 +112,7 @@ def _analyse_question(asked: RecallRequest) -> Steps[AnalysedQuery | None]:
 
 def _measure_similarity(fact: Fact, asked: RecallRequest, cue: AnalysedQuery) -> Steps[QuestionSimilarity]:
     """How like the question the fact is, weighed as candidates are."""
-    evidence: FactFeatures = yield fetch_features([fact.id], cue)
+    evidence = yield from fetch_features([fact.id], cue)
     known = score_candidates(evidence, cue, asked.settings)
     if not known.ids:
         return QuestionSimilarity(None, (), 0.0)

@@ -6,103 +6,91 @@ What verbs are driven in may have to be opened first, once for all who await it:
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from contextlib import closing
 from threading import Lock
 from typing import Any, Generic, TypeVar, cast
 
-from cofire.runtime.effects import Effect, Emit, MintIds, ReadClock, RunContext, Steps
+from cofire.runtime.effects import Effect, Emit, RunContext, Steps
 
 T = TypeVar("T")
 
 
 class _StepsRun(Generic[T]):
-    """A verb on its way: the ask it stands at, or the value it ended with."""
+    """A verb under way: the effect it waits for, or the value it returned."""
 
-    def __init__(self, verb: Steps[T]) -> None:
-        self.verb = verb
+    def __init__(self, steps: Steps[T]) -> None:
+        self.steps = steps
         self.done = False
         self.value: Any = None
-        self.ask: Any = None
-        self.move(next, verb)
+        self.effect: Any = None
+        self.advance(next, steps)
 
-    def move(self, step: Callable[..., Effect], *given: Any) -> None:
+    def advance(self, resume: Callable[..., Effect], *arguments: Any) -> None:
+        """Resume the verb up to its next effect or its end."""
         try:
-            self.ask = step(*given)
+            self.effect = resume(*arguments)
         except StopIteration as end:
             self.done, self.value = True, end.value
 
+    def step(self, context: RunContext) -> None:
+        """Run the current effect and send its answer, or throw its error, into the verb."""
+        try:
+            answer = self.effect.run(context)
+        except Exception as error:  # noqa: BLE001 - the verb decides what an error means
+            return self.advance(self.steps.throw, error)
+        self.advance(self.steps.send, answer)
 
-def run_steps(verb: Steps[T], world: RunContext, listen: Callable[[Any], None] | None = None) -> T:
-    """Drive a verb to its end, answering each thing it asks for. One that is interrupted is ended too."""
-    with closing(verb):
-        drive, world = _StepsRun(verb), world.seated()
-        while not drive.done:
-            if isinstance(drive.ask, Emit) and listen is not None:
-                listen(drive.ask.value)
-            _advance(drive, world)
-        return cast(T, drive.value)
-
-
-def stream_steps(verb: Steps[Any], world: RunContext) -> Iterator[Any]:
-    """What a verb emits, as it goes."""
-    with closing(verb):
-        drive, world = _StepsRun(verb), world.seated()
-        while not drive.done:
-            if isinstance(drive.ask, Emit):
-                yield drive.ask.value
-            _advance(drive, world)
+    async def step_async(self, context: RunContext) -> None:
+        """The same, awaited."""
+        try:
+            answer = await self.effect.run_async(context)
+        except Exception as error:  # noqa: BLE001 - the verb decides what an error means
+            return self.advance(self.steps.throw, error)
+        self.advance(self.steps.send, answer)
 
 
-async def run_steps_async(verb: Steps[T], world: RunContext, listen: Callable[[Any], None] | None = None) -> T:
-    """Drive a verb to its end, awaiting each answer."""
-    with closing(verb):
-        drive, world = _StepsRun(verb), world.seated()
-        while not drive.done:
-            if isinstance(drive.ask, Emit) and listen is not None:
-                listen(drive.ask.value)
-            await _advance_async(drive, world)
-        return cast(T, drive.value)
+def run_steps(steps: Steps[T], context: RunContext, listen: Callable[[Any], None] | None = None) -> T:
+    """Run a verb to its end, answering each effect. An interrupted verb is closed."""
+    with closing(steps):
+        run, context = _StepsRun(steps), context.for_call()
+        while not run.done:
+            if isinstance(run.effect, Emit) and listen is not None:
+                listen(run.effect.value)
+            run.step(context)
+        return cast(T, run.value)
 
 
-async def stream_steps_async(verb: Steps[Any], world: RunContext) -> AsyncIterator[Any]:
-    """What a verb emits, as it goes, between awaits."""
-    with closing(verb):
-        drive, world = _StepsRun(verb), world.seated()
-        while not drive.done:
-            if isinstance(drive.ask, Emit):
-                yield drive.ask.value
-            await _advance_async(drive, world)
+def stream_steps(steps: Steps[Any], context: RunContext) -> Iterator[Any]:
+    """The values that a verb emits, as it runs."""
+    with closing(steps):
+        run, context = _StepsRun(steps), context.for_call()
+        while not run.done:
+            if isinstance(run.effect, Emit):
+                yield run.effect.value
+            run.step(context)
 
 
-def _advance(drive: _StepsRun[Any], world: RunContext) -> None:
-    try:
-        answer = drive.ask.put(world)
-    except Exception as error:  # noqa: BLE001 - the verb decides what an error means
-        return drive.move(drive.verb.throw, error)
-    drive.move(drive.verb.send, answer)
+async def run_steps_async(steps: Steps[T], context: RunContext, listen: Callable[[Any], None] | None = None) -> T:
+    """Run a verb to its end, awaiting each answer."""
+    with closing(steps):
+        run, context = _StepsRun(steps), context.for_call()
+        while not run.done:
+            if isinstance(run.effect, Emit) and listen is not None:
+                listen(run.effect.value)
+            await run.step_async(context)
+        return cast(T, run.value)
 
 
-async def _advance_async(drive: _StepsRun[Any], world: RunContext) -> None:
-    try:
-        answer = await _run_effect_async(drive.ask, world)
-    except Exception as error:  # noqa: BLE001 - the verb decides what an error means
-        return drive.move(drive.verb.throw, error)
-    drive.move(drive.verb.send, answer)
-
-
-async def _run_effect_async(ask: Effect, world: RunContext) -> Any:
-    """A store or model that blocks answers in a thread; one that is asynchronous by nature is awaited where it lives. So is an
-    ask that has an `aput` of its own."""
-    if isinstance(ask, Emit | ReadClock | MintIds):
-        return ask.put(world)
-    if (awaited := getattr(ask, "aput", None)) is not None:
-        return await awaited(world)
-    at_once = world.store_awaits and not getattr(ask, "blocks", False)
-    answer = ask.put(world) if at_once else await asyncio.to_thread(ask.put, world)
-    return await answer if inspect.isawaitable(answer) else answer
+async def stream_steps_async(steps: Steps[Any], context: RunContext) -> AsyncIterator[Any]:
+    """The values that a verb emits, as it runs, between awaits."""
+    with closing(steps):
+        run, context = _StepsRun(steps), context.for_call()
+        while not run.done:
+            if isinstance(run.effect, Emit):
+                yield run.effect.value
+            await run.step_async(context)
 
 
 class SharedResource(Generic[T]):

@@ -22,7 +22,8 @@ from cofire.ids import IdGenerator
 from cofire.installation import install_command
 from cofire.model import StoreRecord
 from cofire.runtime.background import BackgroundCurator, BackgroundDreamer
-from cofire.runtime.effects import RunContext, Steps, run_optimistically
+from cofire.runtime.effects import RunContext, Steps
+from cofire.runtime.retries import run_optimistically
 from cofire.runtime.runner import run_steps, run_steps_async
 from cofire.settings.dependencies import describe_effects
 from cofire.settings.sources import default_store, load_settings
@@ -63,9 +64,9 @@ _log = logging.getLogger("cofire")
 
 @dataclass(frozen=True)
 class MemorySession:
-    """An open memory: the world its verbs run in, and its settings, which follow the store's own."""
+    """An open memory: the context its verbs run in, and its settings, which follow the store's own."""
 
-    world: RunContext
+    context: RunContext
     call: Mapping[str, object]
     _layered: dict[bytes | None, Settings] = field(default_factory=dict)
     _dreamers: list[BackgroundDreamer | BackgroundCurator] = field(default_factory=list)
@@ -84,61 +85,63 @@ class MemorySession:
 
     def in_session(self, session: str) -> MemorySession:
         """The same, with recalls of another session."""
-        return replace(self, world=replace(self.world, session=validation.parse_name(session, "session", InvalidInput)))
+        return replace(
+            self, context=replace(self.context, session=validation.parse_name(session, "session", InvalidInput))
+        )
 
     def tend_in_background(self, settings: Settings) -> None:
         """Begin to dream and to curate by itself, if the settings say when. Threads call, so they have a store that answers them."""
         dreams, curates = settings[DREAM_AFTER_FACTS] or settings[DREAM_AFTER_MINUTES], settings[CURATE_EVERY_HOURS]
         if not dreams and not curates:
             return
-        world = self._callable_world()
+        context = self._make_blocking_context()
         if dreams:
-            self._dream_in_background(world, settings)
+            self._dream_in_background(context, settings)
         if curates:
-            self._curate_in_background(world, curates)
+            self._curate_in_background(context, curates)
 
-    def _dream_in_background(self, world: RunContext, settings: Settings) -> None:
+    def _dream_in_background(self, context: RunContext, settings: Settings) -> None:
         dreamer = BackgroundDreamer(
-            waiting=lambda: world.store.size().waiting,
-            dream=lambda: run_steps(self.informed(lambda now: dream(None, now)), world),
-            clock=world.clock,
+            waiting=lambda: context.store.read_size().waiting,
+            dream=lambda: run_steps(self.informed(lambda now: dream(None, now)), context),
+            clock=context.clock,
             after_facts=settings[DREAM_AFTER_FACTS],
             after_minutes=settings[DREAM_AFTER_MINUTES],
         )
         self._dreamers.append(dreamer)
         dreamer.start()
 
-    def _curate_in_background(self, world: RunContext, hours: float) -> None:
+    def _curate_in_background(self, context: RunContext, hours: float) -> None:
         curator = BackgroundCurator(
-            curate=lambda: run_steps(self.informed(lambda now: curate(False, now)), world),
-            clock=world.clock,
+            curate=lambda: run_steps(self.informed(lambda now: curate(False, now)), context),
+            clock=context.clock,
             every_hours=hours,
         )
         self._dreamers.append(curator)
         curator.start()
 
-    def _callable_world(self) -> RunContext:
-        if not self.world.store_awaits:
-            return self.world
-        awaiting: Any = self.world.store
+    def _make_blocking_context(self) -> RunContext:
+        if not self.context.store.is_async:
+            return self.context
+        awaiting: Any = self.context.store
         self._twins.append(awaiting.blocking())
-        return replace(self.world, store=self._twins[-1])
+        return replace(self.context, store=self._twins[-1])
 
     def close(self) -> None:
         self._rest()
-        self.world.store.close()
-        if self.world.embedder is not None:
-            self.world.embedder.close()
+        self.context.store.close()
+        if self.context.embedder is not None:
+            self.context.embedder.close()
 
     async def aclose(self) -> None:
         """Let go of everything; a store that awaits is awaited, the rest is done in a thread."""
-        if not self.world.store_awaits:
+        if not self.context.store.is_async:
             return await asyncio.to_thread(self.close)
         await asyncio.to_thread(self._rest)
-        store: Any = self.world.store
+        store: Any = self.context.store
         await store.close()
-        if self.world.embedder is not None:
-            await asyncio.to_thread(self.world.embedder.close)
+        if self.context.embedder is not None:
+            await asyncio.to_thread(self.context.embedder.close)
 
     def _rest(self) -> None:
         for dreamer in self._dreamers:
@@ -163,10 +166,10 @@ class SessionOptions:
         """Open the store, choose the embedder, and refuse a pair that does not belong together."""
         store = open_store(self.store, load_settings(record=None, call=self.settings), self.auth)
         try:
-            opened = self._furnished(store, store.record(SETTINGS_RECORD))
+            opened = self._furnished(store, store.read_record(SETTINGS_RECORD))
             if not self.reembedding:
-                run_steps(check_model(), opened.world)
-            opened.tend_in_background(opened.settings(store.record(SETTINGS_RECORD)))
+                run_steps(check_model(), opened.context)
+            opened.tend_in_background(opened.settings(store.read_record(SETTINGS_RECORD)))
             return opened
         except BaseException:
             if store is not self.store:
@@ -183,7 +186,7 @@ class SessionOptions:
             record = await store.record(SETTINGS_RECORD)
             opened = await asyncio.to_thread(self._furnished, store, record)
             if not self.reembedding:
-                await run_steps_async(check_model(), opened.world)
+                await run_steps_async(check_model(), opened.context)
             await asyncio.to_thread(opened.tend_in_background, opened.settings(record))
             return opened
         except BaseException:
@@ -196,7 +199,7 @@ class SessionOptions:
             _log.warning("%s: %s", name, effect)
         embedder = choose_embedder(self.embedder, settings)
         reader, journal = choose_reader(settings[READING_READER]), Journal(companion_path(store, ".snapshots"))
-        world = RunContext(
+        context = RunContext(
             store,
             embedder,
             _require_time_zone(self.clock or _utc_now),
@@ -205,10 +208,10 @@ class SessionOptions:
             journal=journal,
             session=self._session(),
         )
-        world = replace(world, receipts=ReceiptFolder(companion_path(store, ".receipts")))
-        if not world.receipts.is_empty:
-            world.receipts.sweep(world.clock())
-        return MemorySession(world, self.settings)
+        context = replace(context, receipts=ReceiptFolder(companion_path(store, ".receipts")))
+        if not context.receipts.is_empty:
+            context.receipts.sweep(context.clock())
+        return MemorySession(context, self.settings)
 
     def _session(self) -> str | None:
         return validation.parse_name(self.session, "session", InvalidInput)
@@ -240,7 +243,7 @@ def _normalise_location(place: Any) -> Any:
         return default_store()
     if isinstance(place, str) or hasattr(place, "__fspath__"):
         return str(place)
-    if not hasattr(place, "record"):
+    if not hasattr(place, "read_record"):
         raise StoreNotOpened(f"{type(place).__name__} is no store.", way_out="Give the path of a file, or a URL.")
     return place
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -246,111 +246,169 @@ class LinkExpansion:
     degree: NDArray[np.int64]
 
 
+class MethodCall(Protocol):
+    """A method of a store with its arguments."""
+
+    @property
+    def method(self) -> str: ...
+
+    @property
+    def arguments(self) -> tuple[Any, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CallFailure:
+    """The answer of a call that failed beside others that did not."""
+
+    error: Exception
+
+
+def call_method(store: Store, call: MethodCall) -> Any:
+    """The answer of a store to a call, or its failure. A stale record is no failure of the call."""
+    try:
+        return getattr(store, call.method)(*call.arguments)
+    except StaleRecord:
+        raise
+    except Exception as error:  # noqa: BLE001 - handed to the verb, which says which part failed
+        return CallFailure(error)
+
+
+async def call_method_async(store: Store, call: MethodCall) -> Any:
+    """The same for a store whose answers are awaited."""
+    try:
+        return await getattr(store, call.method)(*call.arguments)
+    except StaleRecord:
+        raise
+    except Exception as error:  # noqa: BLE001 - handed to the verb, which says which part failed
+        return CallFailure(error)
+
+
 class Store(SupportsCuration, SupportsLearning, Protocol):
-    """Where facts live. Every method sees all that was written before it was called, by whomever."""
+    """Where facts are kept. Every method sees all that was written before it was called, by any process.
+
+    The methods of a store that `is_async` return awaitables.
+    """
+
+    is_async: bool
 
     def write(self, change: Change, expects: Mapping[str, int]) -> WriteResult:
         """Write all of a change or nothing. Raises Conflict when a record has another version than expected (0: none)."""
 
-    def taken(self, ids: Sequence[str]) -> RemovedCascade:
+    def collect_cascade(self, ids: Sequence[str]) -> RemovedCascade:
         """All that would go with these facts; unknown ids have nothing."""
 
-    def history(self, id: str) -> list[FactVersion]:
+    def read_history(self, id: str) -> list[FactVersion]:
         """What a fact said before it was changed, the oldest first."""
 
-    def recognise(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
+    def find_ids_by_hash(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
         """The ids of the facts that have these content hashes."""
 
-    def read(self, ids: Sequence[str]) -> list[Fact | None]:
+    def read_facts(self, ids: Sequence[str]) -> list[Fact | None]:
         """Facts by id, in the order asked for."""
 
-    def scan(self, where: FactFilter, limit: int, before: str | None) -> list[Fact]:
+    def list_facts(self, where: FactFilter, limit: int, before: str | None) -> list[Fact]:
         """A page of the facts that pass the filter, newest first, starting below an id."""
 
-    def nearest(self, vector: Vectors, k: int, where: FactFilter, candidates: int) -> Sequence[str]:
+    def search_vectors(self, vector: Vectors, k: int, where: FactFilter, candidates: int) -> Sequence[str]:
         """The ids of the facts closest to a vector by centred cosine, best first; an index may look at only so many candidates."""
 
-    def alike(self, vector: Vectors, k: int, where: FactFilter, candidates: int, least: float) -> list[NearbyFact]:
+    def search_similar(
+        self, vector: Vectors, k: int, where: FactFilter, candidates: int, least: float
+    ) -> list[NearbyFact]:
         """The same facts with what linking looks at, but for those whose cosine is less than `least`."""
 
-    def matching(self, cue: KeywordQuery, k: int, where: FactFilter) -> Sequence[str]:
+    def search_words(self, cue: KeywordQuery, k: int, where: FactFilter) -> Sequence[str]:
         """The ids of the facts that score highest by BM25, best first; a fact that holds none of the words is not among them."""
 
-    def timely(self, spans: Sequence[tuple[datetime, datetime]], k: int, where: FactFilter) -> Sequence[str]:
+    def search_times(self, spans: Sequence[tuple[datetime, datetime]], k: int, where: FactFilter) -> Sequence[str]:
         """The ids of the facts closest in time to one of these spans, those inside one first; of equals by content."""
 
-    def admitted(self, ids: Sequence[str], where: FactFilter) -> Sequence[str]:
+    def filter_visible(self, ids: Sequence[str], where: FactFilter) -> Sequence[str]:
         """Those of these ids whose facts pass the filter, in their order."""
 
-    def weigh(self, ids: Sequence[str], words: Sequence[str], reach: int, near: int) -> FactFeatures:
+    def fetch_features(self, ids: Sequence[str], words: Sequence[str], reach: int, near: int) -> FactFeatures:
         """What scoring needs to know of these facts, of `reach` turns before and after, `near` of them with vectors; unknown ids
         are left out."""
 
-    def places(self, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.int64]:
+    def locate_words(self, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.int64]:
         """In which sentences of these facts the words stand, a bit a sentence: a row a fact, a column a word. What nobody cut into
         sentences stands in every one."""
 
-    def voices(self, scopes: Sequence[str], words: Sequence[str]) -> frozenset[str]:
+    def match_speakers(self, scopes: Sequence[str], words: Sequence[str]) -> frozenset[str]:
         """The speakers whose names hold one of these words, in small letters."""
 
-    def tags(self, scopes: Sequence[str], names: Sequence[str]) -> frozenset[str]:
+    def match_tags(self, scopes: Sequence[str], names: Sequence[str]) -> frozenset[str]:
         """Those of these names that are tags of facts in these scopes."""
 
-    def known(self, names: Sequence[str], where: FactFilter, most: int) -> list[KnownName]:
+    def look_up_names(self, names: Sequence[str], where: FactFilter, most: int) -> list[KnownName]:
         """Those of these names that a fact holds, with at most so many that are about each, the strongest first."""
 
-    def speaking(self, scope: str, names: Mapping[str, Sequence[str]], most: int, anew: bool) -> dict[str, list[str]]:
+    def find_unlinked_mentions(
+        self, scope: str, names: Mapping[str, Sequence[str]], most: int, anew: bool
+    ) -> dict[str, list[str]]:
         """Facts of a scope that hold all these words of a name and do not mention it, by name; none where they are more than `most`,
         nor, unless looked for `anew`, of a name that a fact is about already."""
 
-    def paths(self, ids: Sequence[str], where: FactFilter, common: int, most: int) -> NameLinkTable:
+    def fetch_name_links(self, ids: Sequence[str], where: FactFilter, common: int, most: int) -> NameLinkTable:
         """The names that these facts hold, and the facts about each, at most so many; of a name that no more than `common` hold also
         those that merely mention it."""
 
-    def statistics(self, scopes: Sequence[str], words: Sequence[str]) -> WordStatistics:
+    def read_word_statistics(self, scopes: Sequence[str], words: Sequence[str]) -> WordStatistics:
         """How common these words are, as last counted."""
 
-    def record(self, name: str) -> StoreRecord | None:
+    def read_record(self, name: str) -> StoreRecord | None:
         """A named record."""
 
-    def unembedded(self, model: bytes, limit: int) -> list[Fact]:
+    def list_unembedded(self, model: bytes, limit: int) -> list[Fact]:
         """Facts without a vector of this model, current or moving in, oldest first."""
 
-    def edges(self, wanted: EdgeFilter, limit: int) -> list[Edge]:
+    def list_edges(self, wanted: EdgeFilter, limit: int) -> list[Edge]:
         """Stored edges, the strongest first; of equals by source, target and kind."""
 
-    def links(self, id: str, limit: int) -> list[Link]:
+    def list_links(self, id: str, limit: int) -> list[Link]:
         """All that a fact is linked with, by stored edges and through names, the strongest first."""
 
-    def waiting(self, scopes: Sequence[str] | None, limit: int) -> list[Fact]:
+    def list_inbox(self, scopes: Sequence[str] | None, limit: int) -> list[Fact]:
         """Facts in the inbox, the oldest first."""
 
-    def kin(self, ids: Sequence[str], k: int, sharing: int) -> NeighbourCandidates:
+    def find_neighbours(self, ids: Sequence[str], k: int, sharing: int) -> NeighbourCandidates:
         """For these facts the k nearest of their scope, and up to `sharing` more that share a rare tag."""
 
-    def profiles(self, ids: Sequence[str]) -> list[FactProfile]:
+    def fetch_profiles(self, ids: Sequence[str]) -> list[FactProfile]:
         """What the edge score looks at in these facts; unknown ids are left out."""
 
-    def expand(self, ids: Sequence[str], conducting: ExpansionOptions) -> LinkExpansion:
+    def expand_links(self, ids: Sequence[str], conducting: ExpansionOptions) -> LinkExpansion:
         """The links that leave these facts, the strongest first; of equals by kind, then by content. Unknown ids have none."""
 
-    def network(self, scope: str) -> ScopeGraph:
+    def fetch_scope_graph(self, scope: str) -> ScopeGraph:
         """The graph of a scope, for ranking and grouping."""
 
-    def importance(self, ids: Sequence[str]) -> dict[str, FactImportance]:
+    def fetch_importance(self, ids: Sequence[str]) -> dict[str, FactImportance]:
         """PageRank and community of these facts, where they were computed."""
 
-    def descriptions(self, id: str) -> list[str]:
+    def read_descriptions(self, id: str) -> list[str]:
         """How a fact was described over time, the description that holds last."""
 
-    def active_hours(self) -> float:
+    def read_active_hours(self) -> float:
         """The active-hours clock as of the last use."""
 
-    def size(self) -> StoreSize:
+    def read_size(self) -> StoreSize:
         """Counts and bytes."""
 
-    def together(self, questions: Sequence[Callable[[], Any]]) -> list[Any]:
-        """Answer several questions as of one moment."""
+    def read_record_optimistically(self, name: str) -> StoreRecord | None:
+        """A named record, possibly as it was last seen: a later answer of this call confirms it, or raises StaleRecord."""
+
+    def confirm_records(self) -> None:
+        """Raise StaleRecord unless the records read optimistically are current."""
+
+    def for_call(self) -> Store:
+        """The store as one verb call uses it. It may keep what it prefetches until the call ends."""
+
+    def together(self, calls: Sequence[MethodCall]) -> list[Any]:
+        """Answer several calls as of one moment. A failing call answers `CallFailure`."""
+
+    def compact(self) -> None:
+        """Rewrite the files of the store, so that they hold no remains of removed rows."""
 
     def backup(self, path: str) -> None:
         """Copy the live store to a new file."""

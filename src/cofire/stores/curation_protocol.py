@@ -106,26 +106,26 @@ class GraphHealth:
 class SupportsCuration(Protocol):
     """What a store answers to curation."""
 
-    def fading(self, fade: DecayRule, now: datetime, examples: int) -> DecaySummary:
+    def preview_decay(self, fade: DecayRule, now: datetime, examples: int) -> DecaySummary:
         """What the writing of this fade would do now."""
 
-    def weak(self, threshold: float, examples: int) -> DecaySummary:
+    def preview_pruning(self, threshold: float, examples: int) -> DecaySummary:
         """The similarity edges below a weight that pruning would end."""
 
-    def usage(self) -> list[FactUsage]:
+    def list_usage(self) -> list[FactUsage]:
         """How the facts that are in recall were used."""
 
-    def active_days(self) -> list[int]:
+    def list_active_days(self) -> list[int]:
         """The days since 1970 on which the memory was in use, in order."""
 
-    def health(self) -> GraphHealth:
+    def check_graph(self) -> GraphHealth:
         """What is not as it should be."""
 
-    def changed_facts(self, since: datetime | None) -> list[str]:
+    def list_changed_ids(self, since: datetime | None) -> list[str]:
         """The ids of the facts in recall that were stored, observed again or updated since a moment, in order; all of them for None."""
 
-    def reviews(self, open_only: bool) -> list[ContradictionReview]:
+    def list_reviews(self, open_only: bool) -> list[ContradictionReview]:
         """What was proposed for review, the oldest facts first."""
 
-    def archived_because(self, ids: Sequence[str]) -> Mapping[str, str]:
+    def read_archive_reasons(self, ids: Sequence[str]) -> Mapping[str, str]:
         """Why these facts were archived, where it is known."""

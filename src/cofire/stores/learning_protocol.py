@@ -107,17 +107,17 @@ class CommunityMembers:
 class SupportsLearning(Protocol):
     """What a store keeps of its use."""
 
-    def log(self, shown: LoggedRecall, keeping: RecallLogOptions) -> None:
+    def log_recall(self, shown: LoggedRecall, keeping: RecallLogOptions) -> None:
         """Note what a recall showed, at once or later. It changes nothing but statistics, and where nothing may be written it is off."""
 
-    def shown(self, id: str) -> LoggedRecall | None:
+    def read_recall(self, id: str) -> LoggedRecall | None:
         """What a recall showed, by the id of the recall, without what was forgotten since."""
 
-    def uses(self, ids: Sequence[str]) -> dict[str, FeedbackCounts]:
+    def fetch_feedback_counts(self, ids: Sequence[str]) -> dict[str, FeedbackCounts]:
         """How often these facts helped and hurt, where somebody said so."""
 
-    def occasions(self, ids: Sequence[str], limit: int) -> list[JudgedRecall]:
+    def find_judged_recalls(self, ids: Sequence[str], limit: int) -> list[JudgedRecall]:
         """Judged recalls that had at least two of these facts at their first places, those with most of them and then the newest first."""
 
-    def groups(self, scopes: Sequence[str] | None, limit: int, most: int) -> list[CommunityMembers]:
+    def list_communities(self, scopes: Sequence[str] | None, limit: int, most: int) -> list[CommunityMembers]:
         """Communities, the largest first, each with at most so many of its facts, the most central first."""

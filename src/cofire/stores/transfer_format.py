@@ -92,16 +92,16 @@ class StoreMetadata:
 class TransferableStore(Store, Protocol):
     """A store that can be carried elsewhere, and be carried into."""
 
-    def carried(self, ids: Sequence[str]) -> TransferBatch:
+    def export_facts(self, ids: Sequence[str]) -> TransferBatch:
         """These facts with all that hangs on them; unknown ids have nothing."""
 
-    def take_in(self, carried: TransferBatch, now: datetime) -> None:
+    def import_facts(self, carried: TransferBatch, now: datetime) -> None:
         """Keep facts as they were elsewhere, in one transaction. What is there stays; what leads to a missing fact is left out."""
 
-    def household(self) -> StoreMetadata:
+    def read_metadata(self) -> StoreMetadata:
         """What belongs to the store as a whole."""
 
-    def furnish(self, household: StoreMetadata) -> None:
+    def write_metadata(self, household: StoreMetadata) -> None:
         """Take over times of use, judged recalls and counted words, in one transaction; records are written like all others."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, get_args
@@ -10,16 +10,8 @@ from typing import Literal, get_args
 from cofire.errors import InvalidInput, InvalidQuestion
 from cofire.model import Change, Edge, EdgeWrite, Fact, FactImportance, FactVersion, Link
 from cofire.recall.request import NamesInput
-from cofire.runtime.effects import ReadClock, Steps, WriteChange
-from cofire.runtime.history_effects import FetchFactHistory
-from cofire.runtime.store_effects import (
-    FetchArchiveReasons,
-    FetchDescriptions,
-    FetchEdges,
-    FetchFeedbackCounts,
-    FetchImportance,
-    FetchLinks,
-)
+from cofire.runtime.effects import ReadClock, Steps
+from cofire.runtime.store_proxy import store
 from cofire.settings.table import SESSION_IDLE_MINUTES, Settings
 from cofire.stores.base import EdgeFilter
 from cofire.stores.edge_kinds import SUPERSEDES, is_symmetric_kind
@@ -69,10 +61,10 @@ def connect(source: str, target: str, drawn: ConnectRequest, settings: Settings)
         yield from supersede(edge.target, edge.source, settings, drawn=EdgeWrite(edge, drawn.mode))
     else:
         now: datetime = yield ReadClock()
-        yield WriteChange(
+        yield from store.write(
             Change(now=now, edges=(EdgeWrite(edge, drawn.mode),), idle_minutes=settings[SESSION_IDLE_MINUTES])
         )
-    kept: list[Edge] = yield FetchEdges(EdgeFilter(kinds=frozenset([edge.kind]), ids=frozenset([source])), MAX_EDGES)
+    kept = yield from store.list_edges(EdgeFilter(kinds=frozenset([edge.kind]), ids=frozenset([source])), MAX_EDGES)
     return next(one for one in kept if (one.source, one.target) == (edge.source, edge.target))
 
 
@@ -99,14 +91,14 @@ def list_edges(
         ids=None if ids is None else frozenset(check_ids(ids)),
         origin=validation.parse_name(origin, "origin", InvalidQuestion),
     )
-    found: list[Edge] = yield FetchEdges(wanted, validation.check_count(limit, "limit", low=1, high=100_000_000))
+    found = yield from store.list_edges(wanted, validation.check_count(limit, "limit", low=1, high=100_000_000))
     return found
 
 
 def list_neighbours(id: str, limit: int) -> Steps[list[Link]]:
     """All that a fact is linked with, of every kind, with what each link goes through."""
     fact = yield from read_fact(id)
-    found: list[Link] = yield FetchLinks(fact.id, validation.check_count(limit, "limit", low=1, high=1_000_000))
+    found = yield from store.list_links(fact.id, validation.check_count(limit, "limit", low=1, high=1_000_000))
     return found
 
 
@@ -114,11 +106,11 @@ def read_portrait(id: str, limit: int) -> Steps[FactPortrait]:
     """A fact with its links, descriptions and importance, how it fared, what it said before, and why curation archived it."""
     (fact,) = yield from add_superseded_by([(yield from read_fact(id))])
     links = yield from list_neighbours(fact.id, limit)
-    descriptions: list[str] = yield FetchDescriptions(fact.id)
-    rated: dict[str, FactImportance] = yield FetchImportance([fact.id])
-    fared: dict[str, FeedbackCounts] = yield FetchFeedbackCounts([fact.id])
-    past: list[FactVersion] = yield FetchFactHistory(fact.id)
-    reasons: Mapping[str, str] = yield FetchArchiveReasons([fact.id])
+    descriptions = yield from store.read_descriptions(fact.id)
+    rated = yield from store.fetch_importance([fact.id])
+    fared = yield from store.fetch_feedback_counts([fact.id])
+    past = yield from store.read_history(fact.id)
+    reasons = yield from store.read_archive_reasons([fact.id])
     parts = (tuple(links), tuple(descriptions), rated.get(fact.id), fared.get(fact.id, FeedbackCounts()), tuple(past))
     return FactPortrait(fact, *parts, reasons.get(fact.id))
 

@@ -9,17 +9,9 @@ from datetime import datetime
 from cofire.algorithms.decay import RetentionScore, day_number, days_between, score_retention
 from cofire.embedders.base import EmbedderInfo
 from cofire.explain import format_count
-from cofire.model import Change, WriteResult
-from cofire.runtime.effects import Emit, FetchStoreSize, IdentifyEmbedder, ReadClock, Steps, WriteChange
-from cofire.runtime.store_effects import (
-    CheckGraphHealth,
-    FetchActiveDays,
-    FetchArchiveReasons,
-    FetchFactUsage,
-    FetchNetwork,
-    PreviewDecay,
-    PreviewPruning,
-)
+from cofire.model import Change
+from cofire.runtime.effects import Emit, IdentifyEmbedder, ReadClock, Steps
+from cofire.runtime.store_proxy import store
 from cofire.settings.table import (
     BUDGET_BYTES,
     BUDGET_FACTS,
@@ -36,8 +28,7 @@ from cofire.settings.table import (
     RETENTION_KEEP,
     Settings,
 )
-from cofire.stores.base import ScopeGraph, StoreSize
-from cofire.stores.curation_protocol import CurationChange, DecayedEdge, DecayRule, DecaySummary, FactUsage, GraphHealth
+from cofire.stores.curation_protocol import CurationChange, DecayedEdge, DecayRule, DecaySummary, FactUsage
 from cofire.verbs.dream import rank_scope
 from cofire.verbs.embedding_model import read_stored_model
 from cofire.verbs.listing import read_fact
@@ -156,7 +147,7 @@ def curate(dry_run: bool, settings: Settings) -> Steps[CurateResult]:
 def why_archived(id: str) -> Steps[str | None]:
     """Why a fact was archived; None where it is not, or where somebody archived it by hand."""
     yield from read_fact(id)
-    reasons: Mapping[str, str] = yield FetchArchiveReasons([id])
+    reasons = yield from store.read_archive_reasons([id])
     return reasons.get(id)
 
 
@@ -185,32 +176,30 @@ def _lower_confidence(done: CurateResult, settings: Settings) -> Steps[CurateRes
 def _apply_decay(fade: DecayRule, dry_run: bool) -> Steps[DecaySummary]:
     now: datetime = yield ReadClock()
     if dry_run:
-        seen: DecaySummary = yield PreviewDecay(fade, now, MAX_EXAMPLES)
+        seen = yield from store.preview_decay(fade, now, MAX_EXAMPLES)
         return seen
-    written: WriteResult = yield WriteChange(Change(now=now, curation=CurationChange(fades=(fade,))))
+    written = yield from store.write(Change(now=now, curation=CurationChange(fades=(fade,))))
     return DecaySummary(written.edges.changed, written.edges.ended, ())
 
 
 def _prune_edges(done: CurateResult, settings: Settings) -> Steps[CurateResult]:
     if done.dry_run:
-        seen: DecaySummary = yield PreviewPruning(settings[EDGE_PRUNE_THRESHOLD], MAX_EXAMPLES)
+        seen = yield from store.preview_pruning(settings[EDGE_PRUNE_THRESHOLD], MAX_EXAMPLES)
         return replace(done, pruned=seen.ended, examples=done.examples + seen.examples)
     now: datetime = yield ReadClock()
-    written: WriteResult = yield WriteChange(
-        Change(now=now, curation=CurationChange(prune=settings[EDGE_PRUNE_THRESHOLD]))
-    )
+    written = yield from store.write(Change(now=now, curation=CurationChange(prune=settings[EDGE_PRUNE_THRESHOLD])))
     return replace(done, pruned=written.edges.ended)
 
 
 def _archive_facts(done: CurateResult, settings: Settings) -> Steps[CurateResult]:
     if not any(settings[limit] for limit in (RETENTION_DAYS, BUDGET_FACTS, BUDGET_BYTES)):
         return done
-    usage: list[FactUsage] = yield FetchFactUsage()
-    days: list[int] = yield FetchActiveDays()
+    usage = yield from store.list_usage()
+    days = yield from store.list_active_days()
     now: datetime = yield ReadClock()
     leaving = select_to_archive(usage, days, now, settings)
     if leaving and not done.dry_run:
-        yield WriteChange(
+        yield from store.write(
             Change(now=now, archive=dict.fromkeys(leaving, True), curation=CurationChange(because=leaving))
         )
     return replace(done, archived=leaving)
@@ -220,10 +209,10 @@ def _rank_scopes(done: CurateResult, settings: Settings) -> Steps[CurateResult]:
     """PageRank and communities, whether the graph has grown or not (ruling 37)."""
     if done.dry_run:
         return done
-    size: StoreSize = yield FetchStoreSize()
+    size = yield from store.read_size()
     total = 0
     for scope in size.scopes:
-        network: ScopeGraph = yield FetchNetwork(scope)
+        network = yield from store.fetch_scope_graph(scope)
         count, _ = yield from rank_scope(scope, network, (), settings)
         total += count
     return replace(done, communities=total)
@@ -235,14 +224,14 @@ def _propose_reviews(done: CurateResult, settings: Settings) -> Steps[CurateResu
 
 
 def _check_health(done: CurateResult, _: Settings) -> Steps[CurateResult]:
-    health: GraphHealth = yield CheckGraphHealth()
+    health = yield from store.check_graph()
     drift = yield from _describe_drift()
     return replace(done, orphans=health.orphans, dangling=health.dangling, drift=drift)
 
 
 def _describe_drift() -> Steps[str]:
     """What is wrong with the vectors, in words; empty where nothing is."""
-    size: StoreSize = yield FetchStoreSize()
+    size = yield from store.read_size()
     resident: EmbedderInfo | None = yield IdentifyEmbedder()
     stored = yield from read_stored_model()
     if stored is not None and resident is not None and stored.model != resident.model:

@@ -26,35 +26,13 @@ from cofire.model import (
     FactFilter,
     FactImportance,
     StoreRecord,
-    WriteResult,
 )
 from cofire.recall.query import weigh_words
 from cofire.recall.request import NamesInput
-from cofire.runtime.effects import (
-    AnalyseFacts,
-    Emit,
-    FetchFacts,
-    FetchFeatures,
-    FetchRecord,
-    FetchStoreSize,
-    FetchWordStatistics,
-    ReadClock,
-    ScanFacts,
-    SearchWords,
-    Steps,
-    WriteChange,
-    retry_on_conflict,
-    run_in_snapshot,
-)
+from cofire.runtime.effects import AnalyseFacts, Emit, ReadClock, Steps
 from cofire.runtime.gc_threshold import relaxed_gc
-from cofire.runtime.store_effects import (
-    FetchActiveHours,
-    FetchEdges,
-    FetchInbox,
-    FetchNetwork,
-    FetchProfiles,
-    FindNeighbourCandidates,
-)
+from cofire.runtime.retries import retry_on_conflict
+from cofire.runtime.store_proxy import store
 from cofire.settings.table import (
     AUTO_LINK_ENABLED,
     AUTO_LINK_MOST,
@@ -73,12 +51,9 @@ from cofire.settings.table import (
 )
 from cofire.stores.base import (
     EdgeFilter,
-    FactFeatures,
     FactProfile,
     NeighbourCandidates,
     ScopeGraph,
-    StoreSize,
-    WordStatistics,
 )
 from cofire.stores.edge_batch import EdgeBatch, EdgeColumns
 from cofire.stores.edge_kinds import EDGE_KINDS
@@ -139,7 +114,7 @@ def _find_implied_cause(fact: Fact, now: datetime) -> Steps[Edge | None]:
     if cue is None or fact.session is None or not fact.position:
         return None
     where = FactFilter(now, (fact.scope,), sessions=frozenset([fact.session]), archived=True, whenever=True)
-    turns: list[Fact] = yield ScanFacts(where, MAX_CAUSE_CANDIDATES, fact.id)
+    turns = yield from store.list_facts(where, MAX_CAUSE_CANDIDATES, fact.id)
     before = next((turn.id for turn in turns if turn.position == fact.position - 1), None)
     return (
         Edge(before, fact.id, "causes", 1.0, IMPLIED_CAUSE_CONFIDENCE, (), f"cue: {cue.group(1).lower()}")
@@ -151,13 +126,13 @@ def _find_implied_cause(fact: Fact, now: datetime) -> Steps[Edge | None]:
 def _find_best_match(fact: Fact, said: str, now: datetime, settings: Settings) -> Steps[tuple[str | None, float]]:
     """The other fact that holds most of the words of the cause, if it holds at least half of their weight."""
     once = dict.fromkeys(extract_words(said), 1)
-    statistics: WordStatistics = yield FetchWordStatistics((fact.scope,), tuple(once))
+    statistics = yield from store.read_word_statistics((fact.scope,), tuple(once))
     cue = weigh_words(once, statistics, settings, hint_weight=0.0)
-    ids: list[str] = yield SearchWords(cue, MAX_CAUSE_CANDIDATES + 1, FactFilter(now, (fact.scope,)))
+    ids = yield from store.search_words(cue, MAX_CAUSE_CANDIDATES + 1, FactFilter(now, (fact.scope,)))
     others = [id for id in ids if id != fact.id]
     if not others:
         return None, 0.0
-    evidence: FactFeatures = yield FetchFeatures(others, cue.words)
+    evidence = yield from store.fetch_features(others, cue.words)
     held = (evidence.counts > 0) @ np.array(cue.weights) / (sum(cue.weights) or 1.0)
     best = int(np.argmax(held))
     return (evidence.ids[best], float(held[best])) if held[best] >= MIN_CAUSE_SHARE else (None, 0.0)
@@ -205,7 +180,7 @@ def dream(scope: NamesInput, settings: Settings) -> Steps[DreamResult]:
 
 
 def _run_dream(scopes: tuple[str, ...] | None, settings: Settings) -> Steps[DreamResult]:
-    size: StoreSize = yield FetchStoreSize()
+    size = yield from store.read_size()
     done, near = DreamResult(), dict[str, list[NeighbourCandidates]]()
     while True:
         batch, edges, kin = yield from retry_on_conflict(lambda: _dream_batch(scopes, settings), tries=BATCH_TRIES)
@@ -216,7 +191,7 @@ def _run_dream(scopes: tuple[str, ...] | None, settings: Settings) -> Steps[Drea
             near.setdefault(name, []).append(kin)
         yield Emit(Progress("dream", done.facts, max(done.facts, size.waiting)))
     grouped, laid = yield from _rate_scopes(scopes, near, settings)
-    left: StoreSize = yield FetchStoreSize()
+    left = yield from store.read_size()
     return replace(done, new=done.new + laid, communities=grouped, waiting=left.waiting)
 
 
@@ -225,10 +200,10 @@ def _dream_batch(
 ) -> Steps[tuple[list[Fact], EdgeCounts, NeighbourCandidates]]:
     """One batch: one reading, one computation, one transaction that marks it as dreamed."""
     now: datetime = yield ReadClock()
-    record: StoreRecord | None = yield FetchRecord(DREAM_RECORD)
-    batch: list[Fact] = yield FetchInbox(scopes, settings[DREAM_BATCH])
+    record = yield from store.read_record(DREAM_RECORD)
+    batch = yield from store.list_inbox(scopes, settings[DREAM_BATCH])
     ids = [fact.id for fact in batch]
-    kin: NeighbourCandidates = yield FindNeighbourCandidates(
+    kin = yield from store.find_neighbours(
         ids if settings[MULTI_GRAPH_ENABLED] else [], settings[DREAM_NEIGHBOURS], settings[DREAM_SHARING]
     )
     if not batch:
@@ -248,7 +223,7 @@ def _dream_batch(
         records=(StoreRecord(DREAM_RECORD, json.dumps({"at": now.isoformat()}).encode("ascii")),),
         idle_minutes=settings[SESSION_IDLE_MINUTES],
     )
-    written: WriteResult = yield WriteChange(change, expects={DREAM_RECORD: record.version if record else 0})
+    written = yield from store.write(change, expects={DREAM_RECORD: record.version if record else 0})
     return batch, written.edges, kin
 
 
@@ -270,14 +245,14 @@ def _select_similarity_edges(
 def _read_capped_edges(ids: frozenset[str]) -> Steps[list[Edge]]:
     """The edges at these facts that count for the cap: those of its kinds, and those that people made."""
     wanted = [EdgeFilter(kinds=CAPPED_KINDS, ids=ids), EdgeFilter(ids=ids, origin="user")]
-    found: list[list[Edge]] = yield from run_in_snapshot([FetchEdges(one, MAX_EDGES) for one in wanted])
+    found = yield from store.together(*[store.list_edges(one, MAX_EDGES) for one in wanted])
     return list({(edge.source, edge.target, edge.kind): edge for part in found for edge in part}.values())
 
 
 def _read_profiles(ids: Sequence[str], batch: Sequence[Fact]) -> Steps[dict[str, FactProfile]]:
     """One query for all tags. What is learned in this batch is learned now, by the clock of active hours."""
-    found: list[FactProfile] = yield FetchProfiles(ids)
-    hours: float = yield FetchActiveHours()
+    found = yield from store.fetch_profiles(ids)
+    hours = yield from store.read_active_hours()
     fresh = {fact.id for fact in batch}
     return {one.id: replace(one, hours=hours) if one.id in fresh else one for one in found}
 
@@ -291,7 +266,7 @@ def _find_deferred_links(
         return (), ()
     fresh = {fact.id: fact for fact in batch}
     pairs = select_deferred_links(kin, compute_link_threshold(model, settings), settings[AUTO_LINK_MOST]).of_new(fresh)
-    facts: list[Fact | None] = yield FetchFacts([id for id in pairs.older() if id not in fresh])
+    facts = yield from store.read_facts([id for id in pairs.older() if id not in fresh])
     known = fresh | {fact.id: fact for fact in facts if fact is not None}
     pairs = pairs.of_old(known)
     edges = make_deferred_edges(pairs, {id: fact.tags for id, fact in known.items() if fact.tags})
@@ -307,11 +282,11 @@ def _rate_scopes(
 ) -> Steps[tuple[int, int]]:
     """Rank and group the scopes whose graph has grown since that was last done. Returns how many communities there are, and how
     many bridges are new."""
-    size: StoreSize = yield FetchStoreSize()
+    size = yield from store.read_size()
     total = laid = 0
     for scope in (name for name in size.scopes if scopes is None or name in scopes):
-        network: ScopeGraph = yield FetchNetwork(scope)
-        record: StoreRecord | None = yield FetchRecord(_make_rating_key(scope))
+        network = yield from store.fetch_scope_graph(scope)
+        record = yield from store.read_record(_make_rating_key(scope))
         before = json.loads(record.value) if record else {"edges": 0, "communities": 0}
         if record is not None and len(network.source) <= before["edges"] * (1 + settings[DREAM_GROWTH]):
             total += before["communities"]
@@ -327,7 +302,7 @@ def _rate_scopes(
 def _recount_words(scope: str, settings: Settings) -> Steps[None]:
     """To the last fact, so that it does not matter which was told last."""
     now: datetime = yield ReadClock()
-    yield WriteChange(Change(now=now, recount=(scope,), sample=settings[STATISTICS_SAMPLE]))
+    yield from store.write(Change(now=now, recount=(scope,), sample=settings[STATISTICS_SAMPLE]))
 
 
 def rank_scope(
@@ -346,7 +321,7 @@ def rank_scope(
     laid = make_bridge_edges(network, near, groups, settings)
     # A bridge conducts both ways. It is no growth that would ask for ranking anew.
     noted = json.dumps({"edges": len(network.source) + 2 * len(laid), "communities": count}).encode("ascii")
-    written: WriteResult = yield WriteChange(
+    written = yield from store.write(
         Change(now=now, importance=rated, edges=laid, records=(StoreRecord(_make_rating_key(scope), noted),))
     )
     return count, written.edges.new

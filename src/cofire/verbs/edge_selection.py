@@ -22,7 +22,8 @@ from cofire.algorithms.array_ops import (
 from cofire.algorithms.degree_cap import CandidateEdges, DegreeCapResult, UndirectedEdge, apply_degree_cap
 from cofire.embedders.base import StoredModel, Vectors
 from cofire.model import Edge, EdgeWrite, Fact, FactDescription, FactFilter
-from cofire.runtime.effects import SearchSimilarFacts, Steps, run_in_snapshot
+from cofire.runtime.effects import Steps
+from cofire.runtime.store_proxy import store
 from cofire.settings.table import (
     AUTO_LINK_BATCH,
     AUTO_LINK_ENABLED,
@@ -164,10 +165,10 @@ def _find_near(
     """For each new fact those that it may be linked with: the few most like it of those stored, and all others that are new."""
     wheres, most = [FactFilter(now, (fact.scope,)) for fact, _ in new], settings[AUTO_LINK_MOST]
     asks = [
-        SearchSimilarFacts(row, most, where, AUTO_LINK_CANDIDATES, least - COSINE_SLACK)
+        store.search_similar(row, most, where, AUTO_LINK_CANDIDATES, least - COSINE_SLACK)
         for (_, row), where in zip(new, wheres, strict=True)
     ]
-    stored: list[list[NearbyFact]] = yield from run_in_snapshot(asks)
+    stored = yield from store.together(*asks)
     return [
         [*old, *_list_new_near(fact, new, where)] for (fact, _), where, old in zip(new, wheres, stored, strict=True)
     ]

@@ -11,7 +11,8 @@ from cofire.embedders import calibration
 from cofire.embedders.base import EmbedderInfo, Model, StoredModel, Vectors
 from cofire.errors import Conflict, OtherModel
 from cofire.model import Change, StoreRecord
-from cofire.runtime.effects import EmbedTexts, FetchRecord, IdentifyEmbedder, ReadClock, Steps, WriteChange
+from cofire.runtime.effects import EmbedTexts, IdentifyEmbedder, ReadClock, Steps
+from cofire.runtime.store_proxy import store
 from cofire.stores.base import MODEL_RECORD
 
 
@@ -50,7 +51,7 @@ def read_stored_model() -> Steps[StoredModel | None]:
 
 
 def _read_versioned_model() -> Steps[VersionedModel | None]:
-    record: StoreRecord | None = yield FetchRecord(MODEL_RECORD)
+    record = yield from store.read_record(MODEL_RECORD)
     return VersionedModel(StoredModel.decode(record.value), record.version) if record else None
 
 
@@ -74,7 +75,7 @@ def refuse_other_model(stored: Model, resident: Model) -> None:
 def _store_model(made: StoredModel) -> Steps[VersionedModel]:
     now = yield ReadClock()
     try:
-        yield WriteChange(
+        yield from store.write(
             Change(now=now, records=(StoreRecord(MODEL_RECORD, made.encode()),)), expects={MODEL_RECORD: 0}
         )
     except Conflict:

@@ -12,16 +12,9 @@ from datetime import datetime
 from functools import lru_cache, partial
 
 from cofire.model import Change, Fact, FactWrite, NameMention, StoreRecord, SubjectName
-from cofire.runtime.effects import (
-    AnalyseFacts,
-    FetchFacts,
-    FetchRecord,
-    ReadClock,
-    Steps,
-    WriteChange,
-    retry_on_conflict,
-)
-from cofire.runtime.store_effects import FindUnlinkedMentions
+from cofire.runtime.effects import AnalyseFacts, ReadClock, Steps
+from cofire.runtime.retries import retry_on_conflict
+from cofire.runtime.store_proxy import store
 from cofire.settings.table import MULTI_GRAPH_ENABLED, MULTI_GRAPH_ENTITY, READING_TAGS, Settings
 from cofire.text.base import FAILURES_RECORD, FactReading, ReadingFailures, run_reading_rule
 from cofire.text.name_candidates import SpokenNames, find_known_names, search_words_of_name, split_names
@@ -58,12 +51,12 @@ def _make_new_fact_or_bare(
 def _count_failures(failed: Mapping[str, Sequence[str]]) -> Steps[None]:
     """Add facts whose reading failed to the count that the store keeps."""
     now: datetime = yield ReadClock()
-    record: StoreRecord | None = yield FetchRecord(FAILURES_RECORD)
+    record = yield from store.read_record(FAILURES_RECORD)
     failures = ReadingFailures.decode(record.value if record else None)
     for id, rules in failed.items():
         failures = failures.with_fact(id, rules)
     expected = {FAILURES_RECORD: record.version if record else 0}
-    yield WriteChange(Change(now=now, records=(StoreRecord(FAILURES_RECORD, failures.encode()),)), expected)
+    yield from store.write(Change(now=now, records=(StoreRecord(FAILURES_RECORD, failures.encode()),)), expected)
 
 
 def make_new_fact(fact: Fact, reading: FactReading, vector: bytes | None, settings: Settings) -> FactWrite:
@@ -158,9 +151,9 @@ def _find_mentions(
     found: MentionsByFact = {}
     for scope, names in _group_by_scope(subjects).items():
         wanted = {name: held for name in names if (held := search_words_of_name(name))}
-        holding: Mapping[str, Sequence[str]] = yield FindUnlinkedMentions(scope, wanted, most, anew)
+        holding = yield from store.find_unlinked_mentions(scope, wanted, most, anew)
         asked = _group_by_fact(holding)
-        read: list[Fact | None] = (yield FetchFacts(list(asked))) if asked else []
+        read: list[Fact | None] = (yield from store.read_facts(list(asked))) if asked else []
         facts = [fact for fact in read if fact is not None]
         for fact in facts:
             split_names = {name: names[name] for name in asked[fact.id]}

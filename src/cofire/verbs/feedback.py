@@ -8,11 +8,11 @@ from datetime import datetime
 
 from cofire.algorithms import reinforcement
 from cofire.errors import InvalidInput, NotFound
-from cofire.model import Change, Fact, WriteResult
+from cofire.model import Change, Fact
 from cofire.recall.recall_log import collect_used_edges
 from cofire.results import Recollection
-from cofire.runtime.effects import FetchFacts, MintIds, ReadClock, Steps, WriteChange
-from cofire.runtime.store_effects import FetchFeedbackCounts, FetchLoggedRecall
+from cofire.runtime.effects import MintIds, ReadClock, Steps
+from cofire.runtime.store_proxy import store
 from cofire.settings.table import SESSION_IDLE_MINUTES, Settings
 from cofire.stores.learning_protocol import (
     HEBBIAN_KIND,
@@ -53,14 +53,14 @@ def feedback(
     change = Change(
         now=now, lessons=tuple(lessons), uses=uses, occasions=(occasion,), idle_minutes=settings[SESSION_IDLE_MINUTES]
     )
-    written: WriteResult = yield WriteChange(change)
+    written = yield from store.write(change)
     return FeedbackResult(tuple(good), tuple(bad), written.edges.new, written.edges.changed)
 
 
 def read_use(id: str) -> Steps[FeedbackCounts]:
     """How often a fact helped and hurt."""
     fact = yield from read_fact(id)
-    found: dict[str, FeedbackCounts] = yield FetchFeedbackCounts([fact.id])
+    found = yield from store.fetch_feedback_counts([fact.id])
     return found.get(fact.id, FeedbackCounts())
 
 
@@ -105,7 +105,7 @@ def _find_shown(found: object, now: datetime) -> Steps[LoggedRecall]:
         return LoggedRecall(found.id, now, None, found.ids, collect_used_edges(found.hits))
     if not isinstance(found, str) or not found.isprintable():
         raise InvalidInput("Feedback is about a recall.", way_out="Give what recall returned, or its id.")
-    shown: LoggedRecall | None = yield FetchLoggedRecall(found)
+    shown = yield from store.read_recall(found)
     if shown is None:
         raise _make_unknown_recall_error(found)
     return shown
@@ -132,7 +132,7 @@ def _check_shown(shown: LoggedRecall, named: Sequence[Fact]) -> Steps[None]:
     strange = [fact.id for fact in named if fact.id not in shown.ids]
     if not strange:
         return
-    there: Sequence[Fact | None] = yield FetchFacts(shown.ids)
+    there = yield from store.read_facts(shown.ids)
     scopes = {fact.scope for fact in named}
     ids = [fact.id for fact in there if fact is not None and fact.scope in scopes]
     if shown.id and shown.ids and not ids:

@@ -16,22 +16,20 @@ from cofire.model import (
     KeptReceipt,
     RemovedCascade,
     SkippedRestore,
-    WriteResult,
 )
 from cofire.recall.request import FilterOptions, NamesInput, build_filter
-from cofire.runtime.effects import FetchFacts, MintIds, ReadClock, ScanFacts, Steps, WriteChange
-from cofire.runtime.history_effects import (
+from cofire.runtime.effects import MintIds, ReadClock, Steps
+from cofire.runtime.file_effects import (
     DeleteExpiredReceipts,
     DeleteJournalLines,
     DeleteReceipt,
-    FetchCascade,
     FindReceipt,
     ListOtherReceipts,
     MarkReceiptUndone,
     RemoveFactsFromReceipts,
-    RewriteStore,
     SaveReceipt,
 )
+from cofire.runtime.store_proxy import store
 from cofire.settings.table import FORGET_UNDO_DAYS, SNAPSHOTS_FOLDER, Settings
 from cofire.stores.receipt_rows import find_mended_facts, hand_over_rows
 from cofire.verbs import validation
@@ -68,7 +66,7 @@ def forget(
     """Remove facts with all that hangs on them. An unknown id is an error, and then nothing is removed."""
     now: datetime = yield ReadClock()
     doomed = yield from _select_facts(ids, filters, now)
-    goes: RemovedCascade = yield FetchCascade([fact.id for fact in doomed])
+    goes = yield from store.collect_cascade([fact.id for fact in doomed])
     if manner.dry_run or not doomed:
         return ForgetResult(tuple(doomed), manner.dry_run, goes.radius)
     yield DeleteExpiredReceipts(now)
@@ -79,7 +77,7 @@ def forget(
     gone = yield from _remove_facts(doomed, goes, receipt, now)
     yield DeleteJournalLines([fact.id for fact in doomed], settings[SNAPSHOTS_FOLDER])
     if manner.purge:
-        yield RewriteStore()
+        yield from store.compact()
     return ForgetResult(tuple(doomed), dry_run=False, radius=gone.radius, receipt=receipt)
 
 
@@ -104,7 +102,7 @@ def _remove_facts(
 ) -> Steps[RemovedCascade]:
     """Remove the facts. What others hung on them meanwhile goes too, and into the receipt."""
     try:
-        written: WriteResult = yield WriteChange(Change(now=now, removals=tuple(fact.id for fact in doomed)))
+        written = yield from store.write(Change(now=now, removals=tuple(fact.id for fact in doomed)))
     except CofireError:
         if receipt is not None:
             yield DeleteReceipt(receipt)
@@ -125,7 +123,7 @@ def _select_facts(ids: Iterable[str] | str | None, filters: FilterOptions, now: 
         )
     found: list[Fact] = []
     before: str | None = None
-    while page := (yield ScanFacts(chosen, PAGE_SIZE, before)):
+    while page := (yield from store.list_facts(chosen, PAGE_SIZE, before)):
         found += page
         before = page[-1].id
     return found
@@ -170,11 +168,11 @@ def undo(given: ReceiptInput, scope: NamesInput) -> Steps[UndoResult]:
             way_out="What it kept cannot be brought back; remember it anew.",
         )
     later = yield from _hand_over_rows(kept)
-    written: WriteResult = yield WriteChange(Change(now=now, put_back=kept.taken))
+    written = yield from store.write(Change(now=now, put_back=kept.taken))
     back = written.put_back
     if back.facts:
         yield MarkReceiptUndone(kept, now)
-    facts: list[Fact | None] = yield FetchFacts(back.facts)
+    facts = yield from store.read_facts(back.facts)
     skipped = tuple(one for one in back.skipped if one.what != "description" or one.id not in later)
     return UndoResult(tuple(fact for fact in facts if fact is not None), back.edges, skipped)
 

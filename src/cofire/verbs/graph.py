@@ -17,10 +17,9 @@ from cofire.ingest.markdown_text import markdown_to_text
 from cofire.model import Edge, Fact, FactFilter, FactImportance
 from cofire.recall.request import NamesInput
 from cofire.results import Picture, PictureCluster, PictureEdge, PictureNode
-from cofire.runtime.effects import FetchFacts, FetchStoreSize, ReadClock, ScanFacts, Steps
-from cofire.runtime.store_effects import ExpandLinks, FetchCommunities, FetchEdges, FetchImportance, FetchNetwork
-from cofire.stores.base import EdgeFilter, ExpansionOptions, LinkExpansion, ScopeGraph, StoreSize
-from cofire.stores.learning_protocol import CommunityMembers
+from cofire.runtime.effects import ReadClock, Steps
+from cofire.runtime.store_proxy import store
+from cofire.stores.base import EdgeFilter, ExpansionOptions, LinkExpansion, ScopeGraph
 from cofire.stores.metadata_filter import Condition, parse_conditions
 from cofire.text.base import run_reading_rule
 from cofire.text.categories import extract_key_phrases
@@ -50,8 +49,8 @@ def list_communities(scope: NamesInput, limit: int) -> Steps[list[CommunitySumma
     """The communities of some scopes, or of all, the largest first."""
     scopes = validation.parse_scopes(scope, InvalidQuestion)
     wanted = validation.check_count(limit, "limit", low=1, high=1_000_000)
-    groups: list[CommunityMembers] = yield FetchCommunities(scopes, wanted, FACTS_PER_COMMUNITY)
-    read: list[Fact | None] = yield FetchFacts([id for group in groups for id in group.ids])
+    groups = yield from store.list_communities(scopes, wanted, FACTS_PER_COMMUNITY)
+    read = yield from store.read_facts([id for group in groups for id in group.ids])
     facts = {fact.id: fact for fact in read if fact is not None}
     members = [[facts[id] for id in group.ids if id in facts] for group in groups]
     names = choose_group_names([[extract_phrases(fact) for fact in inside] for inside in members])
@@ -147,7 +146,7 @@ def draw_graph(ids: str | Iterable[str] | None, frame: GraphRequest) -> Steps[Pi
     validation.check_count(0 if frame.community is None else frame.community, "community", low=0, high=2**62)
     if ids is not None:
         return (yield from _draw_surroundings(check_ids(ids), frame))
-    size: StoreSize = yield FetchStoreSize()
+    size = yield from store.read_size()
     asked = frame.scopes
     scopes = {name: facts for name, facts in size.scopes.items() if asked is None or name in asked}
     if sum(scopes.values()) > frame.limit and frame.community is None and not frame.metadata:
@@ -160,11 +159,11 @@ def _draw_scopes(scopes: Sequence[str], frame: GraphRequest) -> Steps[Picture]:
     facts, kinds = (yield from _scan_facts(scopes, frame)), frame.kinds
     selected = frame.community is not None or bool(frame.metadata)
     inside = frozenset(fact.id for fact in facts) if selected else None
-    stored: list[Edge] = yield FetchEdges(EdgeFilter(scopes=frame.scopes, ids=inside), MAX_ITEMS)
+    stored = yield from store.list_edges(EdgeFilter(scopes=frame.scopes, ids=inside), MAX_ITEMS)
     lines = [_make_line(edge) for edge in stored if not kinds or edge.kind in kinds]
     if not kinds or ABOUT_KIND in kinds:
         for scope in scopes:
-            network: ScopeGraph = yield FetchNetwork(scope)
+            network = yield from store.fetch_scope_graph(scope)
             lines += find_name_lines(network, stored)
     return (yield from _make_picture(facts, lines, len(facts)))
 
@@ -177,7 +176,7 @@ def _scan_facts(scopes: Sequence[str], frame: GraphRequest) -> Steps[list[Fact]]
     where = FactFilter(
         now, tuple(scopes), metadata=frame.metadata, archived=True, whenever=True, community=frame.community
     )
-    found: list[Fact] = yield ScanFacts(where, frame.limit)
+    found = yield from store.list_facts(where, frame.limit)
     return found
 
 
@@ -216,14 +215,14 @@ def _draw_surroundings(ids: list[str], frame: GraphRequest) -> Steps[Picture]:
     conducting = ExpansionOptions(allowed, frame.kinds or None, 0.0, LINKS_PER_FACT)
     reached, frontier, led = dict.fromkeys(ids), ids, list[PictureEdge]()
     for _ in range(frame.depth):
-        found: LinkExpansion = yield ExpandLinks(frontier, conducting)
+        found = yield from store.expand_links(frontier, conducting)
         led += _make_expansion_lines(found)
         frontier = [id for id in found.ids if id not in reached][: max(0, frame.limit - len(reached))]
         reached |= dict.fromkeys(frontier)
         if not frontier:
             break
-    stored: list[Edge] = yield FetchEdges(EdgeFilter(kinds=frame.kinds, ids=frozenset(reached)), MAX_ITEMS)
-    read: list[Fact | None] = yield FetchFacts(list(reached))
+    stored = yield from store.list_edges(EdgeFilter(kinds=frame.kinds, ids=frozenset(reached)), MAX_ITEMS)
+    read = yield from store.read_facts(list(reached))
     return (
         yield from _make_picture(
             [fact for fact in read if fact], _merge_lines(map(_make_line, stored), led), len(reached)
@@ -254,7 +253,7 @@ def _make_picture(facts: Sequence[Fact], lines: Iterable[PictureEdge], total: in
     inside = [line for line in lines if line.source in shown and line.target in shown]
     drawn = sorted(inside, key=lambda line: -(line.weight or 0.0))[:MAX_LINES]
     degrees = Counter(line.source for line in drawn) + Counter(line.target for line in drawn)
-    rated: Mapping[str, FactImportance] = yield FetchImportance(sorted(shown))
+    rated = yield from store.fetch_importance(sorted(shown))
     nodes = tuple(PictureNode(fact, rated.get(fact.id), degrees[fact.id]) for fact in facts)
     return Picture(nodes, tuple(drawn), (), total)
 
@@ -265,8 +264,8 @@ def _draw_clusters(scopes: Mapping[str, int]) -> Steps[Picture]:
     clusters, lines = list[PictureCluster](), list[PictureEdge]()
     for scope, facts in scopes.items():
         inside = [one for one in named if one.scope == scope]
-        network: ScopeGraph = yield FetchNetwork(scope)
-        rated: Mapping[str, FactImportance] = yield FetchImportance(network.ids)
+        network = yield from store.fetch_scope_graph(scope)
+        rated = yield from store.fetch_importance(network.ids)
         places = _assign_clusters(network, rated, inside)
         own = _make_clusters(scope, inside, places, max(0, facts - len(network.ids)))
         clusters += [cluster for cluster in own if cluster.size]

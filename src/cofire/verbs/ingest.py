@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, TypeVar, cast
 from cofire.ingest.facts import IngestItem, OpenedFile, SkippedInput
 from cofire.ingest.sources import MAX_FILE_BYTES, Messages, read_source
 from cofire.model import Fact
-from cofire.runtime.effects import Emit, ReadClock, RunContext, Steps
+from cofire.runtime.effects import Effect, Emit, ReadClock, RunContext, Steps
 from cofire.settings.table import REMEMBER_BATCH, Settings
 from cofire.verbs import validation
 from cofire.verbs.remember import Progress, RememberOptions, remember_new
@@ -38,14 +38,14 @@ class IngestResult:
 
 
 @dataclass(frozen=True, slots=True)
-class GatherPieces:
+class GatherPieces(Effect):
     """The next of what is to be ingested. An ask, since it reads files: whoever awaits is not held up."""
 
     blocks: ClassVar[bool] = True
     found: Iterator[IngestItem]
     count: int
 
-    def put(self, world: RunContext) -> list[IngestItem]:
+    def run(self, context: RunContext) -> list[IngestItem]:
         return list(islice(self.found, self.count))
 
 

@@ -9,18 +9,10 @@ from datetime import datetime
 from cofire.embedders.base import EmbedderInfo
 from cofire.errors import InvalidQuestion, NotFound
 from cofire.explain import format_count
-from cofire.model import Edge, Fact, FactFilter, FactImportance, StoreRecord
+from cofire.model import Edge, Fact, FactFilter, FactImportance
 from cofire.recall.request import FilterOptions, build_filter
-from cofire.runtime.effects import (
-    FetchFacts,
-    FetchRecord,
-    FetchStoreSize,
-    IdentifyEmbedder,
-    ReadClock,
-    ScanFacts,
-    Steps,
-)
-from cofire.runtime.store_effects import FetchEdges, FetchImportance
+from cofire.runtime.effects import IdentifyEmbedder, ReadClock, Steps
+from cofire.runtime.store_proxy import store
 from cofire.stores.base import EdgeFilter, StoreSize
 from cofire.stores.edge_kinds import SUPERSEDES
 from cofire.text.base import FAILURES_RECORD, ReadingFailures
@@ -95,7 +87,7 @@ def list_facts(ids: Iterable[str] | str | None, filters: FilterOptions, page: Li
     if page.archived:
         listed = yield from _list_archived(wanted, page.limit, start)
     else:
-        listed = yield ScanFacts(wanted, page.limit, start)
+        listed = yield from store.list_facts(wanted, page.limit, start)
     return (yield from add_superseded_by(listed))
 
 
@@ -104,18 +96,20 @@ def add_superseded_by(facts: Sequence[Fact]) -> Steps[list[Fact]]:
     ended = {fact.id: fact for fact in facts if fact.valid_until is not None}
     if not ended:
         return list(facts)
-    edges: list[Edge] = yield FetchEdges(EdgeFilter(kinds=frozenset([SUPERSEDES]), ids=frozenset(ended)), MAX_EDGES)
+    edges = yield from store.list_edges(EdgeFilter(kinds=frozenset([SUPERSEDES]), ids=frozenset(ended)), MAX_EDGES)
     newer = _find_newer_ids(ended, edges)
     return [replace(fact, superseded_by=newer[fact.id]) if fact.id in newer else fact for fact in facts]
 
 
 def _list_superseded(allowed: FactFilter, page: ListRequest, before: str | None) -> Steps[list[Fact]]:
     """Facts that others have replaced, newest first. Read over the edges, which are far fewer than the facts."""
-    edges: list[Edge] = yield FetchEdges(EdgeFilter(scopes=allowed.scopes, kinds=frozenset([SUPERSEDES])), MAX_EDGES)
+    edges = yield from store.list_edges(EdgeFilter(scopes=allowed.scopes, kinds=frozenset([SUPERSEDES])), MAX_EDGES)
     targets = sorted({edge.target for edge in edges}, reverse=True)
     older = [id for id in targets if before is None or id < before]
-    facts: Sequence[Fact | None] = yield FetchFacts(older)
-    rated: dict[str, FactImportance] = (yield FetchImportance(older)) if allowed.community is not None else {}
+    facts = yield from store.read_facts(older)
+    rated: dict[str, FactImportance] = (
+        (yield from store.fetch_importance(older)) if allowed.community is not None else {}
+    )
     communities = {id: importance.community for id, importance in rated.items()}
     admitted = {fact.id: fact for fact in facts if fact and allowed.admits(fact, communities.get(fact.id))}
     newer = _find_newer_ids(admitted, edges)
@@ -141,7 +135,7 @@ def _is_observed_since(fact: Fact, edge: Edge) -> bool:
 
 def _list_archived(allowed: FactFilter, limit: int, before: str | None) -> Steps[list[Fact]]:
     found: list[Fact] = []
-    while len(found) < limit and (page := (yield ScanFacts(allowed, PAGE_SIZE, before))):
+    while len(found) < limit and (page := (yield from store.list_facts(allowed, PAGE_SIZE, before))):
         found += [fact for fact in page if fact.archived]
         before = page[-1].id
     return found[:limit]
@@ -150,7 +144,7 @@ def _list_archived(allowed: FactFilter, limit: int, before: str | None) -> Steps
 def read_facts(ids: Iterable[str] | str, allowed: FactFilter | None = None) -> Steps[list[Fact]]:
     """All of them, or an error that names the first that is not there, or not where one may look."""
     wanted = check_ids(ids)
-    found: Sequence[Fact | None] = yield FetchFacts(wanted)
+    found = yield from store.read_facts(wanted)
     return [require_fact(fact, id, allowed) for id, fact in zip(wanted, found, strict=True)]
 
 
@@ -187,10 +181,10 @@ def _make_id_error() -> InvalidQuestion:
 
 def read_stats() -> Steps[StoreStats]:
     """Counts, the model, and whether search goes by words alone."""
-    size: StoreSize = yield FetchStoreSize()
+    size = yield from store.read_size()
     resident: EmbedderInfo | None = yield IdentifyEmbedder()
     stored = yield from read_stored_model()
-    failures: StoreRecord | None = yield FetchRecord(FAILURES_RECORD)
+    failures = yield from store.read_record(FAILURES_RECORD)
     mode = "words only (no embedder)" if resident is None else "words and meaning"
     lacking = size.facts - size.embedded
     return StoreStats(

@@ -25,21 +25,9 @@ from cofire.model import Change, Fact, StoreRecord
 from cofire.recall.recall import recall
 from cofire.recall.request import NamesInput, resolve_scopes
 from cofire.results import Recollection
-from cofire.runtime.effects import (
-    BackUpStore,
-    CheckStore,
-    EmbedTexts,
-    Emit,
-    FetchRecord,
-    FetchStoreSize,
-    FetchUnembedded,
-    FetchWordStatistics,
-    IdentifyEmbedder,
-    ReadClock,
-    Steps,
-    WriteChange,
-    retry_on_conflict,
-)
+from cofire.runtime.effects import EmbedTexts, Emit, IdentifyEmbedder, ReadClock, Steps
+from cofire.runtime.retries import retry_on_conflict
+from cofire.runtime.store_proxy import store
 from cofire.settings.table import (
     ABSTENTION_RULE,
     ABSTENTION_THRESHOLD,
@@ -51,7 +39,7 @@ from cofire.settings.table import (
     encode_settings_record,
     find_knob,
 )
-from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, StoreSize, WordStatistics
+from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD
 from cofire.verbs import validation
 from cofire.verbs.embedding_model import measure_model, read_stored_model
 from cofire.verbs.remember import Progress
@@ -92,10 +80,10 @@ def _edit_settings(edited: Callable[[dict[str, object]], dict[str, object]]) -> 
 
     def attempt() -> Steps[dict[str, object]]:
         now: datetime = yield ReadClock()
-        record: StoreRecord | None = yield FetchRecord(SETTINGS_RECORD)
+        record = yield from store.read_record(SETTINGS_RECORD)
         before = decode_settings_record(record.value if record else None)
         change = Change(now=now, records=(StoreRecord(SETTINGS_RECORD, encode_settings_record(edited(before))),))
-        yield WriteChange(change, expects={SETTINGS_RECORD: record.version if record else 0})
+        yield from store.write(change, expects={SETTINGS_RECORD: record.version if record else 0})
         return before
 
     return retry_on_conflict(attempt, tries=SETTINGS_TRIES)
@@ -109,12 +97,12 @@ def back_up_store(path: str | PathLike[str]) -> Steps[None]:
         problem=f"No backup can be made at {target!r}: {{error}}.",
         way_out="Give the path of a new file, in a folder that may be written.",
     ):
-        yield BackUpStore(target)
+        yield from store.backup(target)
 
 
 def check_store() -> Steps[list[str]]:
     """What is wrong with the store, in words; empty when all is well."""
-    problems: list[str] = yield CheckStore()
+    problems = yield from store.check()
     return problems
 
 
@@ -128,26 +116,26 @@ def reembed(settings: Settings) -> Steps[int]:
     target = yield from _choose_target_record(resident)
     done = yield from _embed_missing(target, settings)
     now: datetime = yield ReadClock()
-    yield WriteChange(Change(now=now, records=(StoreRecord(MODEL_RECORD, target),), adopt_vectors=True))
+    yield from store.write(Change(now=now, records=(StoreRecord(MODEL_RECORD, target),), adopt_vectors=True))
     return done + (yield from _embed_late_facts(target, settings))
 
 
 def _choose_target_record(resident: EmbedderInfo) -> Steps[bytes]:
     """The model that is to move in, as a record: the one in the store when it is the same, else the one begun before, else a new one."""
     for name in (MODEL_RECORD, INCOMING_RECORD):
-        record: StoreRecord | None = yield FetchRecord(name)
+        record = yield from store.read_record(name)
         if record is not None and StoredModel.decode(record.value).model == resident.model:
             return record.value
     made = yield from measure_model(resident)
     now: datetime = yield ReadClock()
-    yield WriteChange(Change(now=now, records=(StoreRecord(INCOMING_RECORD, made.encode()),)))
+    yield from store.write(Change(now=now, records=(StoreRecord(INCOMING_RECORD, made.encode()),)))
     return made.encode()
 
 
 def _embed_missing(target: bytes, settings: Settings) -> Steps[int]:
-    size: StoreSize = yield FetchStoreSize()
+    size = yield from store.read_size()
     done = 0
-    while batch := (yield FetchUnembedded(target, settings[REMEMBER_BATCH])):
+    while batch := (yield from store.list_unembedded(target, settings[REMEMBER_BATCH])):
         yield from _embed_batch(batch, target)
         done += len(batch)
         yield Emit(Progress("reembed", done, max(done, size.facts)))
@@ -159,14 +147,14 @@ def _embed_batch(batch: list[Fact], target: bytes) -> Steps[None]:
     rows = made.astype(np.float16)
     now: datetime = yield ReadClock()
     vectors = {fact.id: row.tobytes() for fact, row in zip(batch, rows, strict=True)}
-    yield WriteChange(Change(now=now, vectors=vectors, records=(StoreRecord(INCOMING_RECORD, target),)))
+    yield from store.write(Change(now=now, vectors=vectors, records=(StoreRecord(INCOMING_RECORD, target),)))
 
 
 def _embed_late_facts(target: bytes, settings: Settings) -> Steps[int]:
     """Facts that others stored meanwhile, and the word statistics, whose sample must be of the new model."""
     late = yield from _embed_missing(target, settings)
     now: datetime = yield ReadClock()
-    size: StoreSize = yield FetchStoreSize()
+    size = yield from store.read_size()
     change = Change(
         now=now,
         records=(StoreRecord(MODEL_RECORD, target),),
@@ -174,7 +162,7 @@ def _embed_late_facts(target: bytes, settings: Settings) -> Steps[int]:
         recount=tuple(size.scopes),
         sample=settings[STATISTICS_SAMPLE],
     )
-    yield WriteChange(change)
+    yield from store.write(change)
     return late
 
 
@@ -253,7 +241,7 @@ def _read_current_threshold(scope: NamesInput, settings: Settings) -> Steps[floa
             way_out="Set one with: cofire config set embedder.name bundled",
         )
     scopes = resolve_scopes(scope)
-    statistics: WordStatistics = yield FetchWordStatistics(scopes, ())
+    statistics = yield from store.read_word_statistics(scopes, ())
     model = yield from read_stored_model()
     if not statistics.facts or model is None:
         raise NotFound(

@@ -13,18 +13,10 @@ import numpy as np
 from cofire.embedders.base import Vectors
 from cofire.errors import CofireError, Conflict, InvalidFact, InvalidInput, NotFound
 from cofire.model import Change, Fact, FactWrite, ScopeSize, WriteResult
-from cofire.runtime.effects import (
-    EmbedTexts,
-    Emit,
-    FetchFacts,
-    FindByHash,
-    MintIds,
-    ReadClock,
-    Steps,
-    WriteChange,
-    retry_on_conflict,
-)
+from cofire.runtime.effects import EmbedTexts, Emit, MintIds, ReadClock, Steps
 from cofire.runtime.gc_threshold import relaxed_gc
+from cofire.runtime.retries import retry_on_conflict
+from cofire.runtime.store_proxy import store
 from cofire.settings.table import (
     MULTI_GRAPH_ENABLED,
     MULTI_GRAPH_REACH,
@@ -187,10 +179,10 @@ def _find_refused_replacements(facts: Sequence[Fact], now: datetime) -> Steps[di
     if not replacing:
         return {}
     old_ids = sorted({id for fact in replacing.values() for id in fact.supersedes})
-    read: Sequence[Fact | None] = yield FetchFacts(old_ids)
+    read = yield from store.read_facts(old_ids)
     old_facts = {fact.id: fact for fact in read if fact is not None}
-    known: dict[bytes, str] = dict((yield FindByHash([fact.hash for fact in replacing.values()])))
-    read_known: Sequence[Fact | None] = (yield FetchFacts(list(known.values()))) if known else []
+    known: dict[bytes, str] = dict((yield from store.find_ids_by_hash([fact.hash for fact in replacing.values()])))
+    read_known: Sequence[Fact | None] = (yield from store.read_facts(list(known.values()))) if known else []
     known_facts = {fact.id: fact for fact in read_known if fact is not None}
     refused: dict[int, CofireError] = {}
     for index, fact in replacing.items():
@@ -207,7 +199,7 @@ def _find_refused_replacements(facts: Sequence[Fact], now: datetime) -> Steps[di
 def remember_new(facts: Sequence[Fact], settings: Settings) -> Steps[tuple[list[str], frozenset[str]]]:
     """The ids of facts that were accepted, in their order, and those that are new. Known ones are not told again: reading a file
     twice is no reinforcement. One that another memory learned keeps the time of that."""
-    ids: dict[bytes, str] = dict((yield FindByHash([fact.hash for fact in facts])))
+    ids: dict[bytes, str] = dict((yield from store.find_ids_by_hash([fact.hash for fact in facts])))
     fresh = {fact.hash: fact for fact in facts if fact.hash not in ids}
     with relaxed_gc():
         made = yield from _store_in_batches(list(fresh.values()), settings)
@@ -268,7 +260,7 @@ def _apply_common(given: FactInput, common: RememberOptions) -> FactInput:
 def _remember_batch(facts: list[Fact], settings: Settings) -> Steps[WriteResult]:
     now: datetime = yield ReadClock()
     hashes = [fact.hash for fact in facts]
-    known: Mapping[bytes, str] = yield FindByHash(hashes)
+    known = yield from store.find_ids_by_hash(hashes)
     minted: list[str] = yield MintIds(now, len(facts))
     replacements = yield from _plan_superseding(facts, minted, known, now)
     stored = [
@@ -287,7 +279,7 @@ def _remember_batch(facts: list[Fact], settings: Settings) -> Steps[WriteResult]
     expects = {MODEL_RECORD: settled.version} if settled else {}
     change = _add_replacements(_make_change(new, links, mentions, now, settings), replacements)
     try:
-        written: WriteResult = yield WriteChange(change, expects)
+        written = yield from store.write(change, expects)
     except NotFound as error:
         if not replacements.superseded:
             raise
@@ -319,7 +311,7 @@ def _plan_superseding(
 
 def _read_known(ids: Sequence[str]) -> Steps[dict[str, Fact]]:
     """Facts that were recognised a moment ago, by id."""
-    facts: Sequence[Fact | None] = yield FetchFacts(list(dict.fromkeys(ids)))
+    facts = yield from store.read_facts(list(dict.fromkeys(ids)))
     if None in facts:
         raise Conflict("A fact was removed while it was being stored again.", way_out="Try once more.")
     return {fact.id: fact for fact in facts if fact is not None}
@@ -389,7 +381,7 @@ def recount_if_due(
     due = tuple(scope for scope, size in sizes.items() if is_recount_due(size, growth))
     if not due:
         return {}
-    written: WriteResult = yield WriteChange(Change(now=now, recount=due, sample=settings[STATISTICS_SAMPLE]))
+    written = yield from store.write(Change(now=now, recount=due, sample=settings[STATISTICS_SAMPLE]))
     return written.sizes
 
 

@@ -12,19 +12,11 @@ import numpy as np
 from cofire.algorithms import vector_similarity
 from cofire.errors import InvalidInput, NotFound
 from cofire.model import Change, Edge, Fact, StoreRecord
-from cofire.runtime.effects import (
-    FetchFacts,
-    FetchFeatures,
-    FetchRecord,
-    FetchWordStatistics,
-    ReadClock,
-    Steps,
-    WriteChange,
-)
-from cofire.runtime.store_effects import FetchChangedFactIds, FetchEdges, FetchReviews, FindNeighbourCandidates
+from cofire.runtime.effects import ReadClock, Steps
+from cofire.runtime.store_proxy import store
 from cofire.settings.ranking import current_constants
 from cofire.settings.table import REVIEW_APPLY_CLEAR, REVIEW_ENABLED, Settings
-from cofire.stores.base import EdgeFilter, FactFeatures, NeighbourCandidates, WordStatistics
+from cofire.stores.base import EdgeFilter, NeighbourCandidates
 from cofire.stores.curation_protocol import ContradictionReview, CurationChange
 from cofire.stores.edge_kinds import SUPERSEDES
 from cofire.text.base import run_reading_rule
@@ -113,8 +105,8 @@ def list_proposals(everything: bool) -> Steps[list[ReviewProposal]]:
     longer contradict each other.
     """
     now: datetime = yield ReadClock()
-    reviews: list[ContradictionReview] = yield FetchReviews(open_only=not everything)
-    rows: list[Fact | None] = yield FetchFacts(sorted({id for row in reviews for id in (row.old, row.new)}))
+    reviews = yield from store.list_reviews(open_only=not everything)
+    rows = yield from store.read_facts(sorted({id for row in reviews for id in (row.old, row.new)}))
     facts = {fact.id: fact for fact in rows if fact is not None}
     reviews = [row for row in reviews if row.old in facts and row.new in facts]
     waiting = [row for row in reviews if row.state == "open"]
@@ -133,7 +125,7 @@ def _read_replaced_pairs(facts: Iterable[Fact]) -> Steps[set[frozenset[str]]]:
     ending = frozenset(fact.id for fact in facts if fact.valid_until is not None)
     if not ending:
         return set()
-    edges: list[Edge] = yield FetchEdges(EdgeFilter(kinds=frozenset([SUPERSEDES]), ids=ending), MAX_EDGES)
+    edges = yield from store.list_edges(EdgeFilter(kinds=frozenset([SUPERSEDES]), ids=ending), MAX_EDGES)
     return {frozenset((edge.source, edge.target)) for edge in edges if edge.target in ending}
 
 
@@ -158,7 +150,7 @@ def _read_similarities(pairs: Sequence[tuple[Fact, Fact]]) -> Steps[dict[IdPair,
     model = yield from read_stored_model()
     if model is None or not pairs:
         return {}
-    evidence: FactFeatures = yield FetchFeatures(sorted({fact.id for pair in pairs for fact in pair}), ())
+    evidence = yield from store.fetch_features(sorted({fact.id for pair in pairs for fact in pair}), ())
     vectors = vector_similarity.centre_vectors(evidence.vectors, model.mean)
     row = {id: place for place, id in enumerate(evidence.ids) if evidence.embedded[place]}
     return {
@@ -179,7 +171,7 @@ def dismiss_proposal(old: str, new: str) -> Steps[None]:
     """Both are right; the pair is not proposed again."""
     pair = yield from _read_open_review(old, new)
     now: datetime = yield ReadClock()
-    yield WriteChange(
+    yield from store.write(
         Change(
             now=now, curation=CurationChange(reviews=(ContradictionReview(pair.old, pair.new, pair.why, "dismissed"),))
         )
@@ -191,11 +183,11 @@ def propose_reviews(dry_run: bool, settings: Settings) -> Steps[ReviewResult]:
     if not settings[REVIEW_ENABLED]:
         return ReviewResult()
     now: datetime = yield ReadClock()
-    record: StoreRecord | None = yield FetchRecord(REVIEW_RECORD)
+    record = yield from store.read_record(REVIEW_RECORD)
     since = datetime.fromisoformat(json.loads(record.value)["at"]) if record else now
     # A last time in the future comes from a clock that went ahead: it does not say which facts were looked at.
-    ids: list[str] = yield FetchChangedFactIds(since if since < now else None)
-    reviews: list[ContradictionReview] = yield FetchReviews(open_only=False)
+    ids = yield from store.list_changed_ids(since if since < now else None)
+    reviews = yield from store.list_reviews(open_only=False)
     known = {_order_ids(row.old, row.new) for row in reviews}
     contradictions: dict[IdPair, ContradictingPair] = {}
     for start in range(0, len(ids), LOOKUP_BATCH):
@@ -205,7 +197,7 @@ def propose_reviews(dry_run: bool, settings: Settings) -> Steps[ReviewResult]:
         return ReviewResult(len(contradictions) - len(clear), len(clear))
     proposals = tuple(contradiction.review for contradiction in contradictions.values())
     last_time = StoreRecord(REVIEW_RECORD, json.dumps({"at": now.isoformat()}).encode("ascii"))
-    yield WriteChange(Change(now=now, curation=CurationChange(reviews=proposals), records=(last_time,)))
+    yield from store.write(Change(now=now, curation=CurationChange(reviews=proposals), records=(last_time,)))
     applied = 0
     for contradiction in clear:
         applied += yield from _apply_contradiction(contradiction, settings)
@@ -216,8 +208,8 @@ def _find_contradictions(
     ids: Sequence[str], known: Set[IdPair], now: datetime
 ) -> Steps[dict[IdPair, ContradictingPair]]:
     """The contradictions between these facts and their nearest neighbours, except known pairs."""
-    near = _index_neighbours((yield FindNeighbourCandidates(ids, NEIGHBOURS_PER_FACT, 0)))
-    rows: list[Fact | None] = yield FetchFacts(sorted({id for pair in near.similarity for id in pair}))
+    near = _index_neighbours((yield from store.find_neighbours(ids, NEIGHBOURS_PER_FACT, 0)))
+    rows = yield from store.read_facts(sorted({id for pair in near.similarity for id in pair}))
     facts = {fact.id: fact for fact in rows if fact is not None and not _has_ended(fact, now)}
     rarity = yield from _read_rarity(facts.values())
     possible: list[ContradictingPair] = []
@@ -230,7 +222,7 @@ def _find_contradictions(
         if evidence > least:
             possible.append(ContradictingPair(old, new, evidence))
     others = {fact.id for pair in possible for fact in (pair.old, pair.new)}.difference(ids)
-    near_others = _index_neighbours((yield FindNeighbourCandidates(sorted(others), NEIGHBOURS_PER_FACT, 0)))
+    near_others = _index_neighbours((yield from store.find_neighbours(sorted(others), NEIGHBOURS_PER_FACT, 0)))
     near = replace(near, nearest={**near.nearest, **near_others.nearest})
     weighed = (replace(pair, evidence=_adjust_for_neighbours(pair, near)) for pair in possible)
     return {_order_ids(pair.old.id, pair.new.id): pair for pair in weighed if pair.evidence > least}
@@ -258,7 +250,7 @@ def _read_rarity(facts: Iterable[Fact]) -> Steps[dict[str, dict[str, float]]]:
     rarity: dict[str, dict[str, float]] = {}
     for scope, words in tokens.items():
         listed = sorted(words)
-        counted: WordStatistics = yield FetchWordStatistics((scope,), listed)
+        counted = yield from store.read_word_statistics((scope,), listed)
         rarity[scope] = {
             word: word_rarity(holding, counted.facts) for word, holding in zip(listed, counted.holding, strict=True)
         }
@@ -320,7 +312,7 @@ def _has_ended(fact: Fact, now: datetime) -> bool:
 
 
 def _read_open_review(old: str, new: str) -> Steps[ContradictionReview]:
-    reviews: list[ContradictionReview] = yield FetchReviews()
+    reviews = yield from store.list_reviews()
     pair = next((row for row in reviews if (row.old, row.new) == (old, new)), None)
     if pair is None:
         raise NotFound(

@@ -9,8 +9,9 @@ from functools import partial
 
 from cofire.errors import InvalidInput, NotFound
 from cofire.model import Change, Edge, EdgeWrite, Fact
-from cofire.runtime.effects import ReadClock, Steps, WriteChange, retry_on_conflict
-from cofire.runtime.store_effects import FetchEdges
+from cofire.runtime.effects import ReadClock, Steps
+from cofire.runtime.retries import retry_on_conflict
+from cofire.runtime.store_proxy import store
 from cofire.settings.table import SESSION_IDLE_MINUTES, Settings
 from cofire.stores.base import EdgeFilter
 from cofire.stores.curation_protocol import ContradictionReview, CurationChange, Supersession
@@ -47,7 +48,7 @@ def _supersede_once(
     planned = yield from plan_replacements([(old_fact, new_fact)], now)
     (plain,) = planned.edges
     new_edge = replace(drawn, edge=replace(drawn.edge, strengthened=now)) if drawn else plain
-    yield WriteChange(
+    yield from store.write(
         Change(
             now=now,
             edges=(new_edge,),
@@ -62,7 +63,7 @@ def _supersede_once(
 def unsupersede(old: str, new: str, settings: Settings) -> Steps[None]:
     """Undo a supersede: the edge ends, and the older fact is valid as long as before, or as other replacements leave it."""
     old_fact, new_fact = yield from _read_pair(old, new)
-    stored: list[Edge] = yield FetchEdges(
+    stored = yield from store.list_edges(
         EdgeFilter(kinds=frozenset([SUPERSEDES]), ids=frozenset([old_fact.id])), MAX_EDGES
     )
     edges = {edge.source: edge for edge in stored if edge.target == old_fact.id}
@@ -74,7 +75,9 @@ def unsupersede(old: str, new: str, settings: Settings) -> Steps[None]:
     now: datetime = yield ReadClock()
     others = yield from _find_other_replacements(old_fact, edges, now)
     curation = CurationChange(superseded=others, restored=((old_fact.id, new_fact.id),))
-    yield WriteChange(Change(now=now, ended=(edge,), curation=curation, idle_minutes=settings[SESSION_IDLE_MINUTES]))
+    yield from store.write(
+        Change(now=now, ended=(edge,), curation=curation, idle_minutes=settings[SESSION_IDLE_MINUTES])
+    )
 
 
 def _find_other_replacements(old: Fact, edges: Mapping[str, Edge], now: datetime) -> Steps[tuple[Supersession, ...]]:

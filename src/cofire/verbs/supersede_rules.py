@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from cofire.errors import InvalidInput
 from cofire.model import Edge, EdgeWrite, Fact
 from cofire.runtime.effects import Steps
-from cofire.runtime.store_effects import FetchEdges
+from cofire.runtime.store_proxy import store
 from cofire.stores.base import EdgeFilter
 from cofire.stores.curation_protocol import Supersession
 from cofire.stores.edge_kinds import SUPERSEDES
@@ -96,7 +96,7 @@ def _refuse_cycle(old: str, new: str) -> Steps[None]:
     """Refuse a newer fact that the older one replaces, directly or over others: none of them would be valid."""
     seen, frontier = {old}, {old}
     while frontier:
-        edges: list[Edge] = yield FetchEdges(
+        edges = yield from store.list_edges(
             EdgeFilter(kinds=frozenset([SUPERSEDES]), ids=frozenset(frontier)), MAX_EDGES
         )
         replaced = {edge.target: edge.source for edge in edges if edge.source in frontier}

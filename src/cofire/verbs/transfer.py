@@ -20,10 +20,10 @@ from cofire.errors import Conflict, InvalidFact, InvalidInput, OtherModel, Store
 from cofire.explain import edge_json, fact_json
 from cofire.model import Change, Edge, EdgeWrite, Fact, FactFilter, FactImportance, StoreRecord
 from cofire.recall.request import FilterOptions, build_filter
-from cofire.runtime.effects import Emit, FetchStoreSize, ReadClock, ScanFacts, Steps, WriteChange
-from cofire.runtime.store_effects import FetchEdges, FetchImportance
+from cofire.runtime.effects import Emit, ReadClock, Steps
+from cofire.runtime.store_proxy import store
 from cofire.settings.table import SESSION_IDLE_MINUTES, Settings
-from cofire.stores.base import MODEL_RECORD, EdgeFilter, StoreSize
+from cofire.stores.base import MODEL_RECORD, EdgeFilter
 from cofire.stores.curation_protocol import CurationChange, Supersession
 from cofire.stores.edge_kinds import SUPERSEDES
 from cofire.stores.transfer_format import TRANSFER_COLUMNS, StoreMetadata, TransferableStore, TransferBatch, TransferRow
@@ -54,7 +54,7 @@ def export(path: str | PathLike[str], filters: FilterOptions) -> Steps[ExportRes
     writer = _format_graphml if target.suffix.lower() == ".graphml" else _format_jsonl
     facts = yield from _scan_facts(filters)
     edges = yield from _read_edges_among({fact.id for fact in facts})
-    rated: Mapping[str, FactImportance] = yield FetchImportance([fact.id for fact in facts])
+    rated = yield from store.fetch_importance([fact.id for fact in facts])
     with map_file_errors(target), _open_atomically(target) as out:
         out.writelines(writer(facts, edges, rated))
     return ExportResult(str(target), len(facts), len(edges))
@@ -87,11 +87,13 @@ def _open_atomically(target: Path) -> Iterator[TextIO]:
 
 def _scan_facts(filters: FilterOptions) -> Steps[list[Fact]]:
     now: datetime = yield ReadClock()
-    size: StoreSize = yield FetchStoreSize()
+    size = yield from store.read_size()
     found: list[Fact] = []
     before: str | None = None
     while page := (
-        yield ScanFacts(build_filter(filters, now, everywhere=True, whenever=True), EXPORT_PAGE_SIZE, before)
+        yield from store.list_facts(
+            build_filter(filters, now, everywhere=True, whenever=True), EXPORT_PAGE_SIZE, before
+        )
     ):
         found += page
         before = page[-1].id
@@ -100,7 +102,7 @@ def _scan_facts(filters: FilterOptions) -> Steps[list[Fact]]:
 
 
 def _read_edges_among(ids: set[str]) -> Steps[list[Edge]]:
-    found: list[Edge] = yield FetchEdges(EdgeFilter(), MAX_EDGES)
+    found = yield from store.list_edges(EdgeFilter(), MAX_EDGES)
     kept = [edge for edge in found if edge.source in ids and edge.target in ids]
     return sorted(kept, key=lambda edge: (edge.source, edge.target, edge.kind))
 
@@ -227,7 +229,7 @@ def load(path: str | PathLike[str], settings: Settings) -> Steps[LoadResult]:
         curation=CurationChange(superseded=(yield from _find_superseded(edges, told))),
         idle_minutes=settings[SESSION_IDLE_MINUTES],
     )
-    yield WriteChange(change)
+    yield from store.write(change)
     return LoadResult(len(told), len(edges), len(new))
 
 
@@ -237,7 +239,7 @@ def _find_superseded(edges: Iterable[Edge], told: Mapping[str, ExportLine]) -> S
     if not drawn:
         return ()
     ids = frozenset(edge.target for edge in drawn)
-    held: list[Edge] = yield FetchEdges(EdgeFilter(kinds=frozenset([SUPERSEDES]), ids=ids), MAX_EDGES)
+    held = yield from store.list_edges(EdgeFilter(kinds=frozenset([SUPERSEDES]), ids=ids), MAX_EDGES)
     known = {(edge.source, edge.target) for edge in held}
     ends = ((edge, _parse_validity_end(told[edge.target])) for edge in drawn if (edge.source, edge.target) not in known)
     return tuple(Supersession(edge.target, edge.source, end) for edge, end in ends if end is not None)
@@ -421,14 +423,14 @@ def copy(
     held, there = read_hashes(source), read_hashes(target)
     refuse_other_facts(held, there)
     missing = [id for id in held if id not in there]
-    _write_records(source.household(), target, now)
+    _write_records(source.read_metadata(), target, now)
     whole, done = len(missing) + len(held), 0
     for batch in split_batches(missing):
-        target.take_in(source.carried(batch), now)
+        target.import_facts(source.export_facts(batch), now)
         done += len(batch)
         advance(Progress("copying", done, whole))
-    if (household := source.household()) != target.household():
-        target.furnish(household)
+    if (household := source.read_metadata()) != target.read_metadata():
+        target.write_metadata(household)
     compared = compare(source, target, advance=lambda step: advance(Progress("comparing", done + step.done, whole)))
     return CopyResult(len(missing), len(there), compared)
 
@@ -441,13 +443,13 @@ def compare(source: TransferableStore, target: TransferableStore, *, advance: Pr
         ledger.enter(table, (), ())
     done = 0
     for batch in split_batches(ids):
-        ours, theirs = source.carried(batch).of(batch), target.carried(batch).of(batch)
+        ours, theirs = source.export_facts(batch).of(batch), target.export_facts(batch).of(batch)
         for table in TRANSFER_COLUMNS:
             ledger.enter(table, ours.rows[table], theirs.rows[table])
         ledger.count(ours)
         done += len(batch)
         advance(Progress("comparing", done, len(ids)))
-    _compare_metadata(ledger, source.household(), target.household())
+    _compare_metadata(ledger, source.read_metadata(), target.read_metadata())
     if ledger.differing:
         raise _make_difference_error(ledger)
     return ledger.tally()
@@ -484,7 +486,7 @@ def read_hashes(store: TransferableStore) -> dict[str, bytes]:
     everything = FactFilter(now=_EPOCH, scopes=None, archived=True, whenever=True)
     found: dict[str, bytes] = {}
     before: str | None = None
-    while page := store.scan(everything, COPY_PAGE_SIZE, before):
+    while page := store.list_facts(everything, COPY_PAGE_SIZE, before):
         found |= {fact.id: fact.hash for fact in page}
         before = page[-1].id
     return dict(sorted(found.items()))
@@ -513,7 +515,7 @@ def refuse_other_facts(held: HashesById, there: HashesById) -> None:
 
 def _write_records(household: StoreMetadata, target: TransferableStore, now: datetime) -> None:
     """Records first: vectors are kept only beside the record of their model."""
-    there = target.household().records
+    there = target.read_metadata().records
     _refuse_other_model(_decode_model(household.records), _decode_model(there))
     news = [StoreRecord(name, value) for name, value in household.records.items() if there.get(name) != value]
     if news:

@@ -13,9 +13,9 @@ import numpy as np
 from cofire.embedders.base import Vectors
 from cofire.errors import InvalidInput
 from cofire.model import Change, Edge, Fact, FactVersion, FactWrite
-from cofire.runtime.effects import EmbedTexts, FindByHash, ReadClock, Steps, WriteChange, retry_on_conflict
-from cofire.runtime.history_effects import FetchFactHistory
-from cofire.runtime.store_effects import FetchEdges
+from cofire.runtime.effects import EmbedTexts, ReadClock, Steps
+from cofire.runtime.retries import retry_on_conflict
+from cofire.runtime.store_proxy import store
 from cofire.settings.table import SESSION_IDLE_MINUTES, Settings
 from cofire.stores.base import MODEL_RECORD, EdgeFilter
 from cofire.verbs import validation
@@ -52,7 +52,7 @@ def update(id: str, said: UpdateOptions, settings: Settings) -> Steps[Fact]:
 def read_history(id: str) -> Steps[list[FactVersion]]:
     """What a fact said before it was changed, the oldest first."""
     yield from read_fact(id)
-    found: list[FactVersion] = yield FetchFactHistory(id)
+    found = yield from store.read_history(id)
     return found
 
 
@@ -76,7 +76,7 @@ def _update_once(id: str, said: UpdateOptions, settings: Settings) -> Steps[Fact
         idle_minutes=settings[SESSION_IDLE_MINUTES],
         as_read={id: before},
     )
-    yield WriteChange(change, {MODEL_RECORD: settled.version} if settled else {})
+    yield from store.write(change, {MODEL_RECORD: settled.version} if settled else {})
     return (yield from read_fact(id))
 
 
@@ -88,7 +88,7 @@ def _apply_changes(before: Fact, said: UpdateOptions, settings: Settings) -> Fac
 
 
 def _refuse_duplicate_text(before: Fact, after: Fact) -> Steps[None]:
-    known: Mapping[bytes, str] = yield FindByHash([after.hash])
+    known = yield from store.find_ids_by_hash([after.hash])
     twin = known.get(after.hash, before.id)
     if twin != before.id:
         raise InvalidInput(
@@ -119,7 +119,7 @@ def _find_outdated_links(before: Fact, new: FactWrite) -> Steps[tuple[Edge, ...]
     """Links that the old text had, if it is another now."""
     if new.fact.reading == before.reading:
         return ()
-    drawn: list[Edge] = yield FetchEdges(EdgeFilter(ids=frozenset([before.id])), MAX_EDGES)
+    drawn = yield from store.list_edges(EdgeFilter(ids=frozenset([before.id])), MAX_EDGES)
     return tuple(edge for edge in drawn if edge.origin in TEXT_DERIVED_ORIGINS or edge.origin.startswith("cue: "))
 
 
@@ -145,5 +145,5 @@ def archive(ids: IdsInput, archived: bool) -> Steps[list[Fact]]:
 def _write_marks(change: Change, marks: Mapping[str, bool]) -> Steps[list[Fact]]:
     if not marks:
         return []
-    yield WriteChange(change)
+    yield from store.write(change)
     return (yield from read_facts(list(marks)))

@@ -19,7 +19,7 @@ TEA = "Tea is at four."
 def sessions(folder: Path, *recalls: str) -> list[str | None]:
     opened = sqlite_store(folder)
     try:
-        found = [opened.shown(recall) for recall in recalls]
+        found = [opened.read_recall(recall) for recall in recalls]
     finally:
         opened.close()
     return [shown.session if shown else None for shown in found]

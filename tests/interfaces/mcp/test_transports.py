@@ -45,7 +45,7 @@ def session_of(store: Store, recall: str) -> str | None:
     """The session under which a recall was logged."""
     opened = sqlite_store(store.path.parent)
     try:
-        shown = opened.shown(recall)
+        shown = opened.read_recall(recall)
     finally:
         opened.close()
     assert shown is not None

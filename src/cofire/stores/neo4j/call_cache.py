@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 from cofire.model import StoreRecord
+from cofire.stores.base import MethodCall
 from cofire.stores.learning_protocol import LoggedRecall, RecallLogOptions
 from cofire.stores.neo4j import records
 from cofire.stores.neo4j.cypher import QuerySteps, QueryStepsFactory
@@ -18,38 +19,39 @@ P = ParamSpec("P")
 
 
 class Neo4jCallCache(Neo4jStoreBase):
-    """Asks the store that it is of, called or awaited as that one is."""
+    """A view of a store for one verb call, called or awaited like that store.
+
+    Rows that came along with an answer are reused by later steps, and records are read optimistically: as last seen, and
+    confirmed with the next answer.
+    """
 
     def __init__(self, store: Neo4jStoreBase) -> None:
         super().__init__(store._address, store._options)
         self._store = store
-        self._at_hand = Prefetch()
+        self._prefetched = Prefetch()
         self._counts, self._speakers, self._seen = store._counts, store._speakers, store._seen
         self._unlogged = store._unlogged
-        self.awaits = store.awaits
+        self.is_async = store.is_async
 
     @property
-    def _brought(self) -> Prefetch:
-        return self._at_hand
+    def _prefetch(self) -> Prefetch:
+        return self._prefetched
 
-    def assume(self, name: str) -> StoreRecord | None:
-        """A record as it was last seen. The next answer confirms it, or raises `Overtaken`."""
+    def for_call(self) -> Neo4jCallCache:
+        return self
+
+    def read_record_optimistically(self, name: str) -> StoreRecord | None:
+        """A record as it was last seen. The next answer confirms it or raises StaleRecord."""
         self._refuse_closed()
         if name not in self._seen:
-            return self.record(name)
-        self._at_hand.assumed[name] = self._seen[name]
+            return self.read_record(name)
+        self._prefetched.assumed[name] = self._seen[name]
         return self._seen[name]
 
-    def confirm(self) -> None:
-        """Make sure of what no answer has confirmed yet."""
-        if self._at_hand.assumed:
-            return self._store._read(partial(records.confirm_records, self._seen, self._at_hand))
-
-    def together(
-        self, questions: Sequence[Callable[[], Any]], besides: Sequence[QueryStepsFactory[Any]] = ()
-    ) -> list[Any]:
-        sure = [partial(records.confirm_records, self._seen, self._at_hand)] if self._at_hand.assumed else []
-        return self._store.together(questions, [*besides, *sure])
+    def confirm_records(self) -> None:
+        """Check the records that no answer has confirmed yet."""
+        if self._prefetched.assumed:
+            return self._store._read(self._confirm)
 
     def close(self) -> None:
         return self._store.close()
@@ -57,15 +59,24 @@ class Neo4jCallCache(Neo4jStoreBase):
     def _refuse_closed(self) -> None:
         self._store._refuse_closed()
 
+    def _confirm(self) -> QuerySteps[None]:
+        return records.confirm_records(self._seen, self._prefetched)
+
+    def _confirmations(self) -> list[QuerySteps[None]]:
+        return [self._confirm()] if self._prefetched.assumed else []
+
     def _read(self, begun: QueryStepsFactory[T]) -> T:
-        if self._at_hand.assumed:
-            begun = partial(records.confirm_with_read, self._seen, self._at_hand, begun)
+        if self._prefetched.assumed:
+            begun = partial(records.confirm_with_read, self._seen, self._prefetched, begun)
         return self._store._read(begun)
 
-    def _write(self, writing: Callable[P, QuerySteps[T]], *args: P.args, **named: P.kwargs) -> T:
-        self._at_hand.let_go()
-        begun = partial(writing, *args, **named)
-        return self._store._write(records.confirm_before_write, self._seen, self._at_hand, begun)
+    def _read_together(self, view: Neo4jStoreBase, calls: Sequence[MethodCall]) -> list[Any]:
+        return self._store._read_together(view, calls)
 
-    def _note(self, waiting: Sequence[LoggedRecall], keeping: RecallLogOptions) -> None:
-        return self._store._note(waiting, keeping)
+    def _write(self, writing: Callable[P, QuerySteps[T]], *args: P.args, **named: P.kwargs) -> T:
+        self._prefetched.let_go()
+        begun = partial(writing, *args, **named)
+        return self._store._write(records.confirm_before_write, self._seen, self._prefetched, begun)
+
+    def _log(self, waiting: Sequence[LoggedRecall], keeping: RecallLogOptions) -> None:
+        return self._store._log(waiting, keeping)

@@ -11,18 +11,18 @@ import logging
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from inspect import isawaitable
 from typing import Any, ParamSpec, TypeVar, cast
 
 import neo4j
 from neo4j.exceptions import IncompleteCommit
 
 from cofire.errors import StoreError, StoreUnavailable
+from cofire.stores.base import MethodCall, call_method, call_method_async
 from cofire.stores.learning_protocol import LoggedRecall, RecallLogOptions
 from cofire.stores.neo4j import learning, schema
 from cofire.stores.neo4j.call_cache import Neo4jCallCache
 from cofire.stores.neo4j.connection import Auth, Neo4jOptions, ServerAddress, build_driver_settings, parse_address
-from cofire.stores.neo4j.cypher import CypherQuery, QuerySteps, QueryStepsFactory, Rows, run_in_step
+from cofire.stores.neo4j.cypher import CypherQuery, QuerySteps, QueryStepsFactory, Rows
 from cofire.stores.neo4j.errors import make_timeout_error, translate_errors
 from cofire.stores.neo4j.store_base import Neo4jStoreBase
 
@@ -54,30 +54,25 @@ class Neo4jStore(Neo4jStoreBase):
             raise
         return store
 
-    def sitting(self) -> Neo4jCallCache:
-        """The store for one verb."""
+    def for_call(self) -> Neo4jCallCache:
         return Neo4jCallCache(self)
 
-    def together(
-        self, questions: Sequence[Callable[[], Any]], besides: Sequence[QueryStepsFactory[Any]] = ()
-    ) -> list[Any]:
-        begun = self._gathered(questions)
+    def _read_together(self, view: Neo4jStoreBase, calls: Sequence[MethodCall]) -> list[Any]:
         try:
-            joint = iter(self._read(lambda: _join_reads(begun, besides)))
+            return self._read(partial(view._join_calls, calls))
         except StoreUnavailable:
             raise
         except StoreError:
-            return [question() for question in questions]
-        return [next(joint) if one else question() for one, question in zip(begun, questions, strict=True)]
+            return [call_method(view, call) for call in calls]
 
     def close(self) -> None:
         waiting, keeping = self._unlogged.take()
         if waiting and keeping and not self._closed:
-            self._note(waiting, keeping)
+            self._log(waiting, keeping)
         self._closed = True
         self._driver.close()
 
-    def _note(self, waiting: Sequence[LoggedRecall], keeping: RecallLogOptions) -> None:
+    def _log(self, waiting: Sequence[LoggedRecall], keeping: RecallLogOptions) -> None:
         try:
             self._write(learning.write_recalls, waiting, keeping)
         except StoreError as error:
@@ -138,7 +133,7 @@ class Neo4jStore(Neo4jStoreBase):
 class AsyncNeo4jStore(Neo4jStoreBase):
     """Facts on a server, for programs that await. It belongs to the event loop that it was opened in."""
 
-    awaits = True
+    is_async = True
 
     def __init__(self, address: ServerAddress, options: Neo4jOptions) -> None:
         super().__init__(address, options)
@@ -158,31 +153,27 @@ class AsyncNeo4jStore(Neo4jStoreBase):
             raise
         return store
 
-    def sitting(self) -> Neo4jCallCache:
-        """The store for one verb."""
+    def for_call(self) -> Neo4jCallCache:
         return Neo4jCallCache(self)
 
-    async def together(  # type: ignore[override]
-        self, questions: Sequence[Callable[[], Any]], besides: Sequence[QueryStepsFactory[Any]] = ()
+    async def _read_together(  # type: ignore[override]
+        self, view: Neo4jStoreBase, calls: Sequence[MethodCall]
     ) -> list[Any]:
-        begun = self._gathered(questions)
         try:
-            joint = iter(await self._read(lambda: _join_reads(begun, besides)))
+            return cast(list[Any], await self._read(partial(view._join_calls, calls)))
         except StoreUnavailable:
             raise
         except StoreError:
-            return [await _await_if_needed(question()) for question in questions]
-        pairs = zip(begun, questions, strict=True)
-        return [next(joint) if one else await _await_if_needed(question()) for one, question in pairs]
+            return [await call_method_async(view, call) for call in calls]
 
     async def close(self) -> None:  # type: ignore[override]
         waiting, keeping = self._unlogged.take()
         if waiting and keeping and not self._closed:
-            await self._note(waiting, keeping)
+            await self._log(waiting, keeping)
         self._closed = True
         await self._driver.close()
 
-    async def _note(self, waiting: Sequence[LoggedRecall], keeping: RecallLogOptions) -> None:  # type: ignore[override]
+    async def _log(self, waiting: Sequence[LoggedRecall], keeping: RecallLogOptions) -> None:  # type: ignore[override]
         try:
             await self._write(learning.write_recalls, waiting, keeping)
         except StoreError as error:
@@ -254,15 +245,6 @@ class AsyncNeo4jStore(Neo4jStoreBase):
         return self._driver.session(database=self._address.database, bookmark_manager=self._bookmarks)
 
 
-def _join_reads(
-    begun: Sequence[QueryStepsFactory[Any] | None], besides: Sequence[QueryStepsFactory[Any]]
-) -> QuerySteps[list[Any]]:
-    """All of these readings in step; the answers of the first ones."""
-    asked = [one for one in begun if one]
-    found = yield from run_in_step([one() for one in (*asked, *besides)])
-    return found[: len(asked)]
-
-
 class _ReturnedValue:
     """What a reading came to."""
 
@@ -306,7 +288,3 @@ def _collect_rows(result: neo4j.Result) -> Rows:
 
 async def _collect_rows_async(result: neo4j.AsyncResult) -> Rows:
     return [record[0] async for record in result]
-
-
-async def _await_if_needed(answer: Any | Awaitable[Any]) -> Any:
-    return await answer if isawaitable(answer) else answer

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextvars import ContextVar
 from datetime import datetime
-from functools import partial
-from typing import Any, ParamSpec, TypeVar, cast
+from functools import partial, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import neo4j
 import numpy as np
@@ -34,6 +33,7 @@ from cofire.stores.base import (
     KeywordQuery,
     KnownName,
     LinkExpansion,
+    MethodCall,
     NameLinkTable,
     NearbyFact,
     NeighbourCandidates,
@@ -62,9 +62,8 @@ from cofire.stores.neo4j import (
     transfer_format,
     word_statistics,
 )
-from cofire.stores.neo4j import graph_reads as naming
 from cofire.stores.neo4j.connection import Neo4jOptions, ServerAddress
-from cofire.stores.neo4j.cypher import CypherQuery, QuerySteps, QueryStepsFactory
+from cofire.stores.neo4j.cypher import CypherQuery, QuerySteps, QueryStepsFactory, run_in_step
 from cofire.stores.neo4j.prefetch import Prefetch
 from cofire.stores.neo4j.records import SeenRecords
 from cofire.stores.transfer_format import StoreMetadata, TransferBatch
@@ -72,14 +71,28 @@ from cofire.stores.transfer_format import StoreMetadata, TransferBatch
 T = TypeVar("T")
 P = ParamSpec("P")
 
-# While questions are gathered, a method answers with the reading that it would do.
-_COLLECTING_READS: ContextVar[bool] = ContextVar("gathering", default=False)
+S = TypeVar("S", bound="Neo4jStoreBase")
+
+# The query generator behind each reading method, by name: `together` runs several of them in step.
+QUERY_BUILDERS: dict[str, Callable[..., QuerySteps[Any]]] = {}
+
+
+def runs_query(build: Callable[Concatenate[S, P], QuerySteps[T]]) -> Callable[Concatenate[S, P], T]:
+    """Make a method that runs the query generator it builds. On an async store it returns an awaitable."""
+    QUERY_BUILDERS[build.__name__] = build
+
+    @wraps(build)
+    def run(self: S, /, *args: P.args, **named: P.kwargs) -> T:
+        self._refuse_closed()
+        return self._read(partial(build, self, *args, **named))
+
+    return run
 
 
 class Neo4jStoreBase:
-    """The protocol, the same for both stores and for their sittings. What `_answer` and `_write` return is awaited by whoever awaits."""
+    """The store protocol, for both stores and for their per-call caches. Subclasses run the queries, called or awaited."""
 
-    awaits = False
+    is_async = False
 
     def __init__(self, address: ServerAddress, options: Neo4jOptions) -> None:
         self.place = address.place
@@ -92,37 +105,48 @@ class Neo4jStoreBase:
         self._closed = False
 
     @property
-    def _brought(self) -> Prefetch:
-        """Where answers leave what comes along: here nobody keeps it."""
+    def _prefetch(self) -> Prefetch:
+        """Where queries leave rows for later steps. Outside a verb call there are none."""
         return Prefetch()
-
-    def _answer(self, reading: Callable[P, QuerySteps[T]], *args: P.args, **named: P.kwargs) -> T:
-        begun = partial(reading, *args, **named)
-        self._refuse_closed()
-        return cast(T, begun) if _COLLECTING_READS.get() else self._read(begun)
 
     def _refuse_closed(self) -> None:
         if self._closed:
             raise StoreClosed(f"The store {self.place} was closed.", way_out="Open the memory again.")
 
     def _read(self, begun: QueryStepsFactory[T]) -> T:
+        """Run a query generator, each query in a transaction of its own."""
         raise NotImplementedError
 
     def _write(self, writing: Callable[P, QuerySteps[T]], *args: P.args, **named: P.kwargs) -> T:
+        """Run a query generator in one write transaction, which the driver may run again."""
         raise NotImplementedError
 
-    def together(
-        self, questions: Sequence[Callable[[], Any]], besides: Sequence[QueryStepsFactory[Any]] = ()
-    ) -> list[Any]:
-        """In one round trip a step, others besides; where that fails each by itself, so that it is known which one does."""
+    def _read_together(self, view: Neo4jStoreBase, calls: Sequence[MethodCall]) -> list[Any]:
+        """Answer calls of a view of this store in joint queries; if that fails, each by itself to find the failing one."""
+        raise NotImplementedError
+
+    def _log(self, waiting: Sequence[LoggedRecall], keeping: RecallLogOptions) -> None:
+        """Write logged recalls. A failure is a warning: it fails no recall."""
+        raise NotImplementedError
+
+    def _join_calls(self, calls: Sequence[MethodCall]) -> QuerySteps[list[Any]]:
+        parts = [QUERY_BUILDERS[call.method](self, *call.arguments) for call in calls]
+        answers = yield from run_in_step([*parts, *self._confirmations()])
+        return answers[: len(calls)]
+
+    def _confirmations(self) -> list[QuerySteps[None]]:
+        """What has to be confirmed beside the next answers."""
+        return []
+
+    def together(self, calls: Sequence[MethodCall]) -> list[Any]:
+        self._refuse_closed()
+        return self._read_together(self, calls)
+
+    def for_call(self) -> Neo4jStoreBase:
         raise NotImplementedError
 
     def close(self) -> None:
-        """What was shown and not yet logged is logged first, if the server is still there."""
-        raise NotImplementedError
-
-    def _note(self, waiting: Sequence[LoggedRecall], keeping: RecallLogOptions) -> None:
-        """Write what was shown. When that fails it is told to the log of the program, and nobody's recall fails with it."""
+        """Write the recalls that are not logged yet, if the server is still there, and close the connections."""
         raise NotImplementedError
 
     def write(self, change: Change, expects: Mapping[str, int]) -> WriteResult:
@@ -131,157 +155,214 @@ class Neo4jStoreBase:
             self._seen.pop(record.name, None)
         return self._write(changes.write_recalls_and_change, *self._unlogged.take(), change, expects)
 
-    def taken(self, ids: Sequence[str]) -> RemovedCascade:
-        return self._answer(cascade.collect_cascade, ids)
+    @runs_query
+    def collect_cascade(self, ids: Sequence[str]) -> QuerySteps[RemovedCascade]:
+        return cascade.collect_cascade(ids)
 
-    def carried(self, ids: Sequence[str]) -> TransferBatch:
-        return self._answer(transfer_format.export_facts, ids)
+    @runs_query
+    def export_facts(self, ids: Sequence[str]) -> QuerySteps[TransferBatch]:
+        return transfer_format.export_facts(ids)
 
-    def take_in(self, carried: TransferBatch, now: datetime) -> None:
+    def import_facts(self, carried: TransferBatch, now: datetime) -> None:
         self._refuse_closed()
         return self._write(transfer_format.import_facts, carried, now)
 
-    def household(self) -> StoreMetadata:
-        return self._answer(transfer_format.read_store_metadata)
+    @runs_query
+    def read_metadata(self) -> QuerySteps[StoreMetadata]:
+        return transfer_format.read_store_metadata()
 
-    def furnish(self, household: StoreMetadata) -> None:
+    def write_metadata(self, household: StoreMetadata) -> None:
         self._refuse_closed()
         return self._write(transfer_format.write_store_metadata, household)
 
-    def history(self, id: str) -> list[FactVersion]:
-        return self._answer(changes.fetch_history, id)
+    @runs_query
+    def read_history(self, id: str) -> QuerySteps[list[FactVersion]]:
+        return changes.fetch_history(id)
 
-    def recognise(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
-        return self._answer(fact_reads.find_ids_by_hash, hashes)
+    @runs_query
+    def find_ids_by_hash(self, hashes: Sequence[bytes]) -> QuerySteps[dict[bytes, str]]:
+        return fact_reads.find_ids_by_hash(hashes)
 
-    def read(self, ids: Sequence[str]) -> list[Fact | None]:
-        return self._answer(fact_reads.fetch_facts, self._brought, ids)
+    @runs_query
+    def read_facts(self, ids: Sequence[str]) -> QuerySteps[list[Fact | None]]:
+        return fact_reads.fetch_facts(self._prefetch, ids)
 
-    def scan(self, where: FactFilter, limit: int, before: str | None) -> list[Fact]:
-        return self._answer(fact_reads.scan_facts, where, limit, before)
+    @runs_query
+    def list_facts(self, where: FactFilter, limit: int, before: str | None) -> QuerySteps[list[Fact]]:
+        return fact_reads.scan_facts(where, limit, before)
 
-    def nearest(self, vector: Vectors, k: int, where: FactFilter, candidates: int) -> list[str]:
-        return self._answer(search.find_nearest_ids, vector, k, where, candidates)
+    @runs_query
+    def search_vectors(self, vector: Vectors, k: int, where: FactFilter, candidates: int) -> QuerySteps[list[str]]:
+        return search.find_nearest_ids(vector, k, where, candidates)
 
-    def alike(self, vector: Vectors, k: int, where: FactFilter, candidates: int, least: float) -> list[NearbyFact]:
-        return self._answer(search.find_nearby_facts, vector, k, where, candidates, least)
+    @runs_query
+    def search_similar(
+        self, vector: Vectors, k: int, where: FactFilter, candidates: int, least: float
+    ) -> QuerySteps[list[NearbyFact]]:
+        return search.find_nearby_facts(vector, k, where, candidates, least)
 
-    def matching(self, cue: KeywordQuery, k: int, where: FactFilter) -> list[str]:
-        return self._answer(search.find_matching_ids, cue, k, where)
+    @runs_query
+    def search_words(self, cue: KeywordQuery, k: int, where: FactFilter) -> QuerySteps[list[str]]:
+        return search.find_matching_ids(cue, k, where)
 
-    def timely(self, spans: Sequence[tuple[datetime, datetime]], k: int, where: FactFilter) -> list[str]:
-        return self._answer(search.find_by_time, spans, k, where)
+    @runs_query
+    def search_times(
+        self, spans: Sequence[tuple[datetime, datetime]], k: int, where: FactFilter
+    ) -> QuerySteps[list[str]]:
+        return search.find_by_time(spans, k, where)
 
-    def admitted(self, ids: Sequence[str], where: FactFilter) -> list[str]:
-        return self._answer(search.filter_ids, ids, where)
+    @runs_query
+    def filter_visible(self, ids: Sequence[str], where: FactFilter) -> QuerySteps[list[str]]:
+        return search.filter_ids(ids, where)
 
-    def weigh(self, ids: Sequence[str], words: Sequence[str], reach: int, near: int) -> FactFeatures:
-        return self._answer(features.fetch_features, self._brought, ids, words, reach, near)
+    @runs_query
+    def fetch_features(
+        self, ids: Sequence[str], words: Sequence[str], reach: int, near: int
+    ) -> QuerySteps[FactFeatures]:
+        return features.fetch_features(self._prefetch, ids, words, reach, near)
 
-    def places(self, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.int64]:
-        return self._answer(features.fetch_sentence_bits, self._brought, ids, words)
+    @runs_query
+    def locate_words(self, ids: Sequence[str], words: Sequence[str]) -> QuerySteps[NDArray[np.int64]]:
+        return features.fetch_sentence_bits(self._prefetch, ids, words)
 
-    def voices(self, scopes: Sequence[str], words: Sequence[str]) -> frozenset[str]:
-        return self._answer(search.find_speakers, self._speakers, scopes, words)
+    @runs_query
+    def match_speakers(self, scopes: Sequence[str], words: Sequence[str]) -> QuerySteps[frozenset[str]]:
+        return search.find_speakers(self._speakers, scopes, words)
 
-    def tags(self, scopes: Sequence[str], names: Sequence[str]) -> frozenset[str]:
-        return self._answer(search.find_existing_tags, scopes, names)
+    @runs_query
+    def match_tags(self, scopes: Sequence[str], names: Sequence[str]) -> QuerySteps[frozenset[str]]:
+        return search.find_existing_tags(scopes, names)
 
-    def known(self, names: Sequence[str], where: FactFilter, most: int) -> list[KnownName]:
-        return self._answer(naming.find_known_names, names, where, most)
+    @runs_query
+    def look_up_names(self, names: Sequence[str], where: FactFilter, most: int) -> QuerySteps[list[KnownName]]:
+        return graph_reads.find_known_names(names, where, most)
 
-    def speaking(self, scope: str, names: Mapping[str, Sequence[str]], most: int, anew: bool) -> dict[str, list[str]]:
-        return self._answer(naming.find_unmarked_mentions, scope, names, most, anew)
+    @runs_query
+    def find_unlinked_mentions(
+        self, scope: str, names: Mapping[str, Sequence[str]], most: int, anew: bool
+    ) -> QuerySteps[dict[str, list[str]]]:
+        return graph_reads.find_unmarked_mentions(scope, names, most, anew)
 
-    def paths(self, ids: Sequence[str], where: FactFilter, common: int, most: int) -> NameLinkTable:
-        return self._answer(naming.fetch_name_link_table, self._brought, ids, where, common, most)
+    @runs_query
+    def fetch_name_links(
+        self, ids: Sequence[str], where: FactFilter, common: int, most: int
+    ) -> QuerySteps[NameLinkTable]:
+        return graph_reads.fetch_name_link_table(self._prefetch, ids, where, common, most)
 
-    def statistics(self, scopes: Sequence[str], words: Sequence[str]) -> WordStatistics:
-        return self._answer(word_statistics.fetch_word_statistics, self._brought, self._counts, scopes, words)
+    @runs_query
+    def read_word_statistics(self, scopes: Sequence[str], words: Sequence[str]) -> QuerySteps[WordStatistics]:
+        return word_statistics.fetch_word_statistics(self._prefetch, self._counts, scopes, words)
 
-    def record(self, name: str) -> StoreRecord | None:
-        return self._answer(records.fetch_and_remember_record, self._seen, name)
+    @runs_query
+    def read_record(self, name: str) -> QuerySteps[StoreRecord | None]:
+        return records.fetch_and_remember_record(self._seen, name)
 
-    def unembedded(self, model: bytes, limit: int) -> list[Fact]:
-        return self._answer(fact_reads.fetch_unembedded, model, limit)
+    @runs_query
+    def list_unembedded(self, model: bytes, limit: int) -> QuerySteps[list[Fact]]:
+        return fact_reads.fetch_unembedded(model, limit)
 
-    def edges(self, wanted: EdgeFilter, limit: int) -> list[Edge]:
-        return self._answer(graph_reads.fetch_edges, wanted, limit)
+    @runs_query
+    def list_edges(self, wanted: EdgeFilter, limit: int) -> QuerySteps[list[Edge]]:
+        return graph_reads.fetch_edges(wanted, limit)
 
-    def links(self, id: str, limit: int) -> list[Link]:
-        return self._answer(graph_reads.fetch_links, id, limit)
+    @runs_query
+    def list_links(self, id: str, limit: int) -> QuerySteps[list[Link]]:
+        return graph_reads.fetch_links(id, limit)
 
-    def waiting(self, scopes: Sequence[str] | None, limit: int) -> list[Fact]:
-        return self._answer(fact_reads.fetch_inbox, scopes, limit)
+    @runs_query
+    def list_inbox(self, scopes: Sequence[str] | None, limit: int) -> QuerySteps[list[Fact]]:
+        return fact_reads.fetch_inbox(scopes, limit)
 
-    def kin(self, ids: Sequence[str], k: int, sharing: int) -> NeighbourCandidates:
-        return self._answer(search.find_neighbour_candidates, ids, k, sharing)
+    @runs_query
+    def find_neighbours(self, ids: Sequence[str], k: int, sharing: int) -> QuerySteps[NeighbourCandidates]:
+        return search.find_neighbour_candidates(ids, k, sharing)
 
-    def profiles(self, ids: Sequence[str]) -> list[FactProfile]:
-        return self._answer(graph_reads.fetch_profiles, ids)
+    @runs_query
+    def fetch_profiles(self, ids: Sequence[str]) -> QuerySteps[list[FactProfile]]:
+        return graph_reads.fetch_profiles(ids)
 
-    def expand(self, ids: Sequence[str], conducting: ExpansionOptions) -> LinkExpansion:
-        return self._answer(graph_reads.fetch_expansion, self._brought, ids, conducting)
+    @runs_query
+    def expand_links(self, ids: Sequence[str], conducting: ExpansionOptions) -> QuerySteps[LinkExpansion]:
+        return graph_reads.fetch_expansion(self._prefetch, ids, conducting)
 
-    def network(self, scope: str) -> ScopeGraph:
-        return self._answer(graph_reads.fetch_scope_graph, scope)
+    @runs_query
+    def fetch_scope_graph(self, scope: str) -> QuerySteps[ScopeGraph]:
+        return graph_reads.fetch_scope_graph(scope)
 
-    def importance(self, ids: Sequence[str]) -> dict[str, FactImportance]:
-        return self._answer(graph_reads.fetch_importance, ids)
+    @runs_query
+    def fetch_importance(self, ids: Sequence[str]) -> QuerySteps[dict[str, FactImportance]]:
+        return graph_reads.fetch_importance(ids)
 
-    def descriptions(self, id: str) -> list[str]:
-        return self._answer(graph_reads.fetch_descriptions, id)
+    @runs_query
+    def read_descriptions(self, id: str) -> QuerySteps[list[str]]:
+        return graph_reads.fetch_descriptions(id)
 
-    def active_hours(self) -> float:
-        return self._answer(learning.fetch_active_hours)
+    @runs_query
+    def read_active_hours(self) -> QuerySteps[float]:
+        return learning.fetch_active_hours()
 
-    def size(self) -> StoreSize:
-        return self._answer(fact_reads.fetch_store_size, self.place)
+    @runs_query
+    def read_size(self) -> QuerySteps[StoreSize]:
+        return fact_reads.fetch_store_size(self.place)
 
-    def check(self) -> list[str]:
-        return self._answer(fact_reads.check_store)
+    @runs_query
+    def check(self) -> QuerySteps[list[str]]:
+        return fact_reads.check_store()
 
-    def fading(self, fade: DecayRule, now: datetime, examples: int) -> DecaySummary:
-        return self._answer(curation.fetch_decay_preview, fade, now, examples)
+    @runs_query
+    def preview_decay(self, fade: DecayRule, now: datetime, examples: int) -> QuerySteps[DecaySummary]:
+        return curation.fetch_decay_preview(fade, now, examples)
 
-    def weak(self, threshold: float, examples: int) -> DecaySummary:
-        return self._answer(curation.fetch_weak_edges, threshold, examples)
+    @runs_query
+    def preview_pruning(self, threshold: float, examples: int) -> QuerySteps[DecaySummary]:
+        return curation.fetch_weak_edges(threshold, examples)
 
-    def usage(self) -> list[FactUsage]:
-        return self._answer(curation.fetch_usage)
+    @runs_query
+    def list_usage(self) -> QuerySteps[list[FactUsage]]:
+        return curation.fetch_usage()
 
-    def active_days(self) -> list[int]:
-        return self._answer(curation.fetch_active_days)
+    @runs_query
+    def list_active_days(self) -> QuerySteps[list[int]]:
+        return curation.fetch_active_days()
 
-    def health(self) -> GraphHealth:
-        return self._answer(curation.fetch_health)
+    @runs_query
+    def check_graph(self) -> QuerySteps[GraphHealth]:
+        return curation.fetch_health()
 
-    def changed_facts(self, since: datetime | None) -> list[str]:
-        return self._answer(curation.fetch_changed_ids, since)
+    @runs_query
+    def list_changed_ids(self, since: datetime | None) -> QuerySteps[list[str]]:
+        return curation.fetch_changed_ids(since)
 
-    def reviews(self, open_only: bool) -> list[ContradictionReview]:
-        return self._answer(curation.fetch_reviews, open_only)
+    @runs_query
+    def list_reviews(self, open_only: bool) -> QuerySteps[list[ContradictionReview]]:
+        return curation.fetch_reviews(open_only)
 
-    def archived_because(self, ids: Sequence[str]) -> Mapping[str, str]:
-        return self._answer(curation.fetch_archive_reasons, ids)
+    @runs_query
+    def read_archive_reasons(self, ids: Sequence[str]) -> QuerySteps[Mapping[str, str]]:
+        return curation.fetch_archive_reasons(ids)
 
-    def log(self, shown: LoggedRecall, keeping: RecallLogOptions) -> None:
+    def log_recall(self, shown: LoggedRecall, keeping: RecallLogOptions) -> None:
         self._refuse_closed()
         if waiting := self._unlogged.add(shown, keeping):
-            return self._note(waiting, keeping)
+            return self._log(waiting, keeping)
 
-    def shown(self, id: str) -> LoggedRecall | None:
-        self._refuse_closed()
-        return self._unlogged.find(id) or self._answer(learning.read_recall, id)
+    @runs_query
+    def read_recall(self, id: str) -> QuerySteps[LoggedRecall | None]:
+        return self._unlogged.find(id) or (yield from learning.read_recall(id))
 
-    def uses(self, ids: Sequence[str]) -> dict[str, FeedbackCounts]:
-        return self._answer(learning.fetch_uses, ids)
+    @runs_query
+    def fetch_feedback_counts(self, ids: Sequence[str]) -> QuerySteps[dict[str, FeedbackCounts]]:
+        return learning.fetch_uses(ids)
 
-    def occasions(self, ids: Sequence[str], limit: int) -> list[JudgedRecall]:
-        return self._answer(learning.find_similar_recalls, self._brought, ids, limit)
+    @runs_query
+    def find_judged_recalls(self, ids: Sequence[str], limit: int) -> QuerySteps[list[JudgedRecall]]:
+        return learning.find_similar_recalls(self._prefetch, ids, limit)
 
-    def groups(self, scopes: Sequence[str] | None, limit: int, most: int) -> list[CommunityMembers]:
-        return self._answer(learning.fetch_communities, scopes, limit, most)
+    @runs_query
+    def list_communities(
+        self, scopes: Sequence[str] | None, limit: int, most: int
+    ) -> QuerySteps[list[CommunityMembers]]:
+        return learning.fetch_communities(scopes, limit, most)
 
     def backup(self, path: str) -> None:
         self._refuse_closed()
@@ -290,22 +371,14 @@ class Neo4jStoreBase:
             way_out="Use neo4j-admin database dump on the server, or: cofire export FILE",
         )
 
-    def _gathered(self, questions: Sequence[Callable[[], Any]]) -> list[QueryStepsFactory[Any] | None]:
-        """The reading that each question comes to; None for one that makes something of its answer, and is asked by itself."""
-        self._refuse_closed()
-        gathering = _COLLECTING_READS.set(True)
-        try:
-            return [_collect_read(question) for question in questions]
-        finally:
-            _COLLECTING_READS.reset(gathering)
+    def read_record_optimistically(self, name: str) -> StoreRecord | None:
+        return self.read_record(name)
+
+    def confirm_records(self) -> None:
+        """Every record was read as it is."""
+
+    def compact(self) -> None:
+        """The server reuses the space of removed rows by itself."""
 
     def _timed(self, query: CypherQuery) -> neo4j.Query:
         return neo4j.Query(cast(Any, query.text), timeout=self._options.answer_seconds)
-
-
-def _collect_read(question: Callable[[], Any]) -> QueryStepsFactory[Any] | None:
-    try:
-        found = question()
-    except (TypeError, AttributeError):
-        return None
-    return found if isinstance(found, partial) else None

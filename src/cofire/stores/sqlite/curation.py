@@ -210,7 +210,7 @@ class SqliteCurationMixin:
     def _write_log(self) -> None:
         raise NotImplementedError
 
-    def fading(self, fade: DecayRule, now: datetime, examples: int) -> DecaySummary:
+    def preview_decay(self, fade: DecayRule, now: datetime, examples: int) -> DecaySummary:
         with self._reading() as connection:
             changed = gone = 0
             shown: list[DecayedEdge] = []
@@ -219,7 +219,7 @@ class SqliteCurationMixin:
                 shown += _build_examples(connection, _DECAY_COLUMNS[fade.by][0], aged, examples - len(shown))
         return DecaySummary(changed, gone, tuple(shown))
 
-    def weak(self, threshold: float, examples: int) -> DecaySummary:
+    def preview_pruning(self, threshold: float, examples: int) -> DecaySummary:
         with self._reading() as connection:
             bound = (threshold, apsw.carray(SIMILARITY_KINDS), apsw.carray(_fetch_pinned_keys(connection)))
             count = connection.execute("SELECT count(*)" + _FROM_WEAK_EDGES, bound).get
@@ -229,7 +229,7 @@ class SqliteCurationMixin:
             )
             return DecaySummary(0, count, tuple(DecayedEdge(a, b, kind, weight, None) for a, b, kind, weight in found))
 
-    def usage(self) -> list[FactUsage]:
+    def list_usage(self) -> list[FactUsage]:
         self._write_log()
         with self._reading() as connection:
             return [
@@ -239,11 +239,11 @@ class SqliteCurationMixin:
                 for id, category, pinned, stored, used, importance, success, size in connection.execute(_SELECT_USAGE)
             ]
 
-    def active_days(self) -> list[int]:
+    def list_active_days(self) -> list[int]:
         with self._reading() as connection:
             return fetch_active_days(connection)
 
-    def health(self) -> GraphHealth:
+    def check_graph(self) -> GraphHealth:
         with self._reading() as connection:
             facts = _fetch_column(connection, "SELECT key FROM facts INDEXED BY facts_by_version")
             hidden = _fetch_column(connection, "SELECT key FROM facts WHERE archived")
@@ -259,20 +259,20 @@ class SqliteCurationMixin:
             int((~np.isin(facts, np.concatenate([linked, hidden]))).sum()), sum(int(one.sum()) for one in lost)
         )
 
-    def changed_facts(self, since: datetime | None) -> list[str]:
+    def list_changed_ids(self, since: datetime | None) -> list[str]:
         with self._reading() as connection:
             rows = connection.execute(
                 _SELECT_CHANGED_FACTS, (DISTANT_PAST if since is None else to_microseconds(since),)
             )
             return [str(id) for (id,) in rows]
 
-    def reviews(self, open_only: bool) -> list[ContradictionReview]:
+    def list_reviews(self, open_only: bool) -> list[ContradictionReview]:
         sql = "SELECT a.id, b.id, r.why, r.state FROM reviews r JOIN facts a ON a.key = r.old JOIN facts b ON b.key = r.new"
         with self._reading() as connection:
             clause = "WHERE r.state = 'open'" if open_only else ""
             return [ContradictionReview(*row) for row in connection.execute(f"{sql} {clause} ORDER BY a.id, b.id")]
 
-    def archived_because(self, ids: Sequence[str]) -> Mapping[str, str]:
+    def read_archive_reasons(self, ids: Sequence[str]) -> Mapping[str, str]:
         with self._reading() as connection:
             found: Any = connection.execute(_SELECT_ARCHIVE_REASONS, (apsw.carray(tuple(ids)),)) if ids else ()
             return dict(found)

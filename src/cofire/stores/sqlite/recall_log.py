@@ -267,23 +267,23 @@ class SqliteLearningMixin:
     def _open_lines(self) -> ConnectionPair:
         raise NotImplementedError
 
-    def log(self, shown: LoggedRecall, keeping: RecallLogOptions) -> None:
+    def log_recall(self, shown: LoggedRecall, keeping: RecallLogOptions) -> None:
         if self._open_lines().writer is not None and self._unlogged.add(shown, keeping):
             self._write_log()
 
-    def shown(self, id: str) -> LoggedRecall | None:
+    def read_recall(self, id: str) -> LoggedRecall | None:
         with self._reading() as connection:
             return self._unlogged.find(id) or read_recall(connection, id)
 
-    def uses(self, ids: Sequence[str]) -> dict[str, FeedbackCounts]:
+    def fetch_feedback_counts(self, ids: Sequence[str]) -> dict[str, FeedbackCounts]:
         with self._reading() as connection:
             return learning.fetch_uses(connection, ids)
 
-    def occasions(self, ids: Sequence[str], limit: int) -> list[JudgedRecall]:
+    def find_judged_recalls(self, ids: Sequence[str], limit: int) -> list[JudgedRecall]:
         with self._glancing() as connection:
             return learning.find_similar_recalls(connection, ids, limit)
 
-    def groups(self, scopes: Sequence[str] | None, limit: int, most: int) -> list[CommunityMembers]:
+    def list_communities(self, scopes: Sequence[str] | None, limit: int, most: int) -> list[CommunityMembers]:
         with self._reading() as connection:
             return learning.fetch_communities(connection, scopes, limit, most)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -42,12 +42,14 @@ from cofire.stores.base import (
     KeywordQuery,
     KnownName,
     LinkExpansion,
+    MethodCall,
     NameLinkTable,
     NearbyFact,
     NeighbourCandidates,
     ScopeGraph,
     StoreSize,
     WordStatistics,
+    call_method,
 )
 from cofire.stores.sqlite import (
     backups,
@@ -89,6 +91,8 @@ __all__ = ["SqliteOptions", "SqliteStore"]
 class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin):
     """Facts in one file. Any number of processes and threads may use it at once."""
 
+    is_async = False
+
     def __init__(self, lines: ConnectionPair, options: SqliteOptions) -> None:
         self.path = lines.path
         self._lines: ConnectionPair | None = lines
@@ -124,19 +128,19 @@ class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin)
             self._live.expect(news)
         return written
 
-    def taken(self, ids: Sequence[str]) -> RemovedCascade:
+    def collect_cascade(self, ids: Sequence[str]) -> RemovedCascade:
         with self._reading() as connection:
             return cascade.collect_cascade(connection, ids)
 
-    def history(self, id: str) -> list[FactVersion]:
+    def read_history(self, id: str) -> list[FactVersion]:
         with self._reading() as connection:
             return fact_writes.read_history(connection, id)
 
-    def recognise(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
+    def find_ids_by_hash(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
         with self._glancing() as connection:
             return fact_writes.find_ids_by_hash(connection, hashes)
 
-    def read(self, ids: Sequence[str]) -> list[Fact | None]:
+    def read_facts(self, ids: Sequence[str]) -> list[Fact | None]:
         keys = self._live.keys_of(ids) if ids else None
         with self._glancing() as connection:
             facts = {} if keys is None else fact_sql.fetch_facts_by_key(connection, keys)
@@ -145,7 +149,7 @@ class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin)
                 facts |= fact_sql.fetch_facts(connection, missing)
         return [facts.get(id) for id in ids]
 
-    def scan(self, where: FactFilter, limit: int, before: str | None) -> list[Fact]:
+    def list_facts(self, where: FactFilter, limit: int, before: str | None) -> list[Fact]:
         clause, bound = fact_sql.build_where_clause(where)
         if before is not None:
             clause, bound = f"{clause} AND f.id < ?", [*bound, before]
@@ -155,11 +159,13 @@ class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin)
             )
             return [fact_sql.decode_fact(row) for row in found]
 
-    def nearest(self, vector: Vectors, k: int, where: FactFilter, candidates: int) -> Sequence[str]:
+    def search_vectors(self, vector: Vectors, k: int, where: FactFilter, candidates: int) -> Sequence[str]:
         with self._reading() as connection, self._live.at(connection) as index:
             return index.best(self._nearest(connection, index, vector, where, max(k, candidates)), k)
 
-    def alike(self, vector: Vectors, k: int, where: FactFilter, candidates: int, least: float) -> list[NearbyFact]:
+    def search_similar(
+        self, vector: Vectors, k: int, where: FactFilter, candidates: int, least: float
+    ) -> list[NearbyFact]:
         # Marks are looked up among words.
         with self._reading() as connection, self._live.at(connection, wired=bool(list_filter_marks(where))) as index:
             near = self._nearest(connection, index, vector, where, max(k, candidates))
@@ -177,21 +183,21 @@ class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin)
         stored = vector_reads.fetch_vector_rows(connection, index, positions)
         return ScoredPositions(positions, centred_cosines(stored, asked, index.model.mean))
 
-    def matching(self, cue: KeywordQuery, k: int, where: FactFilter) -> Sequence[str]:
+    def search_words(self, cue: KeywordQuery, k: int, where: FactFilter) -> Sequence[str]:
         with self._reading() as connection, self._live.at(connection) as index:
             return index.best(index.matching(cue, self._live.admitted(connection, where), k), k)
 
-    def timely(self, spans: Sequence[tuple[datetime, datetime]], k: int, where: FactFilter) -> Sequence[str]:
+    def search_times(self, spans: Sequence[tuple[datetime, datetime]], k: int, where: FactFilter) -> Sequence[str]:
         with self._reading() as connection, self._live.at(connection) as index:
             positions = lookup.find_closest_in_time(index, spans, self._live.admitted(connection, where), k)
             return index.columns.spelled(positions)
 
-    def admitted(self, ids: Sequence[str], where: FactFilter) -> Sequence[str]:
+    def filter_visible(self, ids: Sequence[str], where: FactFilter) -> Sequence[str]:
         with self._reading() as connection, self._live.at(connection) as index:
             positions = self._live.positions(connection, ids)
             return index.columns.spelled(positions[self._live.admitted(connection, where)[positions]])
 
-    def weigh(self, ids: Sequence[str], words: Sequence[str], reach: int, near: int) -> FactFeatures:
+    def fetch_features(self, ids: Sequence[str], words: Sequence[str], reach: int, near: int) -> FactFeatures:
         with self._reading() as connection, self._live.at(connection) as index:
             positions = self._live.positions(connection, ids)
             return lookup.build_features(
@@ -204,7 +210,7 @@ class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin)
                 stored=lambda rows: vector_reads.fetch_vector_rows(connection, index, rows),
             )
 
-    def places(self, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.int64]:
+    def locate_words(self, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.int64]:
         with self._reading() as connection, self._live.at(connection) as index:
             keys = self._live.keys_of(ids)
             if keys is None:
@@ -213,41 +219,43 @@ class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin)
                 keys[asked.rows] = index.columns["key"][asked.positions]
             return name_reads.fetch_sentence_bits(connection, keys, words, index.placed)
 
-    def voices(self, scopes: Sequence[str], words: Sequence[str]) -> frozenset[str]:
+    def match_speakers(self, scopes: Sequence[str], words: Sequence[str]) -> frozenset[str]:
         with self._reading() as connection, self._live.at(connection) as index:
             return index.voices.asked(self._live.scope_keys(scopes) or (), words)
 
-    def tags(self, scopes: Sequence[str], names: Sequence[str]) -> frozenset[str]:
+    def match_tags(self, scopes: Sequence[str], names: Sequence[str]) -> frozenset[str]:
         with self._glancing() as connection:
             return name_reads.find_existing_tags(connection, scopes, names)
 
-    def known(self, names: Sequence[str], where: FactFilter, most: int) -> list[KnownName]:
+    def look_up_names(self, names: Sequence[str], where: FactFilter, most: int) -> list[KnownName]:
         with self._reading() as connection, self._live.at(connection) as index:
             admitted, scopes = self._live.admitted(connection, where), self._live.scope_keys(where.scopes) or ()
             return name_reads.find_known_names(connection, index, admitted, names, scopes=scopes, most=most)
 
-    def speaking(self, scope: str, names: Mapping[str, Sequence[str]], most: int, anew: bool) -> dict[str, list[str]]:
+    def find_unlinked_mentions(
+        self, scope: str, names: Mapping[str, Sequence[str]], most: int, anew: bool
+    ) -> dict[str, list[str]]:
         with self._reading() as connection, self._live.at(connection) as index:
             return name_reads.find_unmarked_mentions(connection, index, scope, names, most, anew=anew)
 
-    def paths(self, ids: Sequence[str], where: FactFilter, common: int, most: int) -> NameLinkTable:
+    def fetch_name_links(self, ids: Sequence[str], where: FactFilter, common: int, most: int) -> NameLinkTable:
         with self._reading() as connection, self._live.at(connection) as index:
             seeds = self._live.positions(connection, list(dict.fromkeys(ids)))
             found = lookup.find_name_paths(index, seeds, self._live.admitted(connection, where), common, most)
             return name_reads.decode_name_links(connection, index, found, index.spelled)
 
-    def statistics(self, scopes: Sequence[str], words: Sequence[str]) -> WordStatistics:
+    def read_word_statistics(self, scopes: Sequence[str], words: Sequence[str]) -> WordStatistics:
         with self._reading() as connection, self._live.at(connection) as index:
             dimension = index.dimension if index.model else 0
             times = self._live.times(scopes)
             return self._counts.read(connection, scopes, words, dimension, self._live.state, times=times)
 
-    def record(self, name: str) -> StoreRecord | None:
+    def read_record(self, name: str) -> StoreRecord | None:
         with self._glancing() as connection:
             found = connection.execute("SELECT value, version FROM records WHERE name = ?", (name,)).fetchone()
         return StoreRecord(name, found[0], found[1]) if found else None
 
-    def unembedded(self, model: bytes, limit: int) -> list[Fact]:
+    def list_unembedded(self, model: bytes, limit: int) -> list[Fact]:
         with self._reading() as connection:
             wanted = StoredModel.decode(model).model
             lacking = "1"
@@ -257,30 +265,30 @@ class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin)
             found = connection.execute(f"{fact_sql.SELECT_FACTS} WHERE {lacking} ORDER BY f.id LIMIT ?", (limit,))
             return [fact_sql.decode_fact(row) for row in found]
 
-    def edges(self, wanted: EdgeFilter, limit: int) -> list[Edge]:
+    def list_edges(self, wanted: EdgeFilter, limit: int) -> list[Edge]:
         with self._reading() as connection:
             return graph_reads.fetch_edges(connection, wanted, limit)
 
-    def links(self, id: str, limit: int) -> list[Link]:
+    def list_links(self, id: str, limit: int) -> list[Link]:
         with self._reading() as connection:
             return graph_reads.fetch_links(connection, id, limit)
 
-    def waiting(self, scopes: Sequence[str] | None, limit: int) -> list[Fact]:
+    def list_inbox(self, scopes: Sequence[str] | None, limit: int) -> list[Fact]:
         with self._glancing() as connection:
             return graph_reads.fetch_inbox(connection, scopes, limit)
 
-    def kin(self, ids: Sequence[str], k: int, sharing: int) -> NeighbourCandidates:
+    def find_neighbours(self, ids: Sequence[str], k: int, sharing: int) -> NeighbourCandidates:
         with self._reading() as connection:
             held = fact_writes.read_record_value(connection, MODEL_RECORD)
             return vector_reads.find_neighbour_candidates(
                 connection, StoredModel.decode(held) if held else None, ids, k, sharing
             )
 
-    def profiles(self, ids: Sequence[str]) -> list[FactProfile]:
+    def fetch_profiles(self, ids: Sequence[str]) -> list[FactProfile]:
         with self._glancing() as connection:
             return graph_reads.fetch_profiles(connection, ids)
 
-    def expand(self, ids: Sequence[str], conducting: ExpansionOptions) -> LinkExpansion:
+    def expand_links(self, ids: Sequence[str], conducting: ExpansionOptions) -> LinkExpansion:
         with self._reading() as connection, self._live.at(connection) as index:
             if conducting.where.as_of is not None:
                 return graph_reads.expand_as_of(connection, self._live, index, ids, conducting)
@@ -297,23 +305,23 @@ class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin)
         wanted = tuple(dict.fromkeys(ids))
         return ExpansionSeeds.among(wanted, self._live.places(connection, wanted))
 
-    def network(self, scope: str) -> ScopeGraph:
+    def fetch_scope_graph(self, scope: str) -> ScopeGraph:
         with self._reading() as connection:
             return graph_reads.fetch_scope_graph(connection, scope)
 
-    def importance(self, ids: Sequence[str]) -> dict[str, FactImportance]:
+    def fetch_importance(self, ids: Sequence[str]) -> dict[str, FactImportance]:
         with self._glancing() as connection:
             return graph_reads.fetch_importance(connection, ids)
 
-    def descriptions(self, id: str) -> list[str]:
+    def read_descriptions(self, id: str) -> list[str]:
         with self._glancing() as connection:
             return graph_reads.fetch_descriptions(connection, id)
 
-    def active_hours(self) -> float:
+    def read_active_hours(self) -> float:
         with self._glancing() as connection:
             return graph_reads.fetch_active_hours(connection)
 
-    def size(self) -> StoreSize:
+    def read_size(self) -> StoreSize:
         with self._reading() as connection:
             facts, archived = connection.execute("SELECT count(*), coalesce(sum(archived), 0) FROM facts").get
             embedded = connection.execute("SELECT count(*) FROM vectors").get
@@ -328,9 +336,19 @@ class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin)
             details = {"sqlite": apsw.sqlite_lib_version(), "schema": str(schema.read_schema_version(connection))}
         return StoreSize(facts, archived, embedded, edges, mentions, waiting, scopes, self._bytes(), self.path, details)
 
-    def together(self, questions: Sequence[Callable[[], Any]]) -> list[Any]:
+    def read_record_optimistically(self, name: str) -> StoreRecord | None:
+        """The record as it is: there is no round trip to save."""
+        return self.read_record(name)
+
+    def confirm_records(self) -> None:
+        """Every record was read as it is."""
+
+    def for_call(self) -> SqliteStore:
+        return self
+
+    def together(self, calls: Sequence[MethodCall]) -> list[Any]:
         with self._reading():
-            return [question() for question in questions]
+            return [call_method(self, call) for call in calls]
 
     def backup(self, path: str) -> None:
         if path == IN_MEMORY or Path(path).exists():
@@ -339,7 +357,7 @@ class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin)
         with self._glancing() as connection, translate_errors(path):
             backups.copy_database(connection, path)
 
-    def write_anew(self) -> None:
+    def compact(self) -> None:
         """What SQLite moves within a page it leaves where it was, until the page is written over."""
         self._open_lines().write_anew()
 

@@ -49,21 +49,21 @@ class SqliteTransferMixin:
     def write(self, change: Change, expects: Mapping[str, int]) -> WriteResult:
         raise NotImplementedError
 
-    def carried(self, ids: Sequence[str]) -> TransferBatch:
+    def export_facts(self, ids: Sequence[str]) -> TransferBatch:
         with self._reading() as connection:
             return to_transfer_rows(cascade.collect_cascade(connection, ids).rows)
 
-    def take_in(self, carried: TransferBatch, now: datetime) -> None:
+    def import_facts(self, carried: TransferBatch, now: datetime) -> None:
         with self._reading() as connection:
             models = cascade.read_vector_models(connection)
         rows = from_transfer_rows(carried) | {cascade.CITED_KEY: [], cascade.MODELS_KEY: models}
         self.write(Change(now=now, put_back=RemovedCascade(rows=rows)), {})
 
-    def household(self) -> StoreMetadata:
+    def read_metadata(self) -> StoreMetadata:
         with self._reading() as connection:
             return read_store_metadata(connection)
 
-    def furnish(self, household: StoreMetadata) -> None:
+    def write_metadata(self, household: StoreMetadata) -> None:
         with self._writing() as connection:
             write_store_metadata(connection, household)
 
