@@ -23,7 +23,7 @@ from cofire.runtime.retries import retry_on_conflict
 from cofire.runtime.runner import run_steps, run_steps_async, stream_steps, stream_steps_async
 from cofire.runtime.store_proxy import store
 from cofire.stores.base import CallFailure
-from cofire.text.reader_factory import create_reader
+from cofire.text.base import create_reader
 from tests.conftest import Clock
 from tests.reference_store.store import ReferenceStore
 

@@ -16,7 +16,7 @@ from cofire.activation_paths import ActivationHop
 from cofire.errors import InvalidInput
 from cofire.model import Fact
 from cofire.results import ChannelReport, ChannelScore, Hit, Recollection
-from cofire.text.token_estimate import estimate_tokens
+from cofire.text.prompt_text import estimate_tokens
 
 AT = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 DAY = "2023-05-08"

@@ -9,8 +9,7 @@ from typing import Any, Protocol
 
 from cofire.activation_paths import MAX_RECORDED_FACTS, ActivationHop, ActivationRound, hop_json, step_json
 from cofire.model import Edge, Fact, Link
-from cofire.text import token_estimate
-from cofire.text.prompt_delimiter import CLOSING_DELIMITER, OPENING_DELIMITER, delimit_entries
+from cofire.text.prompt_text import CLOSING_DELIMITER, OPENING_DELIMITER, delimit_entries, estimate_tokens
 
 # Facts of a round, and links of a pass, that the replay shows: the strongest.
 
@@ -131,7 +130,7 @@ def format_prompt_entries(facts: Sequence[Fact], budget: int | None) -> list[str
     entries = [_prompt_entry(number, fact) for number, fact in enumerate(facts, start=1)]
     if budget is None:
         return entries
-    delimiters = token_estimate.estimate_tokens(f"{OPENING_DELIMITER}\n{CLOSING_DELIMITER}")
+    delimiters = estimate_tokens(f"{OPENING_DELIMITER}\n{CLOSING_DELIMITER}")
     return entries[: count_fitting(entries, budget - delimiters)]
 
 
@@ -143,7 +142,7 @@ def count_fitting(texts: Iterable[str], budget: int) -> int:
     """
     fitting = 0
     for text in texts:
-        budget -= token_estimate.estimate_tokens(text + "\n")
+        budget -= estimate_tokens(text + "\n")
         if budget < 0:
             break
         fitting += 1

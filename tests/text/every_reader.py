@@ -15,12 +15,11 @@ from cofire.text import (
     dates,
     descriptions,
     entities,
-    name_candidates,
     names,
+    prompt_text,
     questions,
     segmentation,
     subjects,
-    token_estimate,
     versions,
     words,
 )
@@ -67,8 +66,8 @@ def _closeness(text: str) -> object:
 
 
 def _told_of(text: str) -> object:
-    split = name_candidates.split_names(entities.split_terms(text))
-    return name_candidates.find_known_names(text, split), [name_candidates.search_words_of_name(name) for name in split]
+    split = subjects.split_names(entities.split_terms(text))
+    return subjects.find_known_names(text, split), [subjects.search_words_of_name(name) for name in split]
 
 
 def _descriptions(text: str) -> object:
@@ -101,7 +100,7 @@ READERS: dict[str, Call] = {
     "mentions.is_usable": entities.is_usable_name,
     "names.names": _names,
     "names.is_title": names.is_quoted_title,
-    "ngrams.ngrams": name_candidates.extract_ngrams,
+    "ngrams.ngrams": subjects.extract_ngrams,
     "phrases.phrases": lambda text: categories.extract_key_phrases(segmentation.split_sentences(text)),
     "resolving.terms": entities.split_terms,
     "resolving.normal": entities.normalise_name,
@@ -113,7 +112,7 @@ READERS: dict[str, Call] = {
     "sentences.said": lambda text: segmentation.strip_speaker(Fact(text, subject=text[:50])),
     "shapes.pieces": segmentation.tokenise_sentence,
     "shapes.chunks": segmentation.split_chunks,
-    "spoken.spoken": lambda text: name_candidates.find_spoken_names(text.splitlines()),
+    "spoken.spoken": lambda text: subjects.find_spoken_names(text.splitlines()),
     "spoken.told_of": _told_of,
     "strategies.strategy_of": questions.classify_strategy,
     "subjects.subjects": lambda text: subjects.find_subjects(Fact(text), text),
@@ -124,7 +123,7 @@ READERS: dict[str, Call] = {
     "times.times at the last day": lambda text: dates.extract_time_spans(text, datetime.max.replace(tzinfo=UTC)),
     "times.times without a date": lambda text: dates.extract_time_spans(text, None),
     "timewords.speaks_of_time": dates.has_time_words,
-    "tokens.estimate": token_estimate.estimate_tokens,
+    "tokens.estimate": prompt_text.estimate_tokens,
     "words.fold": words.fold_accents,
     "words.words": words.extract_words,
     "words.counts": words.count_words,

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from cofire.text.entities import normalise_name
-from cofire.text.name_candidates import MAX_NGRAM_WORDS, MAX_NGRAMS, extract_ngrams
+from cofire.text.subjects import MAX_NGRAM_WORDS, MAX_NGRAMS, extract_ngrams
 
 
 def test_subject_in_small_letters_is_among_them() -> None:

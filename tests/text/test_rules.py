@@ -39,7 +39,7 @@ HOSTILE = [
 READ_HOSTILE = """
 import sys
 from cofire.model import Fact
-from cofire.text.name_candidates import extract_ngrams
+from cofire.text.subjects import extract_ngrams
 from cofire.text.rule_reader import RuleReader
 for part in sys.argv[1:]:
     text = (part * 100_000)[:100_000]

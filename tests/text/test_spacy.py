@@ -8,8 +8,8 @@ import pytest
 
 from cofire.errors import EmbedderUnavailable
 from cofire.model import Fact
-from cofire.text import spacy_reader as reading_spacy
-from cofire.text.spacy_reader import DEFAULT_SPACY_MODEL, SpacyReader, load_spacy_model
+from cofire.text import rule_reader
+from cofire.text.rule_reader import DEFAULT_SPACY_MODEL, SpacyReader, load_spacy_model
 
 
 class Recogniser:
@@ -28,7 +28,7 @@ class Recogniser:
 
 
 def reader(monkeypatch: pytest.MonkeyPatch, **labels: str) -> SpacyReader:
-    monkeypatch.setattr(reading_spacy, "load_spacy_model", lambda model: Recogniser(labels))
+    monkeypatch.setattr(rule_reader, "load_spacy_model", lambda model: Recogniser(labels))
     return SpacyReader()
 
 
@@ -56,7 +56,7 @@ def test_code_stays_with_the_rules_and_so_does_the_rest(monkeypatch: pytest.Monk
 
 def test_model_is_loaded_once_and_only_when_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     loaded: list[str] = []
-    monkeypatch.setattr(reading_spacy, "load_spacy_model", lambda model: loaded.append(model) or Recogniser({}))
+    monkeypatch.setattr(rule_reader, "load_spacy_model", lambda model: loaded.append(model) or Recogniser({}))
     spacy_reader = SpacyReader("some_model")
     assert loaded == []
     spacy_reader.read(Fact("one"))

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from cofire.model import NameMention
-from cofire.text.name_candidates import SpokenNames, find_known_names, find_spoken_names, split_names
 from cofire.text.segmentation import split_sentences
+from cofire.text.subjects import SpokenNames, find_known_names, find_spoken_names, split_names
 
 WORDS = "connection pools pool Pool redis Redis's the of U.S. J. R. O'Brien Bjørn salt & pepper queries v1.7.2 maxConnections film"
 texts = some.lists(some.sampled_from([*WORDS.split(), ".", ",", "-"]), max_size=14).map(" ".join)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as some
 
-from cofire.text.token_estimate import estimate_tokens
+from cofire.text.prompt_text import estimate_tokens
 
 
 def test_nothing_costs_nothing() -> None:

@@ -18,7 +18,7 @@ from cofire.recall.recall import recall
 from cofire.runtime.effects import AnalyseFacts, EmbedTexts, Emit, IdentifyEmbedder, MintIds, ReadClock
 from cofire.settings.table import Settings, decode_settings_record, encode_settings_record
 from cofire.stores.base import MODEL_RECORD, FactFeatures, NameLinkTable, WordStatistics
-from cofire.text.reader_factory import create_reader
+from cofire.text.base import create_reader
 from cofire.verbs.embedding_model import check_model, ensure_stored_model
 from cofire.verbs.maintenance import SETTINGS_TRIES, reset_setting, store_setting
 from cofire.verbs.remember import is_recount_due, remember

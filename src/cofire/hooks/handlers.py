@@ -14,7 +14,7 @@ from cofire.explain import format_count, format_prompt_entries
 from cofire.hooks import transcripts
 from cofire.hooks.events import EVENT_NAMES, HookEvent
 from cofire.model import Fact
-from cofire.text.prompt_delimiter import delimit_entries
+from cofire.text.prompt_text import delimit_entries
 
 LATEST_FACTS_LIMIT = 20
 MAX_QUESTION_LENGTH = 4_000

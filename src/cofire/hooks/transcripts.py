@@ -17,7 +17,7 @@ from typing import Any
 
 import platformdirs
 
-from cofire.text.prompt_delimiter import strip_recalled_blocks
+from cofire.text.prompt_text import strip_recalled_blocks
 
 TranscriptItem = dict[str, Any]
 

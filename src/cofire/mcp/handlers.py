@@ -19,7 +19,7 @@ from cofire.mcp.tools import INSTRUCTIONS, TOOLS, parse_arguments
 from cofire.model import Fact
 from cofire.results import Hit, Recollection
 from cofire.settings import table
-from cofire.text.prompt_delimiter import delimit_entries, strip_recalled_blocks
+from cofire.text.prompt_text import delimit_entries, strip_recalled_blocks
 
 # Who says when something was said, or by whom, tells of another moment, also in the same words.
 _CONTEXT_FIELDS = {"at", "speaker", "session"}

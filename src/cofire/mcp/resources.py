@@ -11,7 +11,7 @@ from cofire.errors import NotFound
 from cofire.explain import fact_json, link_json
 from cofire.mcp.handlers import fetch_stats, render_guide
 from cofire.mcp.served_memory import ServedMemory
-from cofire.text.prompt_delimiter import delimit_entries
+from cofire.text.prompt_text import delimit_entries
 
 MAX_LINKS = 20
 TEXT_MEDIA_TYPE, JSON_MEDIA_TYPE = "text/plain", "application/json"

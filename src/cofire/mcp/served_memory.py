@@ -11,7 +11,7 @@ from typing import Any
 import cofire
 from cofire.errors import NotFound
 from cofire.model import DEFAULT_SCOPE, Fact
-from cofire.text.prompt_delimiter import disarm_tags
+from cofire.text.prompt_text import disarm_tags
 
 # Texts that are kept in mind as shown, and sessions that are kept apart; the oldest make room.
 MAX_SHOWN_TEXTS = 10_000

@@ -47,7 +47,7 @@ from cofire.settings.table import (
 )
 from cofire.stores.base import ExpansionOptions
 from cofire.text.base import run_reading_rule
-from cofire.text.name_candidates import extract_ngrams
+from cofire.text.subjects import extract_ngrams
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ from cofire.settings.table import (
 )
 from cofire.stores.base import LinkExpansion
 from cofire.stores.metadata_filter import conditions_to_mapping
-from cofire.text import token_estimate
+from cofire.text.prompt_text import estimate_tokens
 from cofire.text.words import STOP_WORDS, extract_words
 
 _MICROSECOND = timedelta(microseconds=1)
@@ -310,7 +310,7 @@ def _find_nudge(case: RecallCase, attempt: RemedyAttempt, found: Recollection) -
     if place > asked.k:
         return {"k": place} if place <= MAX_K else None
     facts = yield from store.read_facts(found.ranking.best(place))
-    return {"budget": sum(token_estimate.estimate_tokens(fact.text + "\n") for fact in facts if fact is not None)}
+    return {"budget": sum(estimate_tokens(fact.text + "\n") for fact in facts if fact is not None)}
 
 
 def _make_changed_request(case: RecallCase, attempt: RemedyAttempt) -> RecallRequest:

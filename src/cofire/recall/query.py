@@ -38,8 +38,8 @@ from cofire.stores.base import MODEL_RECORD, CallFailure, KeywordQuery, KnownNam
 from cofire.stores.lazy_ids import lazy_property
 from cofire.text import words
 from cofire.text.base import run_reading_rule
-from cofire.text.name_candidates import extract_ngrams
 from cofire.text.questions import QuestionTimeSpan, extract_question_times, is_about_assistant
+from cofire.text.subjects import extract_ngrams
 from cofire.verbs.embedding_model import refuse_other_model
 
 # Speakers that are roles and no names: a question about "the user" is about users.

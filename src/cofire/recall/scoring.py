@@ -255,8 +255,14 @@ def score_times(evidence: FactFeatures, cue: AnalysedQuery) -> FloatArray:
 
 
 def _measure_closeness(spans: Sequence[QuestionTimeSpan], evidence: FactFeatures) -> FloatArray:
+    constants = current_constants().times
     return score_time_closeness(
-        spans, evidence.times, later_days=6.0, earlier_days=3.0, earlier_share=0.7, beyond_days=30.0
+        spans,
+        evidence.times,
+        later_days=constants.later_days,
+        earlier_days=constants.earlier_days,
+        earlier_share=constants.earlier_share,
+        beyond_days=constants.beyond_days,
     )
 
 

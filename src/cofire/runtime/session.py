@@ -47,7 +47,7 @@ from cofire.stores.receipt_files import ReceiptFolder
 from cofire.stores.sqlite.connections import IN_MEMORY, SqliteOptions
 from cofire.stores.sqlite.store import SqliteStore
 from cofire.stores.store_location import is_server_url, strip_credentials
-from cofire.text.reader_factory import create_reader as choose_reader
+from cofire.text.base import create_reader as choose_reader
 from cofire.verbs import validation
 from cofire.verbs.curate import curate
 from cofire.verbs.dream import dream

@@ -37,6 +37,16 @@ class DirectWeights:
 
 
 @dataclass(frozen=True, slots=True)
+class TimeConstants:
+    """Decay of the temporal score with the distance from the time asked about, in days."""
+
+    later_days: float
+    earlier_days: float
+    earlier_share: float
+    beyond_days: float
+
+
+@dataclass(frozen=True, slots=True)
 class SeedConstants:
     """Softness of the seed weights, in the first and in the second pass of the walk."""
 
@@ -123,6 +133,7 @@ class RankingConstants:
     lending: TermLendingLimits
     vectors: SessionContext
     direct: DirectWeights
+    times: TimeConstants
     seeds: SeedConstants
     names: NameWalkConstants
     links: LinkBounds
@@ -166,6 +177,7 @@ def parse_constants(tables: dict[str, dict[str, Any]]) -> RankingConstants:
         lending=lending,
         vectors=SessionContext(**tables["vectors"]),
         direct=DirectWeights(**tables["direct"]),
+        times=TimeConstants(**tables["times"]),
         seeds=SeedConstants(**tables["seeds"]),
         names=NameWalkConstants(**tables["names"]),
         links=LinkBounds(**tables["links"]),

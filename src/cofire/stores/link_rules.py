@@ -11,7 +11,7 @@ import numpy as np
 from cofire.model import Edge, FactWrite, Link, NameMention
 from cofire.stores.base import ExpansionOptions, LinkExpansion
 from cofire.stores.edge_kinds import get_edge_kind
-from cofire.text.name_candidates import search_words_of_name
+from cofire.text.subjects import search_words_of_name
 
 # A name that more facts hold is too common to link those that merely mention it.
 MAX_NAME_HOLDERS = 100

@@ -1,4 +1,4 @@
-"""What a reader finds in a fact, the Reader protocol, and rules that may fail safely."""
+"""What a reader extracts from a fact, the `Reader` protocol, and `create_reader`."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from importlib import import_module
 from typing import Literal, Protocol, TypeVar
 
-from cofire.errors import CofireError
+from cofire.errors import CofireError, InvalidSetting
 from cofire.model import Fact
 
-# How sure a mention is that it means the thing of that name.
+# Confidence of a mention: the name as written, a part or variant of it, an alias.
 FULL_CONFIDENCE, PARTIAL_CONFIDENCE, RULE_CONFIDENCE = 1.0, 0.7, 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A name in a fact: `name` is its normal form, by which the same thing meets, `surface` what was written.
+    """A name in a fact. `name` is its normal form, `surface` the text as written.
 
-    `kind` is name, acronym, code, path, url, email, version, flag or title; `sentence` counts from 0. `confidence` is FULL
-    for the name as written, PARTIAL for a part or variant of it, BY_RULE for an alias.
+    `kind` is name, acronym, code, path, url, email, version, flag or title. `sentence` counts from 0.
+    `confidence` is FULL_CONFIDENCE for the name as written, PARTIAL_CONFIDENCE for a part or variant
+    of it, RULE_CONFIDENCE for an alias.
     """
 
     name: str
@@ -33,7 +35,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class FactSubject:
-    """What a fact is about, in the normal form of mentions, so that `mention.name == subject.name` links."""
+    """A subject of a fact. Its name is in the normal form of mentions, so that equal names link."""
 
     name: str
     strength: float
@@ -41,7 +43,7 @@ class FactSubject:
 
 @dataclass(frozen=True, slots=True)
 class CausalRelation:
-    """One part of a text brought about another; the cue is the words that say so."""
+    """A cause and an effect stated in a text, and the words that state it (`cue`)."""
 
     cause: str
     effect: str
@@ -51,7 +53,7 @@ class CausalRelation:
 
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
-    """A stretch of time that a text speaks of, from `start` up to but not including `end`; both know their zone."""
+    """A period that a text mentions, from `start` up to but not including `end`, with time zones."""
 
     start: datetime
     end: datetime
@@ -60,7 +62,7 @@ class TimeSpan:
 
 @dataclass(frozen=True, slots=True)
 class FactReading:
-    """All that a fact says, as far as its reader understands it. `failed` names the rules that broke on its text."""
+    """Everything that a reader extracts from a fact. `failed` names the rules that raised an error."""
 
     mentions: tuple[Mention, ...] = ()
     subjects: tuple[FactSubject, ...] = ()
@@ -73,12 +75,13 @@ class FactReading:
     failed: tuple[str, ...] = ()
 
 
-# What a fact is read for: all that it says; all but key phrases, tags and causes; or only what it is about and what causes what.
+# What to extract: everything; everything but key phrases, tags and causes; or only subjects and
+# causes.
 ReadingScope = Literal["all", "names", "causes"]
 
 
 class Reader(Protocol):
-    """Anything that reads a fact. The same fact gives the same reading. What is not wanted may be missing."""
+    """Reads a fact. The same fact gives the same reading. Parts that are not `wanted` may be missing."""
 
     def read(self, fact: Fact, *, wanted: ReadingScope = "all") -> FactReading: ...
 
@@ -86,7 +89,7 @@ class Reader(Protocol):
 T = TypeVar("T")
 F = TypeVar("F")
 
-# The record of the store that counts facts whose reading failed, and how many of their ids it keeps.
+# The store record that counts facts whose reading failed, and how many of their ids it keeps.
 FAILURES_RECORD = "reading.failures"
 MAX_FAILED_IDS = 20
 
@@ -94,9 +97,9 @@ _log = logging.getLogger("cofire.reading")
 
 
 def run_reading_rule(rule: str, read: Callable[[], T], fallback: F, failures: list[str] | None = None) -> T | F:
-    """What a rule reads, or the fallback where it fails. The failure is logged, and the rule's name added to `failures`.
+    """The result of a rule, or the fallback if it raises. Logs the error and adds the rule to `failures`.
 
-    Errors of cofire, such as a missing model, are raised: they say what to do.
+    Errors of cofire itself, such as a missing model, are raised: they say what to do.
 
     >>> failures = []
     >>> run_reading_rule("subjects", lambda: [][0], "", failures), failures
@@ -106,7 +109,7 @@ def run_reading_rule(rule: str, read: Callable[[], T], fallback: F, failures: li
         return read()
     except (CofireError, MemoryError):
         raise
-    except Exception:  # noqa: BLE001 - the only place: a rule may fail in any way, and must not cost the fact or the answer
+    except Exception:  # noqa: BLE001 - a rule may fail in any way, and the fact is stored without its result
         _log.warning("The reading rule %s failed. The text is used without it.", rule, exc_info=True)
         if failures is not None:
             failures.append(rule)
@@ -115,7 +118,7 @@ def run_reading_rule(rule: str, read: Callable[[], T], fallback: F, failures: li
 
 @dataclass(frozen=True, slots=True)
 class ReadingFailures:
-    """How many facts were stored although a rule failed on them, how often each rule failed, and the ids of the last of them."""
+    """Facts stored although a rule failed on them: their number, failures by rule, the last ids."""
 
     facts: int = 0
     rules: dict[str, int] = field(default_factory=dict)
@@ -133,8 +136,38 @@ class ReadingFailures:
 
     @staticmethod
     def decode(value: bytes | None) -> ReadingFailures:
-        """The counts in a record of the store; none where there is no record."""
+        """The counts from a store record, or zero counts without one."""
         if value is None:
             return ReadingFailures()
         content = json.loads(value)
         return ReadingFailures(content["facts"], content["rules"], tuple(content["ids"]))
+
+
+class LazyReader:
+    """A reader that is created for the first fact, so that a recall does not load its rules."""
+
+    def __init__(self, make: Callable[[], Reader]) -> None:
+        self._make = make
+        self._reader: Reader | None = None
+
+    def read(self, fact: Fact, *, wanted: ReadingScope = "all") -> FactReading:
+        if self._reader is None:
+            self._reader = self._make()
+        return self._reader.read(fact, wanted=wanted)
+
+
+def create_reader(name: str) -> Reader:
+    """Create the reader that a setting names.
+
+    >>> create_reader("rules").read(Fact("The sky is blue.")).category
+    'knowledge'
+    """
+    if name == "rules":
+        return LazyReader(lambda: import_module("cofire.text.rule_reader").RuleReader())
+    if name == "spacy":
+        return LazyReader(lambda: import_module("cofire.text.rule_reader").SpacyReader())
+    kind, _, address = name.partition(":")
+    model, _, url = address.partition("@")
+    if kind == "llm" and model and url:
+        return LazyReader(lambda: import_module("cofire.text.llm_reader").LlmReader(model, base_url=url))
+    raise InvalidSetting(f"There is no reader {name!r}.", way_out="Choose rules, spacy or llm:MODEL@URL.")

@@ -27,20 +27,21 @@ _EXCLUDED_WORDS = STOP_WORDS | FUNCTION_WORDS | _VAGUE_WORDS | TIME_WORDS
 _CONTENT_SHAPES = frozenset(("word", "capital", "acronym", "camel", "code"))
 
 
-def extract_key_phrases(said: Iterable[str]) -> tuple[str, ...]:
-    """Runs of words between stop words and marks, at most three words each, by the sum of their words' degree / frequency.
+def extract_key_phrases(sentences: Iterable[str]) -> tuple[str, ...]:
+    """Runs of content words, at most three words each, ranked by degree / frequency of their words (RAKE).
 
-    A run that is longer keeps its end, where English has its heads. `said` are sentences, beyond which no run goes.
+    A longer run keeps its end, where English has the head. Runs do not cross `sentences`.
 
     >>> extract_key_phrases(["The idle connections of the new staging database time out, connections and all."])
     ('staging database', 'idle connections', 'connections')
     """
-    runs = [run for sentence in said for run in _find_content_runs(sentence)]
+    runs = [run for sentence in sentences for run in _find_content_runs(sentence)]
     return tuple(" ".join(run) for run in _rank_runs(runs)[:MAX_PHRASES])
 
 
 def _find_content_runs(sentence: str) -> list[tuple[str, ...]]:
-    runs, run = list[tuple[str, ...]](), list[str]()
+    runs: list[tuple[str, ...]] = []
+    run: list[str] = []
     for word, opened, closed in map(_read_content_word, split_chunks(sentence)):
         if run and (opened or not word):
             runs.append(tuple(run[-MAX_PHRASE_WORDS:]))
@@ -50,12 +51,14 @@ def _find_content_runs(sentence: str) -> list[tuple[str, ...]]:
             if closed:
                 runs.append(tuple(run[-MAX_PHRASE_WORDS:]))
                 run = []
-    return [*runs, tuple(run[-MAX_PHRASE_WORDS:])] if run else runs
+    if run:
+        runs.append(tuple(run[-MAX_PHRASE_WORDS:]))
+    return runs
 
 
 @lru_cache(maxsize=100_000)
 def _read_content_word(chunk: str) -> tuple[str, str, str]:
-    """The word of a chunk if it is a telling one, else nothing; with the punctuation before and after it."""
+    """The word of a chunk if it is a content word, else "", and the punctuation around it."""
     piece = classify_token(chunk)
     telling = piece.low not in _EXCLUDED_WORDS and piece.shape in _CONTENT_SHAPES and _is_content_word(piece.low)
     return piece.low if telling else "", piece.opened, piece.closed
@@ -66,7 +69,7 @@ def _is_content_word(low: str) -> bool:
 
 
 def _rank_runs(runs: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Each run once. Where no word comes twice, as in most texts, a run of n words scores n², so that the longest is the best."""
+    """Each run once, best first. If no word repeats, a run of n words scores n²."""
     words = list(chain.from_iterable(runs))
     if len(set(words)) == len(words):
         return sorted(runs, key=len, reverse=True)
@@ -75,7 +78,7 @@ def _rank_runs(runs: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
 
 
 def _score_words(runs: Sequence[tuple[str, ...]]) -> dict[str, float]:
-    """Degree / frequency of each word: how long the runs are that it stands in, on average.
+    """Degree / frequency of each word: the average length of its runs.
 
     >>> _score_words([("idle", "connections"), ("connections",)])
     {'idle': 2.0, 'connections': 1.5}
@@ -92,7 +95,7 @@ def _score_words(runs: Sequence[tuple[str, ...]]) -> dict[str, float]:
 MAX_TAGS = 5
 CATEGORIES = ("preference", "event", "decision", "instruction", "question", "knowledge")
 
-# Each pattern is tried only on texts with one of the words beside it.
+# Each pattern is tried only if the text contains one of its words.
 _PREFERENCE_WORDS = frozenset(
     """like likes love loves enjoy enjoys hate hates dislike dislikes prefer prefers preferred adore adores favorite favourite
     favorites favourites rather stand fond fan preference preferences""".split()
@@ -136,11 +139,11 @@ _PAST_EVENT_WORDS = frozenset(
 )
 _FUTURE_WORDS = frozenset("will going gonna plan plans planning scheduled due i'll we'll he'll she'll they'll".split())
 _MIN_COMMAND_TOKENS = 2
-_HEAD_SENTENCES = 3  # Sentences that say what kind of text it is.
+_HEAD_SENTENCES = 3  # Sentences that decide the category.
 
 
 def derive_tags(phrases: Sequence[str]) -> tuple[str, ...]:
-    """Up to five tags from the best phrases: their last two words, the last of them as one.
+    """Up to five tags from the best phrases: their last two words, the last one in the singular.
 
     >>> derive_tags(["drops idle connections", "connection pool"])
     ('idle connection', 'connection pool')
@@ -156,8 +159,10 @@ def _make_tag(words: list[str]) -> str:
 
 
 def classify_category(sentences: Sequence[str], lines: Sequence[TokenLine], *, timed: bool, spoken: bool) -> str:
-    """The kind of fact a text sounds like, by the first rule that fits. `timed` says that it speaks of a time, `spoken` that
-    it is a turn of a conversation, where "Take care" tells nobody what to do.
+    """The category of a text, by the first rule that matches.
+
+    `timed`: the text mentions a time. `spoken`: it is a turn of a conversation, where "Take care" is no
+    instruction.
 
     >>> from cofire.text.segmentation import tokenise_sentence
     >>> def sounds_like(text: str, timed: bool = False) -> str:
@@ -171,10 +176,10 @@ def classify_category(sentences: Sequence[str], lines: Sequence[TokenLine], *, t
         return "knowledge"
     if sentences[-1].rstrip(" \"”')").endswith("?"):
         return "question"
-    defining = _DEFINING_VERB.search(sentences[0]) is not None and _PERSONAL_PRONOUNS.isdisjoint(
-        piece.low for piece in lines[0]
-    )
-    head, lines = sentences[: 1 if defining else _HEAD_SENTENCES], lines[:_HEAD_SENTENCES]
+    impersonal = _PERSONAL_PRONOUNS.isdisjoint(token.low for token in lines[0])
+    defining = impersonal and _DEFINING_VERB.search(sentences[0]) is not None
+    head = sentences[: 1 if defining else _HEAD_SENTENCES]
+    lines = lines[:_HEAD_SENTENCES]
     words = {piece.low for line in lines for piece in line}
     if _matches_cues(head, words, _DECISION_WORDS, _DECISION):
         return "decision"
@@ -182,9 +187,9 @@ def classify_category(sentences: Sequence[str], lines: Sequence[TokenLine], *, t
         return "preference"
     if defining:
         return "knowledge"
-    if _matches_cues(head, words, _INSTRUCTION_WORDS, _INSTRUCTION) or (
-        not spoken and any(map(_is_command, head, lines))
-    ):
+    if _matches_cues(head, words, _INSTRUCTION_WORDS, _INSTRUCTION):
+        return "instruction"
+    if not spoken and any(map(_is_command, head, lines)):
         return "instruction"
     return "event" if _is_event(words, timed=timed) else "knowledge"
 
@@ -194,13 +199,13 @@ def _matches_cues(sentences: Iterable[str], words: set[str], cues: frozenset[str
 
 
 def _is_command(sentence: str, line: TokenLine) -> bool:
-    """It begins with a verb that tells what to do; a short exclamation ("Take care!") tells nothing to keep."""
+    """Whether the sentence begins with an imperative. Short exclamations ("Take care!") do not count."""
     first = next((piece.low for piece in line if piece.low not in _BEFORE_COMMAND), "")
     return first in IMPERATIVE_VERBS and len(line) >= _MIN_COMMAND_TOKENS and sentence[-1] != "!"
 
 
 def _is_event(words: set[str], *, timed: bool) -> bool:
-    """Something happened or will: told of oneself, or with its time."""
+    """Whether the text reports a past or future event, in the first person or with a time."""
     if timed:
         return (
             not words.isdisjoint(_PAST_EVENT_WORDS)

@@ -1,4 +1,4 @@
-"""Cause and effect pairs stated in a text, by cue words."""
+"""Cause and effect pairs stated in a text, found by cue words."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ EXPLICIT_STRENGTH, PLAIN_STRENGTH, WEAK_STRENGTH = 1.0, 0.9, 0.6
 class CausePattern:
     """Words that join a cause and an effect.
 
-    `letters` are those without which the pattern need not be tried. `forward` is a cue whose cause stands before it.
-    It means something else where the text before it ends in `unless_before`, that after it begins with `unless_after`, or the
-    effect has fewer words than `least`.
+    The pattern is tried only if one of `letters` is in the text. `forward` means that the cause precedes
+    the cue. No match if the text before the cue ends with `unless_before`, the text after it starts with
+    `unless_after`, or the effect has fewer than `least` words.
     """
 
     letters: tuple[str, ...]
@@ -185,7 +185,7 @@ _PATTERNS_BY_LETTERS = tuple((letters, cue) for cue in _CAUSE_PATTERNS for lette
 
 
 def extract_causes(sentences: Sequence[str]) -> tuple[CausalRelation, ...]:
-    """What a text says brought about what, in its order. Questions and denials say nothing.
+    """The causal relations that a text states, in order. Questions and negations are left out.
 
     >>> extract_causes(["The deploy failed because the disk was full."])
     (CausalRelation(cause='the disk was full', effect='The deploy failed', cue='because', strength=1.0),)
@@ -195,39 +195,38 @@ def extract_causes(sentences: Sequence[str]) -> tuple[CausalRelation, ...]:
     ()
     """
     low = "\n".join(sentences).lower()
-    worth_trying = [pair for pair in _PATTERNS_BY_LETTERS if pair[0] in low]
-    if not worth_trying:
+    patterns = [pair for pair in _PATTERNS_BY_LETTERS if pair[0] in low]
+    if not patterns:
         return ()
-    found = [
-        cause
-        for at, sentence in enumerate(sentences[:_MAX_SENTENCES])
-        for cause in _extract_sentence_causes(sentence, sentences[at - 1] if at else "", worth_trying)
-    ]
-    return tuple(found[:MAX_CAUSES])
+    causes: list[CausalRelation] = []
+    previous = ""
+    for sentence in sentences[:_MAX_SENTENCES]:
+        causes += _extract_sentence_causes(sentence, previous, patterns)
+        previous = sentence
+    return tuple(causes[:MAX_CAUSES])
 
 
 def _extract_sentence_causes(
     sentence: str, previous: str, cues: Sequence[tuple[str, CausePattern]]
 ) -> list[CausalRelation]:
     low = sentence.lower()
-    here = dict.fromkeys(cue for letters, cue in cues if letters in low)
-    if not here or sentence.rstrip(" \"”')").endswith("?"):
+    possible = dict.fromkeys(cue for letters, cue in cues if letters in low)
+    if not possible or sentence.rstrip(" \"”')").endswith("?"):
         return []
-    found = [pair for cue in here for pair in _match_pattern(cue, sentence, previous)]
-    found.sort(key=lambda pair: pair[0])
-    return [cause for _, cause in found]
+    causes = [pair for cue in possible for pair in _match_pattern(cue, sentence, previous)]
+    causes.sort(key=lambda pair: pair[0])
+    return [cause for _, cause in causes]
 
 
 def _match_pattern(cue: CausePattern, sentence: str, previous: str) -> Iterator[tuple[int, CausalRelation]]:
-    """One cause for each time the cue stands in the sentence and means it."""
+    """The first causal relation with this cue in the sentence."""
     for match in cue.pattern.finditer(sentence):
         before = match.groupdict().get("effect") or sentence[: match.start()]
         after = sentence[match.end() : match.end() + 2 * _MAX_CLAUSE_LENGTH]
         if _is_excluded(cue, before[-_CONTEXT_LENGTH:], after):
             continue
-        sides = (
-            _split_cause_first(before, after, previous) if cue.forward else _split_effect_first(before, after, previous)
-        )
+        split = _split_cause_first if cue.forward else _split_effect_first
+        sides = split(before, after, previous)
         if sides is None or len(sides[1].split()) < cue.least:
             continue
         if cue.letters == ("since",) and not _is_causal_since(*sides):
@@ -250,7 +249,7 @@ def _split_cause_first(before: str, after: str, previous: str) -> tuple[str, str
 
 
 def _split_effect_first(before: str, after: str, previous: str) -> tuple[str, str] | None:
-    """Effect before the cue, cause after it; where the cue comes first, a comma parts them."""
+    """Effect before the cue, cause after it. If the cue comes first, a comma separates them."""
     if _trim_clause(before):
         return _clean_sides(_find_first_clause(after), _find_last_clause(before), previous)
     cause, comma, effect = after.partition(",")
@@ -258,7 +257,7 @@ def _split_effect_first(before: str, after: str, previous: str) -> tuple[str, st
 
 
 def _clean_sides(cause: str, effect: str, previous: str) -> tuple[str, str] | None:
-    """Both sides tidied; "this" and an empty cause stand for the sentence before."""
+    """Both sides trimmed. "this" or an empty cause stands for the previous sentence."""
     cause, effect = _trim_clause(cause), _trim_clause(effect)
     if not cause or _BACK_REFERENCE.fullmatch(cause):
         cause = _trim_clause(previous[-_MAX_CLAUSE_LENGTH:]) if len(previous.split()) >= _MIN_REFERENT_WORDS else ""
@@ -268,7 +267,7 @@ def _clean_sides(cause: str, effect: str, previous: str) -> tuple[str, str] | No
 
 
 def _find_last_clause(before: str) -> str:
-    """What stands between the last break of thought and the cue."""
+    """The clause directly before the cue."""
     ends = [match.end() for match in _CLAUSE_END.finditer(before, max(0, len(before) - _MAX_CLAUSE_LENGTH))]
     return before[ends[-1] :] if ends else before[-_MAX_CLAUSE_LENGTH:]
 
@@ -279,20 +278,20 @@ def _find_first_clause(after: str) -> str:
 
 
 def _trim_clause(clause: str) -> str:
-    """Without marks at its ends and without the conjunction it begins with."""
+    """Without punctuation at the ends and without a leading conjunction."""
     clause = clause.strip(_CLAUSE_MARKS)
     conjunction = _CONJUNCTION.match(clause)
     return clause[conjunction.end() :].strip(_CLAUSE_MARKS) if conjunction else clause
 
 
 def _is_causal_since(cause: str, effect: str) -> bool:
-    """Whether "since" gives a reason: a clause of its own, and not how long something has been so."""
+    """Whether "since" gives a reason: it has a clause of its own and states no duration."""
     if _PERFECT_TENSE.search(effect) or _DURATION_CLAUSE.search(cause):
         return False
     return _FINITE_VERB.search(cause) is not None and len(cause.split()) > 2
 
 
 def _format_cue(match: re.Match[str]) -> str:
-    """The words of the cue, without what stands inside them."""
+    """The words of the cue, without the effect inside them."""
     words = match.group().replace(match.groupdict().get("effect") or "\0", "…")
     return " ".join(words.strip(_CLAUSE_MARKS).lower().split())

@@ -1,8 +1,8 @@
-"""Periods of time that a text speaks of.
+"""Periods of time that a text mentions.
 
-Weeks begin on Monday. "Last" and "next" go by the calendar: last Friday is the latest one before today, next Friday that of
-the week to come. A date without its year is the nearest one; a bare weekday is the latest, or the next if the text looks
-ahead.
+Weeks begin on Monday. "Last" and "next" follow the calendar: last Friday is the latest one before
+today, next Friday is in the next week. A date without a year is the nearest one. A bare weekday is
+the latest one, or the next if the text is about the future.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from itertools import islice
 from cofire.text.base import TimeSpan
 from cofire.text.vocabulary import MONTHS, WEEKDAYS
 
-# From its first moment up to, but not including, its last.
+# First moment, and first moment after the period.
 Period = tuple[datetime, datetime]
 
 _ONE_DAY = timedelta(days=1)
@@ -31,13 +31,13 @@ def midnight(moment: datetime) -> datetime:
 
 
 def day_period(moment: datetime, offset: int) -> Period:
-    """The day so many days after that of a moment."""
+    """The day `offset` days after that of a moment."""
     start = midnight(moment) + offset * _ONE_DAY
     return start, start + _ONE_DAY
 
 
 def week_period(moment: datetime, offset: int) -> Period:
-    """The week, Monday to Sunday, so many weeks after that of a moment."""
+    """The week, Monday to Sunday, `offset` weeks after that of a moment."""
     start = midnight(moment) + (7 * offset - moment.weekday()) * _ONE_DAY
     return start, start + 7 * _ONE_DAY
 
@@ -48,12 +48,12 @@ def weekend_period(moment: datetime, offset: int) -> Period:
 
 
 def weekday_period(moment: datetime, number: int, offset: int) -> Period:
-    """A day (Monday is 0) of the week so many weeks after that of a moment."""
+    """A weekday (Monday is 0) of the week `offset` weeks after that of a moment."""
     return day_period(week_period(moment, offset)[0], number)
 
 
 def month_period(zoned: datetime, in_year: int, number: int) -> Period:
-    """A month in the zone of a moment. Numbers beyond 1 to 12 run on into the neighbouring years.
+    """A month in the time zone of `zoned`. Numbers outside 1 to 12 are in other years.
 
     >>> from datetime import UTC
     >>> [moment.date().isoformat() for moment in month_period(datetime(2023, 1, 31, tzinfo=UTC), 2023, 14)]
@@ -71,7 +71,7 @@ def years_period(zoned: datetime, first: int, count: int) -> Period:
 
 
 def season_period(zoned: datetime, in_year: int, name: str) -> Period:
-    """Three months of the northern year; a winter belongs to the year of its December."""
+    """Three months, northern hemisphere. A winter belongs to the year of its December."""
     first = _SEASON_FIRST_MONTHS[name]
     return _start_of_month(zoned, in_year, first), _start_of_month(zoned, in_year, first + 3)
 
@@ -83,7 +83,7 @@ def part_of_day_period(period: Period, name: str) -> Period:
 
 
 def period_at_offset(moment: datetime, unit: str, count: int) -> Period:
-    """The unit of time (its hour, day, week …) in which one is after so many of them.
+    """The hour, day, week etc. that is `count` units after that of a moment.
 
     >>> from datetime import UTC
     >>> [at.date().isoformat() for at in period_at_offset(datetime(2023, 5, 10, tzinfo=UTC), "week", -2)]
@@ -102,11 +102,9 @@ def period_at_offset(moment: datetime, unit: str, count: int) -> Period:
         return month_period(moment, moment.year, moment.month + count)
     if unit == "quarter":
         return quarter_period(moment, moment.year, (moment.month + 2) // 3 + count)
-    return (
-        years_period(moment, moment.year + count, 1)
-        if unit == "year"
-        else years_period(moment, moment.year // 10 * 10 + 10 * count, 10)
-    )
+    if unit == "year":
+        return years_period(moment, moment.year + count, 1)
+    return years_period(moment, moment.year // 10 * 10 + 10 * count, 10)
 
 
 def _start_of_month(zoned: datetime, in_year: int, number: int) -> datetime:
@@ -138,7 +136,7 @@ _HALF_UNITS = {"year": ("month", -6), "hour": ("minute", -30)}
 _RELATIVE_OFFSETS = {"last": -1, "previous": -1, "this": 0, "next": 1, "coming": 1, "upcoming": 1}
 _ANY_YEAR = r"(?:1\d|20)\d\d"
 _YEAR = f"(?P<year>{_ANY_YEAR})"
-# The second of two years is one as the first is: in 2021 and 2022, from 2020 to 2022.
+# A number after a year and "and" or "to" is a year as well: in 2021 and 2022, from 2020 to 2022.
 _BEFORE_YEAR = re.compile(
     r"\b(?:in|since|until|till|during|circa|early|late|mid|year|before|after|from|through)[\s-]$"
     rf"|\b(?:in|during|from|between)\s{_ANY_YEAR},?\s(?:and|or|to|until|till|through)\s$",
@@ -146,7 +144,7 @@ _BEFORE_YEAR = re.compile(
 )
 _MAX_LOOK_BACK = 24
 _BETWEEN, _AND_YEAR = re.compile(r"\bbetween\s$", re.I), re.compile(rf"\sand\s{_ANY_YEAR}\b")
-# Stands for the moment of a text of which nobody knows when it was said; only its zone is used.
+# The moment of a text with unknown time. Only its time zone is used.
 _UNKNOWN_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
 _DIGIT = re.compile(r"\d")
 _CASE_VARIANTS = str.maketrans({"ſ": "s", "\u212a": "K", "İ": "I", "ı": "i"})
@@ -160,7 +158,9 @@ PeriodResolver = Callable[[re.Match[str], datetime], Period | None]
 
 @dataclass(frozen=True, slots=True)
 class TimeRule:
-    """A way to say when. `needs` are the kinds of cues without which it need not be tried; a relative one needs a now."""
+    """One way to state a time. It is tried only if the text has all cues in `needs`, and a relative
+    rule only with a known moment.
+    """
 
     needs: frozenset[str]
     pattern: re.Pattern[str]
@@ -169,7 +169,7 @@ class TimeRule:
 
 
 def extract_time_spans(text: str, now: datetime | None) -> tuple[TimeSpan, ...]:
-    """The periods that a text speaks of, in order. Without `now`, only those that need none.
+    """The periods that a text mentions, in order. Without `now`, only absolute ones.
 
     >>> now = datetime(2023, 5, 10, 14, tzinfo=UTC)
     >>> [
@@ -181,21 +181,25 @@ def extract_time_spans(text: str, now: datetime | None) -> tuple[TimeSpan, ...]:
     ()
     """
     text = replace_case_variants(text)
-    seen = _UNKNOWN_MOMENT if now is None else now if now.tzinfo else now.replace(tzinfo=UTC)
+    moment = now or _UNKNOWN_MOMENT
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
     taken: list[tuple[int, int]] = []
-    found: list[tuple[int, TimeSpan]] = []
+    spans: list[tuple[int, TimeSpan]] = []
     for rule in _applicable_rules(text.lower(), relative=now is not None):
         for match in islice(rule.pattern.finditer(text), 2 * MAX_TIME_SPANS):
-            span = None if _overlaps_taken_text(match, taken) else _apply_rule(rule, match, seen)
+            if _overlaps_taken_text(match, taken):
+                continue
+            span = _apply_rule(rule, match, moment)
             if span is not None:
                 taken.append(match.span())
-                found.append((match.start(), span))
-    found.sort(key=lambda pair: pair[0])
-    return tuple(span for _, span in found[:MAX_TIME_SPANS])
+                spans.append((match.start(), span))
+    spans.sort(key=lambda pair: pair[0])
+    return tuple(span for _, span in spans[:MAX_TIME_SPANS])
 
 
 def replace_case_variants(text: str) -> str:
-    """The text with ASCII letters for those that a pattern ignoring case takes for ASCII: the tables know only these.
+    """Replace letters that a case-insensitive pattern treats as ASCII, because the tables are ASCII.
 
     >>> replace_case_variants("ſeven weeKs ago")
     'seven weeKs ago'
@@ -204,7 +208,7 @@ def replace_case_variants(text: str) -> str:
 
 
 def _applicable_rules(low: str, *, relative: bool) -> tuple[TimeRule, ...]:
-    """The rules, in their order, whose cues are among the words of the text."""
+    """The rules whose cues occur in the text, in order."""
     present = {kind for word in _CUE_KINDS.keys() & _LETTER_RUN.findall(low) for kind in _CUE_KINDS[word]}
     if _DIGIT.search(low):
         present.add("digit")
@@ -221,7 +225,7 @@ def _overlaps_taken_text(match: re.Match[str], taken: list[tuple[int, int]]) -> 
 
 
 def _apply_rule(rule: TimeRule, match: re.Match[str], now: datetime) -> TimeSpan | None:
-    """None where the calendar has no such day: 31 February, 5,000 years ago."""
+    """The span of a match, or None for impossible dates: 31 February, 5,000 years ago."""
     try:
         period = rule.resolve(match, now)
     except (ValueError, OverflowError):
@@ -230,7 +234,7 @@ def _apply_rule(rule: TimeRule, match: re.Match[str], now: datetime) -> TimeSpan
 
 
 def _resolve_numeric(match: re.Match[str], now: datetime) -> Period | None:
-    """What begins with the digits of a year: a day, a month, a decade, or the year itself behind such a word as "in"."""
+    """A day, month, decade or year that begins with the digits of a year."""
     start, year = match.start(), int(match["year"])
     if start and match.string[start - 1].isalnum():
         return None
@@ -267,17 +271,15 @@ def _resolve_year_month(year: int, number: int, now: datetime) -> Period | None:
 
 
 def _resolve_date(match: re.Match[str], now: datetime) -> Period | None:
-    """A month with its day, its year or both; by itself it may be a verb."""
+    """A month with a day, a year, or both. A bare month may be a verb and is left out."""
     day, year = match["day"] or match["later"], match["year"]
     if not day:
         return month_period(now, int(year), _month_number(match["month"])) if year else None
     if year:
         return _resolve_day_of_month(now, int(year), match["month"], int(day))
-    return (
-        None
-        if now is _UNKNOWN_MOMENT
-        else _nearest_period(now, lambda near: _resolve_day_of_month(now, near, match["month"], int(day)))
-    )
+    if now is _UNKNOWN_MOMENT:
+        return None
+    return _nearest_period(now, lambda year: _resolve_day_of_month(now, year, match["month"], int(day)))
 
 
 def _resolve_day_of_month(now: datetime, year: int, month: str, day: int) -> Period:
@@ -296,11 +298,12 @@ def _resolve_bare_month(match: re.Match[str], now: datetime) -> Period:
 
 
 def _nearest_period(now: datetime, in_year: Callable[[int], Period]) -> Period:
-    """The period of last year, this or next that begins closest to now; 29 February may be in one of them only."""
-    candidates = [
-        period for year in (now.year - 1, now.year, now.year + 1) if (period := _period_or_none(in_year, year))
-    ]
-    return min(candidates, key=lambda period: abs(period[0] - now))
+    """The period closest to now in the last, this or the next year. Not every year has a 29 February."""
+    periods = [_period_or_none(in_year, year) for year in (now.year - 1, now.year, now.year + 1)]
+    return min(
+        (period for period in periods if period is not None),
+        key=lambda period: abs(period[0] - now),
+    )
 
 
 def _period_or_none(in_year: Callable[[int], Period], year: int) -> Period | None:
@@ -355,7 +358,7 @@ def _resolve_relative_unit(match: re.Match[str], now: datetime) -> Period:
 
 
 def _resolve_relative_season(match: re.Match[str], now: datetime) -> Period:
-    """Last summer has ended, next summer has not begun; this summer is of this year."""
+    """Last summer is over, next summer has not begun, this summer is in this year."""
     word, season = _RELATIVE_OFFSETS[match["word"].lower()], match["season"].lower()
     this = season_period(now, now.year, season)
     if word < 0:
@@ -380,8 +383,10 @@ def _resolve_bare_weekday(match: re.Match[str], now: datetime) -> Period:
 
 
 def _latest_weekday(now: datetime, number: int, *, before_today: bool) -> Period:
-    back = (now.weekday() - number) % 7
-    return day_period(now, -(back or 7) if before_today else -back)
+    days_back = (now.weekday() - number) % 7
+    if before_today and days_back == 0:
+        days_back = 7
+    return day_period(now, -days_back)
 
 
 def _resolve_ago(match: re.Match[str], now: datetime) -> Period:
@@ -425,12 +430,12 @@ _COUNTED_NOUNS = (
 )
 _NO_COUNT = rf"(?![-/,.]?\d|\s*(?:%|{_COUNTED_NOUNS}))"
 _DATE_AFTER_YEAR = r"[-/]?(?P<month>\d\d)[-/]?(?P<day>\d\d)(?:[T _](?P<hour>\d\d):(?P<minute>\d\d))?(?!\d)"
-# The "of" of a day that the month does not have ("31st of February 2024") says nothing of the month.
+# The "of" of an impossible day ("31st of February 2024") does not mark the month.
 _BEFORE_MONTH = r"[Ii]n|[Ss]ince|[Uu]ntil|[Bb]y|[Dd]uring|early|late|mid|(?<!\d[snrt][tdh]\s)of|[Ll]ast|[Nn]ext|[Tt]his"
 _DAY_WORDS = "(?:the )?day before yesterday|(?:the )?day after tomorrow|yesterday|today|tonight|tomorrow"
 _RELATIVE_WORD = "(?P<word>last|previous|this|next|coming|upcoming)"
 
-# The first rule that fits a stretch of text has it.
+# The first rule that matches a stretch of text takes it.
 _ABSOLUTE_RULES: tuple[tuple[str, str, PeriodResolver], ...] = (
     (
         "digit mon",
@@ -475,7 +480,7 @@ _TIME_RULES = tuple(
     for needs, pattern, resolve in table
 )
 
-# What kinds of cue a word is, in small letters and without its digits: the "q" of "Q3", the "s" of "1990s".
+# Kinds of cue by word, in lower case and without digits: the "q" of "Q3", the "s" of "1990s".
 _CUE_WORDS = (
     *((month, "month mon") for month in MONTHS),
     *((month[:3], "mon") for month in MONTHS if month != "may"),
@@ -508,7 +513,7 @@ _ANY_WORD = re.compile(r"\w+")
 
 
 def has_time_words(text: str) -> bool:
-    """Whether a word of time stands in a text.
+    """Whether a text contains a word for a time.
 
     >>> has_time_words("We met last Friday."), has_time_words("We met.")
     (True, False)

@@ -1,4 +1,4 @@
-"""Descriptions of facts by summary phrases of what they are linked with."""
+"""Descriptions of facts by summary phrases of the facts they are linked to."""
 
 from __future__ import annotations
 
@@ -16,36 +16,41 @@ from cofire.text.words import count_occurrences, extract_words_and_spellings
 MAX_DESCRIPTION_LENGTH = 400
 DESCRIPTION_PREFIX, PHRASE_SEPARATOR = "Goes with: ", "; "
 
-# Words, each with how often it occurs.
+# Words with their number of occurrences.
 TermCounts = tuple[tuple[str, int], ...]
 
 
-def extend_description(before: str, newer: Sequence[str]) -> str:
-    """A description with the gists of new connections added, each once, the latest kept when it grows too long.
+def extend_description(description: str, new_phrases: Sequence[str]) -> str:
+    """A description with new phrases added, each once. The latest are kept if it gets too long.
 
     >>> extend_description("Goes with: transaction mode", ["PgBouncer"])
     'Goes with: transaction mode; PgBouncer'
     """
-    gists = list(dict.fromkeys([*_split_phrases(before), *newer])) if before or len(newer) > 1 else newer
-    return DESCRIPTION_PREFIX + PHRASE_SEPARATOR.join(_keep_latest_phrases(gists))
+    phrases = (
+        list(dict.fromkeys([*_split_phrases(description), *new_phrases]))
+        if description or len(new_phrases) > 1
+        else new_phrases
+    )
+    return DESCRIPTION_PREFIX + PHRASE_SEPARATOR.join(_keep_latest_phrases(phrases))
 
 
-def _keep_latest_phrases(gists: Sequence[str]) -> Sequence[str]:
-    """The last gists that are together short enough, and one at least."""
-    if sum(map(len, gists)) <= MAX_DESCRIPTION_LENGTH:
-        return gists
-    room, kept = MAX_DESCRIPTION_LENGTH, list[str]()
-    for one in reversed(gists):
-        room -= len(one)
-        if room < 0 and kept:
-            break
-        kept.append(one)
-    return kept[::-1]
+def _keep_latest_phrases(phrases: Sequence[str]) -> Sequence[str]:
+    """The last phrases within the maximum length, at least one."""
+    remaining = MAX_DESCRIPTION_LENGTH
+    for number, phrase in enumerate(reversed(phrases)):
+        remaining -= len(phrase)
+        if remaining < 0 and number:
+            return phrases[-number:]
+    return phrases
 
 
-def refresh_description(one: FactDescription, last: str, there: Container[str]) -> FactDescription | None:
-    """A description as it must be written: on from the last one that is stored, and of facts that are there. Others may have forgotten
-    some, or described the fact too, since it was made. None where nothing is left of it; one that cites nobody stands as it is.
+def refresh_description(
+    description: FactDescription, stored_text: str, existing: Container[str]
+) -> FactDescription | None:
+    """A description updated to what is stored now: the last description, and the facts that exist.
+
+    Other processes may have deleted cited facts or changed the description meanwhile. None if nothing
+    is left. A description that cites no facts stays as it is.
 
     >>> made = FactDescription("a", "Goes with: tea; pot", {"tea": 1, "pot": 1}, {"b": "pot"})
     >>> refresh_description(made, "Goes with: tea", {"b"}) is made
@@ -57,55 +62,57 @@ def refresh_description(one: FactDescription, last: str, there: Container[str]) 
     ... )
     ('Goes with: pot', {'pot': 1}, None)
     """
-    if not one.cites:
-        return one
-    whole = all(map(there.__contains__, one.cites))
-    cites = one.cites if whole else {id: gist for id, gist in one.cites.items() if id in there}
-    text = extend_description(last, list(cites.values()))
-    if text == one.text and whole:
-        return one
-    return replace(one, text=text, counts=count_description_terms(text), cites=cites) if cites else None
+    if not description.cites:
+        return description
+    all_exist = all(map(existing.__contains__, description.cites))
+    cites = (
+        description.cites if all_exist else {id: phrase for id, phrase in description.cites.items() if id in existing}
+    )
+    text = extend_description(stored_text, list(cites.values()))
+    if text == description.text and all_exist:
+        return description
+    return replace(description, text=text, counts=count_description_terms(text), cites=cites) if cites else None
 
 
 def make_summary_phrase(fact: Fact) -> str:
-    """What a fact is about in a few words: its subject, else its key phrases."""
+    """A short phrase for a fact: its subject, or its key phrases."""
     if fact.subject:
         return fact.subject.replace(PHRASE_SEPARATOR, ", ")
-    found = run_reading_rule("phrases", lambda: extract_key_phrases(split_sentences(fact.text)), ())
-    said = ", ".join(found[:3]) if found else " ".join(fact.text.split()[:6])
-    return said.replace(PHRASE_SEPARATOR, ", ")
+    key_phrases = run_reading_rule("phrases", lambda: extract_key_phrases(split_sentences(fact.text)), ())
+    phrase = ", ".join(key_phrases[:3]) if key_phrases else " ".join(fact.text.split()[:6])
+    return phrase.replace(PHRASE_SEPARATOR, ", ")
 
 
-def remove_phrases(description: str, gone: AbstractSet[str]) -> str:
-    """A description without some gists; nothing where none is left.
+def remove_phrases(description: str, removed: AbstractSet[str]) -> str:
+    """A description without some phrases, "" if none is left.
 
     >>> remove_phrases("Goes with: tea; pot; tea leaves", {"tea"}), remove_phrases("Goes with: tea", {"tea"})
     ('Goes with: pot; tea leaves', '')
     """
-    gists = _split_phrases(description)
-    kept = [one for one in gists if one not in gone]
-    if len(kept) == len(gists):
+    phrases = _split_phrases(description)
+    remaining = [phrase for phrase in phrases if phrase not in removed]
+    if len(remaining) == len(phrases):
         return description
-    return DESCRIPTION_PREFIX + PHRASE_SEPARATOR.join(kept) if kept else ""
+    return DESCRIPTION_PREFIX + PHRASE_SEPARATOR.join(remaining) if remaining else ""
 
 
-def remove_phrases_from_history(history: Iterable[str], gone: AbstractSet[str]) -> list[str | None]:
-    """Descriptions over time without some gists; None for one of which nothing is left, or only what was said before.
+def remove_phrases_from_history(history: Iterable[str], removed: AbstractSet[str]) -> list[str | None]:
+    """A history of descriptions without some phrases. None for those that become empty or repeat the one before.
 
     >>> remove_phrases_from_history(["Goes with: tea", "Goes with: tea; pot", "Goes with: tea; pot; cup"], {"pot"})
     ['Goes with: tea', None, 'Goes with: tea; cup']
     """
-    found: list[str | None] = []
+    cleaned: list[str | None] = []
     last = ""
-    for one in history:
-        text = remove_phrases(one, gone)
-        found.append(text if text and text != last else None)
+    for description in history:
+        text = remove_phrases(description, removed)
+        cleaned.append(text if text and text != last else None)
         last = text or last
-    return found
+    return cleaned
 
 
 def count_description_terms(description: str) -> dict[str, int]:
-    """How often each word stands in the gists of a description.
+    """Term frequencies of the phrases of a description.
 
     >>> count_description_terms("Goes with: tea leaves; green tea")
     {'tea': 2, 'leav': 1, 'green': 1}
@@ -114,39 +121,39 @@ def count_description_terms(description: str) -> dict[str, int]:
 
 
 def count_terms_of_descriptions(descriptions: Iterable[str]) -> dict[str, dict[str, int]]:
-    """The same of many, by what they are. One gist describes many facts, and is read once for all of them.
+    """Term frequencies of many descriptions. Each distinct phrase is parsed once.
 
     >>> count_terms_of_descriptions(["Goes with: green tea", "Goes with: tea pot"])
     {'Goes with: green tea': {'green': 1, 'tea': 1}, 'Goes with: tea pot': {'tea': 1, 'pot': 1}}
     """
     words_of = cache(_count_phrase_terms.__wrapped__)
-    return {one: _count_terms(one, words_of) for one in descriptions}
+    return {description: _count_terms(description, words_of) for description in descriptions}
 
 
 def _count_terms(description: str, words_of: Callable[[str], TermCounts]) -> dict[str, int]:
-    often: dict[str, int] = {}
-    for one in _split_phrases(description):
-        for word, count in words_of(one):
-            often[word] = often.get(word, 0) + count
-    return often
+    counts: dict[str, int] = {}
+    for phrase in _split_phrases(description):
+        for word, count in words_of(phrase):
+            counts[word] = counts.get(word, 0) + count
+    return counts
 
 
 @lru_cache(maxsize=4_096)
-def _count_phrase_terms(gist: str) -> TermCounts:
-    return tuple(count_occurrences(extract_words_and_spellings(gist)).items())
+def _count_phrase_terms(phrase: str) -> TermCounts:
+    return tuple(count_occurrences(extract_words_and_spellings(phrase)).items())
 
 
 def max_term_counts(history: Iterable[str]) -> dict[str, int]:
-    """The words of descriptions, each as often as in the one that holds it most."""
-    found: dict[str, int] = {}
+    """For each word, its highest frequency in any of the descriptions."""
+    highest: dict[str, int] = {}
     for text in history:
         for word, count in count_description_terms(text).items():
-            found[word] = max(count, found.get(word, 0))
-    return found
+            highest[word] = max(count, highest.get(word, 0))
+    return highest
 
 
 def find_lowered_term_counts(before: Sequence[str], after: Sequence[str]) -> dict[str, int]:
-    """The words that descriptions hold less often than before, and how often they do now.
+    """The words with a lower maximum frequency than before, and the new one.
 
     >>> find_lowered_term_counts(["Goes with: tea; pot", "Goes with: pot"], ["Goes with: pot"])
     {'tea': 0}

@@ -42,7 +42,9 @@ _MAX_SPLIT_WORDS = 5
 
 
 def split_terms(text: str) -> list[str]:
-    """The words of a text in normal form: small, without accents, possessives and joints; initials closed up.
+    """The words of a text in normal form.
+
+    Lower case, without accents, possessives and separators; initials joined.
 
     >>> split_terms("J. R. R. Tolkien's C++ and Müller-Lüdenscheidt's APIs on v1.7.2 in the U.S.")
     ['jrr', 'tolkien', 'c++', 'and', 'muller', 'ludenscheidt', 'api', 'on', '1.7.2', 'in', 'the', 'us']
@@ -67,25 +69,25 @@ def _split_token(token: str) -> tuple[str, ...]:
     return (token.lower(),)
 
 
-def _join_initials(found: list[str]) -> list[str]:
-    """Neighbouring single letters become one word: J. R. R. is JRR, U.S. is US."""
-    if list(map(len, found)).count(1) < 2:
-        return found
-    closed: list[str] = []
+def _join_initials(terms: list[str]) -> list[str]:
+    """Join neighbouring single letters: J. R. R. becomes JRR, U.S. becomes US."""
+    if list(map(len, terms)).count(1) < 2:
+        return terms
+    joined: list[str] = []
     run = False
-    for term in found:
+    for term in terms:
         single = len(term) == 1 and term.isalpha()
         if single and run:
-            closed[-1] += term
+            joined[-1] += term
         else:
-            closed.append(term)
+            joined.append(term)
         run = single
-    return closed
+    return joined
 
 
 @lru_cache(maxsize=20_000)
 def normalise_name(surface: str) -> str:
-    """The form of a name in which it meets itself, however it is written; addresses and paths stay whole.
+    """The normal form of a name, equal for all ways to write it. Addresses and paths stay whole.
 
     >>> [
     ...     normalise_name(name)
@@ -99,18 +101,18 @@ def normalise_name(surface: str) -> str:
     return whole if whole else " ".join(normalise_name_start(split_terms(surface)))
 
 
-def normalise_name_start(found: Sequence[str]) -> Sequence[str]:
-    """Without articles in front, and with a saint spelled out: how a name begins in normal form."""
+def normalise_name_start(words: Sequence[str]) -> Sequence[str]:
+    """Remove leading articles and expand "St.", "Mt." and "Ft."."""
     first = 0
-    while first < len(found) - 1 and found[first] in _ARTICLES:
+    while first < len(words) - 1 and words[first] in _ARTICLES:
         first += 1
-    if first < len(found) - 1 and found[first] in ABBREVIATED_PREFIXES:
-        return [ABBREVIATED_PREFIXES[found[first]], *found[first + 1 :]]
-    return found[first:]
+    if first < len(words) - 1 and words[first] in ABBREVIATED_PREFIXES:
+        return [ABBREVIATED_PREFIXES[words[first]], *words[first + 1 :]]
+    return words[first:]
 
 
 def _normalise_address(surface: str) -> str:
-    """An address, a path or a flag in its one spelling; empty for anything else."""
+    """The normal form of an address, path or flag. Empty for anything else."""
     if " " in surface or len(surface) > 200:
         return ""
     piece = classify_token(surface)
@@ -127,7 +129,9 @@ def _normalise_address(surface: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def list_name_forms(surface: str) -> NameForms:
-    """The names under which a thing may be met, the surest first: FULL as written, PARTIAL for variants, BY_RULE for aliases.
+    """The forms of a name with their confidence, highest first.
+
+    As written FULL, variants PARTIAL, aliases RULE.
 
     >>> list_name_forms("PostgreSQL 15")
     (('postgresql 15', 1.0), ('postgresql', 0.7), ('postgres', 0.5), ('pgsql', 0.5), ('psql', 0.5))
@@ -135,17 +139,17 @@ def list_name_forms(surface: str) -> NameForms:
     ((('george w bush jr', 1.0), ('george bush jr', 0.7), ('george bush', 0.7)), (('pgbouncer', 1.0), ('pg bouncer', 0.7)))
     """
     name = normalise_name(surface)
-    found = {name: FULL_CONFIDENCE} if name else {}
+    forms = {name: FULL_CONFIDENCE} if name else {}
     for variant in _list_variants(surface, name):
-        found.setdefault(variant, PARTIAL_CONFIDENCE)
-    for known in tuple(found):
-        for alias in ALIASES.get(known, ()):
-            found.setdefault(alias, RULE_CONFIDENCE)
-    return tuple(found.items())
+        forms.setdefault(variant, PARTIAL_CONFIDENCE)
+    for form in tuple(forms):
+        for alias in ALIASES.get(form, ()):
+            forms.setdefault(alias, RULE_CONFIDENCE)
+    return tuple(forms.items())
 
 
 def _list_variants(surface: str, name: str) -> Iterator[str]:
-    """Other spellings of the same thing, none of them its part."""
+    """Other spellings of the same thing, without its parts."""
     words = name.split(" ")
     if len(words) == 1:
         yield from _list_single_word_variants(surface, name)
@@ -167,25 +171,28 @@ def _list_variants(surface: str, name: str) -> Iterator[str]:
 
 
 def _list_single_word_variants(surface: str, name: str) -> Iterator[str]:
-    """Of a name of one word: its CamelCase parts, the last step of a path, one of several."""
+    """Variants of one word: its camel-case parts, the last component of a path, the singular."""
     if "/" in name and "@" not in name:
         yield _last_component(name, is_path=classify_token(surface).shape == "path")
         return
     parts = _CAMEL.split(surface.strip("`'\""))
     if len(parts) > 1 and name.isalpha() and not _SURNAME_PREFIX.match(surface) and min(map(len, parts)) > 1:
         yield normalise_name(" ".join(parts))
-    one = to_singular(name)
-    if one != name and (surface.islower() or one in COMMON_WORDS or one in SENTENCE_OPENERS):
-        yield one
+    singular = to_singular(name)
+    if singular != name and (surface.islower() or singular in COMMON_WORDS or singular in SENTENCE_OPENERS):
+        yield singular
 
 
 def _last_component(name: str, *, is_path: bool) -> str:
-    """The file of a path, the host of an address."""
+    """The file of a path, or the host of an address."""
     return name.rstrip("/").rpartition("/")[2] if is_path else name.partition("/")[0]
 
 
 def _list_person_variants(words: list[str]) -> Iterator[str]:
-    """Without middle initials, then without a generation: nathan h juran → nathan juran, george nicholls jr → george nicholls."""
+    """Without middle initials, then without the generation.
+
+    "nathan h juran" gives "nathan juran", "george nicholls jr" gives "george nicholls".
+    """
     middle = [word for word in words[1:-1] if len(word) > 1]
     if len(middle) < len(words) - 2:
         words = [words[0], *middle, words[-1]]
@@ -195,7 +202,7 @@ def _list_person_variants(words: list[str]) -> Iterator[str]:
 
 
 def _is_numbered(words: list[str]) -> bool:
-    """A version or number behind a name that can do without: "python 3.11", "toy story 3", not "room 101"."""
+    """A dispensable version or number at the end: "python 3.11", "toy story 3", not "room 101"."""
     if not words[-1].replace(".", "").isdigit():
         return False
     return len(words) > 2 or "." in words[-1] or (words[0] not in COMMON_WORDS and words[0] not in SENTENCE_OPENERS)
@@ -203,7 +210,7 @@ def _is_numbered(words: list[str]) -> bool:
 
 @lru_cache(maxsize=20_000)
 def to_singular(word: str) -> str:
-    """A plain plural as one: databases → database, queries → query; names that merely end in s stay.
+    """The singular of a regular plural. Names that only end in s stay.
 
     >>> [to_singular(word) for word in ("databases", "queries", "classes", "redis", "status", "boss")]
     ['database', 'query', 'class', 'redis', 'status', 'boss']
@@ -219,9 +226,9 @@ def to_singular(word: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def list_name_parts(name: str) -> tuple[str, ...]:
-    """Names inside a name in normal form: neighbouring words, two or more, and single words that "of" sets apart.
+    """Names inside a name: runs of two or more words, and single words set apart by "of".
 
-    A part may be another thing ("new york" of "new york times"); it leads there, but is not the same.
+    A part may be another thing ("new york" in "new york times"): it is related, not equal.
 
     >>> list_name_parts("university of north carolina"), list_name_parts("apple music")
     (('north carolina', 'university of north'), ())
@@ -229,11 +236,11 @@ def list_name_parts(name: str) -> tuple[str, ...]:
     words = name.split(" ")
     if len(words) < 3:
         return ()
-    found = dict.fromkeys(_split_at_connectors(words))
+    parts = dict.fromkeys(_split_at_connectors(words))
     if len(words) <= _MAX_SPLIT_WORDS:
-        found.update(dict.fromkeys(_list_inner_runs(words)))
-    found.pop(name, None)
-    return tuple(found)
+        parts.update(dict.fromkeys(_list_inner_runs(words)))
+    parts.pop(name, None)
+    return tuple(parts)
 
 
 def _split_at_connectors(words: list[str]) -> Iterator[str]:
@@ -264,10 +271,10 @@ def _is_name_part(words: list[str]) -> bool:
     )
 
 
-def name_match_confidence(one: str, other: str) -> float:
-    """How sure it is that two names mean one thing: the surest form they share, each side's confidence multiplied.
+def name_match_confidence(first: str, second: str) -> float:
+    """Confidence that two names mean the same thing: the best product over their shared forms.
 
-    Two variants of one name are not yet the same thing (.7 · .7 < BY_RULE): George W. Bush is not George H. W. Bush.
+    Two variants are less than an alias (.7 · .7 < .5): George W. Bush is not George H. W. Bush.
 
     >>> (
     ...     name_match_confidence("PostgreSQL 15", "postgresql"),
@@ -276,87 +283,93 @@ def name_match_confidence(one: str, other: str) -> float:
     ... )
     (0.7, 0.5, 0.0)
     """
-    theirs = dict(list_name_forms(other))
-    shared = max((sure * theirs[form] for form, sure in list_name_forms(one) if form in theirs), default=0.0)
-    closed_up = normalise_name(one).replace(" ", "") == normalise_name(other).replace(" ", "") != ""
-    return max(shared, PARTIAL_CONFIDENCE if closed_up else 0.0)
+    second_forms = dict(list_name_forms(second))
+    confidence = 0.0
+    for form, form_confidence in list_name_forms(first):
+        if form in second_forms:
+            confidence = max(confidence, form_confidence * second_forms[form])
+    first_joined = normalise_name(first).replace(" ", "")
+    second_joined = normalise_name(second).replace(" ", "")
+    if first_joined and first_joined == second_joined:
+        confidence = max(confidence, PARTIAL_CONFIDENCE)
+    return confidence
 
 
 MAX_MENTIONS_PER_SENTENCE = 16
 MAX_MENTIONS_PER_FACT = 64
 
-# "World Health Organization (WHO)": the letters in brackets stand for the words before them.
+# "World Health Organization (WHO)": the letters in brackets abbreviate the words before them.
 _ABBREVIATION_DEFINITION = re.compile(r"\((?:the |an? |or )?[\"“']?([A-Z][A-Za-z0-9&.-]{1,9})[\"”']?\)")
 _DEFINITION_LOOK_BACK = 120
-_MAX_INFERRED_STRENGTH = 0.9  # A subject up to this strength was read off the text itself and proves nothing about it.
+_MAX_INFERRED_STRENGTH = 0.9  # Subjects up to this strength come from the text itself.
 _PERSON_NAME_WORDS = range(2, 5)
 
 NamesByShortForm = dict[str, str]
 
 
 def extract_mentions(
-    sentences: Sequence[str], named: Sequence[Sequence[NamedEntity]], subjects: Sequence[FactSubject]
+    sentences: Sequence[str],
+    names_by_sentence: Sequence[Sequence[NamedEntity]],
+    subjects: Sequence[FactSubject],
 ) -> tuple[Mention, ...]:
-    """Every name of every sentence, first as written, then as variants, parts and aliases.
+    """All names of all sentences: as written, then variants, parts and aliases.
 
-    A surname after the full name, and an abbreviation after its definition, mean the thing that was named in full.
+    A surname after the full name, and an abbreviation after its definition, stand for the full name.
     """
-    called = map_surnames([name for each in named for name in each], subjects)
-    defined = find_abbreviations(sentences)
-    found = (
-        mention
-        for place, each in enumerate(named)
-        if each
-        for mention in islice(_extract_sentence_mentions(each, place, called, defined), MAX_MENTIONS_PER_SENTENCE)
-    )
-    return tuple(islice(found, MAX_MENTIONS_PER_FACT))
+    surnames = map_surnames(list(chain.from_iterable(names_by_sentence)), subjects)
+    abbreviations = find_abbreviations(sentences)
+    mentions: list[Mention] = []
+    for number, names in enumerate(names_by_sentence):
+        found = _extract_sentence_mentions(names, number, surnames, abbreviations)
+        mentions += islice(found, MAX_MENTIONS_PER_SENTENCE)
+    return tuple(mentions[:MAX_MENTIONS_PER_FACT])
 
 
 def _extract_sentence_mentions(
-    named: Sequence[NamedEntity], place: int, called: NamesByShortForm, defined: NamesByShortForm
+    names: Sequence[NamedEntity], sentence: int, surnames: NamesByShortForm, abbreviations: NamesByShortForm
 ) -> Iterator[Mention]:
-    """Names as written before their variants, so that a bound cuts the less sure ones; each name once."""
+    """Exact names before variants, so that the limit drops the less certain ones. Each name once."""
     seen: set[str] = set()
     for mention in (
-        *_list_exact_mentions(named, place, called),
-        *_list_variant_mentions(named, place, called, defined),
+        *_list_exact_mentions(names, sentence, surnames),
+        *_list_variant_mentions(names, sentence, surnames, abbreviations),
     ):
         if mention.name not in seen and is_usable_name(mention.name):
             seen.add(mention.name)
             yield mention
 
 
-def _list_exact_mentions(named: Iterable[NamedEntity], place: int, called: NamesByShortForm) -> Iterator[Mention]:
-    for name in named:
+def _list_exact_mentions(names: Iterable[NamedEntity], sentence: int, surnames: NamesByShortForm) -> Iterator[Mention]:
+    for name in names:
         form = normalise_name(name.surface)
         if name.joined:
             continue
-        if form in called:
-            yield Mention(called[form], name.surface, name.kind, place, PARTIAL_CONFIDENCE)
+        if form in surnames:
+            yield Mention(surnames[form], name.surface, name.kind, sentence, PARTIAL_CONFIDENCE)
         else:
-            yield Mention(form, name.surface, name.kind, place, FULL_CONFIDENCE)
+            yield Mention(form, name.surface, name.kind, sentence, FULL_CONFIDENCE)
 
 
 def _list_variant_mentions(
-    named: Iterable[NamedEntity], place: int, called: NamesByShortForm, defined: NamesByShortForm
+    names: Iterable[NamedEntity], sentence: int, surnames: NamesByShortForm, abbreviations: NamesByShortForm
 ) -> Iterator[Mention]:
-    for name in named:
+    for name in names:
         form = normalise_name(name.surface)
         if name.joined:
-            yield Mention(form, name.surface, name.kind, place, PARTIAL_CONFIDENCE)
-        if form in called:
+            yield Mention(form, name.surface, name.kind, sentence, PARTIAL_CONFIDENCE)
+        if form in surnames:
             continue
-        if form in defined:
-            yield Mention(defined[form], name.surface, name.kind, place, RULE_CONFIDENCE)
-        for other, sure in list_name_forms(name.surface)[1:]:
-            yield Mention(other, name.surface, name.kind, place, sure)
+        if form in abbreviations:
+            yield Mention(abbreviations[form], name.surface, name.kind, sentence, RULE_CONFIDENCE)
+        for variant, confidence in list_name_forms(name.surface)[1:]:
+            yield Mention(variant, name.surface, name.kind, sentence, confidence)
         if name.kind == "name":
             for part in list_name_parts(form):
-                yield Mention(part, name.surface, name.kind, place, PARTIAL_CONFIDENCE)
+                yield Mention(part, name.surface, name.kind, sentence, PARTIAL_CONFIDENCE)
 
 
 def is_usable_name(name: str) -> bool:
-    """Long enough to mean something, and not a mere number.
+    """Whether a name has more than one character and is not only a number.
 
     >>> is_usable_name("go"), is_usable_name("x"), is_usable_name("2023"), is_usable_name("1.7.2"), is_usable_name("")
     (True, False, False, True, False)
@@ -364,8 +377,10 @@ def is_usable_name(name: str) -> bool:
     return len(name) > 1 and not name.replace(" ", "").isdigit()
 
 
-def map_surnames(named: Iterable[NamedEntity], subjects: Sequence[FactSubject]) -> NamesByShortForm:
-    """Last words of full names, each with the name it stands for: the subject's, or the only one of the text that ends in it.
+def map_surnames(names: Iterable[NamedEntity], subjects: Sequence[FactSubject]) -> NamesByShortForm:
+    """Maps surnames to full names.
+
+    The full name is the subject's, or the only one in the text with that surname.
 
     >>> map_surnames(
     ...     [NamedEntity("Jeff Porcaro", "name"), NamedEntity("Porcaro", "name"), NamedEntity("New York", "name")], []
@@ -374,62 +389,63 @@ def map_surnames(named: Iterable[NamedEntity], subjects: Sequence[FactSubject]) 
     >>> map_surnames([NamedEntity("Joe Mank", "name"), NamedEntity("Herman Mank", "name")], [])
     {}
     """
-    given = _group_by_last_word(
-        _drop_bracketed_names([subject.name for subject in subjects if subject.strength > _MAX_INFERRED_STRENGTH])
-    )
-    in_text = _group_by_last_word(
-        normalise_name(name.surface) for name in named if name.kind == "name" and not name.joined
-    )
-    found = {last: full[0] for last, full in in_text.items() if len(full) == 1}
-    return found | {last: full[0] for last, full in given.items()}
+    stated = [subject.name for subject in subjects if subject.strength > _MAX_INFERRED_STRENGTH]
+    names_in_text = [normalise_name(name.surface) for name in names if name.kind == "name" and not name.joined]
+    full_names: NamesByShortForm = {}
+    for surname, candidates in _group_by_last_word(names_in_text).items():
+        if len(candidates) == 1:
+            full_names[surname] = candidates[0]
+    for surname, candidates in _group_by_last_word(_drop_bracketed_names(stated)).items():
+        full_names[surname] = candidates[0]
+    return full_names
 
 
 def _drop_bracketed_names(names: Sequence[str]) -> list[str]:
-    """Without those that go on past another: what follows was in brackets, "brother (pearl jam song)" beside "brother"."""
+    """Remove names that extend another one by text in brackets: "brother (pearl jam song)"."""
     return [name for name in names if not any(name.startswith(other + " ") for other in names)]
 
 
 def _group_by_last_word(names: Iterable[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    names_by_surname: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
         words = name.split(" ")
         if _is_person_name(words) and words[-1].isalpha() and len(words[-1]) > 2:
-            found.setdefault(words[-1], []).append(name)
-    return found
+            names_by_surname.setdefault(words[-1], []).append(name)
+    return names_by_surname
 
 
 def _is_person_name(words: Sequence[str]) -> bool:
-    """ "Oslo" after "University of Oslo" is the town: people have no "of" or "in" among their names."""
+    """Names of people have no "of" or "in": the last word of "University of Oslo" is no surname."""
     return len(words) in _PERSON_NAME_WORDS and STOP_WORDS.isdisjoint(words)
 
 
 def find_abbreviations(sentences: Iterable[str]) -> NamesByShortForm:
-    """Abbreviations that a text explains, with what they stand for.
+    """Abbreviations that a text defines, with their meaning.
 
     >>> find_abbreviations(["The World Health Organization (WHO) is in Geneva (CH)."])
     {'who': 'world health organization'}
     """
-    return {
-        normalise_name(letters): meant
-        for sentence in sentences
-        if "(" in sentence
-        for found in _ABBREVIATION_DEFINITION.finditer(sentence)
-        for letters in found.groups()
-        if (
-            meant := _expand_abbreviation(
-                letters, sentence[max(0, found.start() - _DEFINITION_LOOK_BACK) : found.start()].split()
-            )
-        )
-    }
+    meanings: NamesByShortForm = {}
+    for sentence in sentences:
+        if "(" not in sentence:
+            continue
+        for definition in _ABBREVIATION_DEFINITION.finditer(sentence):
+            letters = definition[1]
+            start = definition.start()
+            before = sentence[max(0, start - _DEFINITION_LOOK_BACK) : start].split()
+            meaning = _expand_abbreviation(letters, before)
+            if meaning:
+                meanings[normalise_name(letters)] = meaning
+    return meanings
 
 
 def _expand_abbreviation(letters: str, before: Sequence[str]) -> str:
-    """The last words whose initials the letters are, small words counted or not."""
-    wanted = [letter.lower() for letter in letters if letter.isalpha()]
-    for width in range(len(wanted), min(len(before), len(wanted) + 3) + 1):
+    """The last words whose initials are these letters, with or without lower-case words."""
+    wanted_initials = [letter.lower() for letter in letters if letter.isalpha()]
+    for width in range(len(wanted_initials), min(len(before), len(wanted_initials) + 3) + 1):
         words = before[-width:]
         initials = [word[0].lower() for word in words]
-        large = [word[0].lower() for word in words if word[0].isupper()]
-        if wanted in (initials, large) and words[0][0].lower() == wanted[0]:
+        capitals = [word[0].lower() for word in words if word[0].isupper()]
+        if wanted_initials in (initials, capitals) and words[0][0].lower() == wanted_initials[0]:
             return normalise_name(" ".join(words))
     return ""

@@ -43,13 +43,16 @@ _COUNTED_NOUNS = frozenset(
 _SENTENCE_ENDS = frozenset(".!?:…")
 _FIRST_EMOJI = "\u2600"
 _MAX_JOINED_TOKENS = 5
-_TRIMMED_WORDS = SENTENCE_OPENERS | NAME_CONNECTORS | {*WEEKDAYS, *MONTHS}  # What may be trimmed off a name.
+_TRIMMED_WORDS = SENTENCE_OPENERS | NAME_CONNECTORS | {*WEEKDAYS, *MONTHS}  # May be trimmed off a name.
 
 
 @dataclass(frozen=True, slots=True)
 class NameSpan:
-    """Pieces of a line that make one name. `opens` is a stretch whose first capital may be owed to the sentence's
-    beginning; `joined` reads two names as one."""
+    """Tokens that form one name.
+
+    `opens` means that the first capital may only mark the start of a sentence. `joined` reads two names
+    as one.
+    """
 
     pieces: Sequence[TextToken]
     after: TextToken | None = None
@@ -62,18 +65,18 @@ class NameSpan:
 
 
 def find_name_spans(line: TokenLine, start: int) -> tuple[int, list[NameSpan]]:
-    """Where the run of capitals that begins at `start` ends, and the names in it."""
+    """The end of the run of capitals that begins at `start`, and the names in the run."""
     end = _find_run_end(line, start)
     opens = is_sentence_start(line, start)
     linked = end + 1 < len(line) and line[end].core in ("and", "the") and not (line[end].closed or line[end - 1].stops)
     if linked and _has_epithet(line, start, end):
         return end + 2, [_make_name_span(line, start, end + 2, opens=opens)]
-    found = []
+    spans = []
     for first, last in _split_at_possessives(line, start, end):
-        kept, past = _trim_span(line, first, last, opens=opens and first == start)
-        if 0 < past - kept <= MAX_NAME_TOKENS:
-            found.append(_make_name_span(line, kept, past, opens=opens and kept == start))
-    return end, [*found, *_join_with_next(line, start, end)] if linked else found
+        trimmed_first, trimmed_last = _trim_span(line, first, last, opens=opens and first == start)
+        if 0 < trimmed_last - trimmed_first <= MAX_NAME_TOKENS:
+            spans.append(_make_name_span(line, trimmed_first, trimmed_last, opens=opens and trimmed_first == start))
+    return end, [*spans, *_join_with_next(line, start, end)] if linked else spans
 
 
 def _make_name_span(line: TokenLine, start: int, end: int, *, opens: bool) -> NameSpan:
@@ -81,7 +84,7 @@ def _make_name_span(line: TokenLine, start: int, end: int, *, opens: bool) -> Na
 
 
 def _has_epithet(line: TokenLine, start: int, end: int) -> bool:
-    """ "Charles the Bald", "Pliny the Elder": one capital, the article and one more; "in Germany the Nazis" is no such thing."""
+    """ "Charles the Bald", "Pliny the Elder": one capital, "the", one capital. Not "in Germany the Nazis"."""
     if end - start > 1 or line[end].core != "the" or line[start].shape != "capital":
         return False
     if (
@@ -94,7 +97,7 @@ def _has_epithet(line: TokenLine, start: int, end: int) -> bool:
 
 
 def is_sentence_start(line: TokenLine, at: int) -> bool:
-    """Whether only marks stand before a piece, or the end of another sentence; an emoji is such an end."""
+    """Whether only marks, an emoji or the end of another sentence precede the token."""
     while at > 0 and line[at - 1].shape == "mark":
         if line[at - 1].core[:1] > _FIRST_EMOJI:
             return True
@@ -103,7 +106,7 @@ def is_sentence_start(line: TokenLine, at: int) -> bool:
 
 
 def is_name_prefix(line: TokenLine, at: int) -> bool:
-    """ "the 1998 World Cup", "20th Century Fox", "1st Earl of Kent": a year or place in a row before a name of its own."""
+    """A year or ordinal before a name: "the 1998 World Cup", "20th Century Fox", "1st Earl of Kent"."""
     if line[at].closed or at + 2 >= len(line) or line[at + 1].stops or line[at + 1].shape not in NAME_SHAPES:
         return False
     after = line[at + 2].shape
@@ -124,7 +127,7 @@ def _find_run_end(line: TokenLine, start: int) -> int:
 
 
 def _count_name_tokens(line: TokenLine, at: int) -> int:
-    """How many pieces from `at` on belong to the name that reaches up to it: 0 if none."""
+    """Number of tokens from `at` on that continue the name before it."""
     before, piece = line[at - 1], line[at]
     if piece.low in _NAME_SUFFIXES and before.closed in ("", ",") and not piece.opened:
         return 1
@@ -140,7 +143,7 @@ def _count_name_tokens(line: TokenLine, at: int) -> int:
 
 
 def _count_connector_tokens(line: TokenLine, at: int) -> int:
-    """How many pieces "of", "de la" and their kind take, up to and with the capital after them."""
+    """Number of tokens of "of", "de la" and the like, including the capital after them."""
     for width in (1, 2):
         if at + width >= len(line) or line[at + width - 1].closed or line[at + width].opened:
             return 0
@@ -153,14 +156,14 @@ def _count_connector_tokens(line: TokenLine, at: int) -> int:
 
 
 def _is_pronoun(line: TokenLine, at: int) -> bool:
-    """ "I" is one unless it numbers a ruler: "Lothair I of Lotharingia"."""
+    """ "I" is a pronoun, except as a numeral: "Lothair I of Lotharingia"."""
     if line[at].core != "I":
         return False
     return not line[at].closed and not (at + 1 < len(line) and line[at + 1].low in _WORDS_AFTER_NUMERAL)
 
 
 def _is_name_number(line: TokenLine, at: int) -> bool:
-    """Whether a number belongs to the name before it: "Apollo 11 is" and "Python 3.11", not "Paris 20 people" or "May 8"."""
+    """Whether a number belongs to the name before it: "Apollo 11", not "Paris 20 people" or "May 8"."""
     number, before = line[at], line[at - 1]
     if before.shape == "initial" or before.possessive or before.low in TIME_WORDS or before.low in SEASONS:
         return False
@@ -187,7 +190,10 @@ def _is_possessive_name(line: TokenLine, at: int) -> bool:
 
 
 def _trim_span(line: TokenLine, start: int, end: int, *, opens: bool) -> tuple[int, int]:
-    """Without openers in front (any at the start of a sentence, articles elsewhere) and without times at the ends."""
+    """Remove sentence openers and times at the ends of a span.
+
+    Any opener goes at the start of a sentence, only articles elsewhere.
+    """
     while start < end and line[start].low in _TRIMMED_WORDS and _is_trimmed_in_front(line, start, end, opens=opens):
         start += 1
     while end > start and line[end - 1].low in _TRIMMED_WORDS and _is_trimmed_behind(line, end - 1):
@@ -207,7 +213,10 @@ def _is_trimmed_in_front(line: TokenLine, at: int, end: int, *, opens: bool) -> 
 
 
 def _is_opener(line: TokenLine, at: int, end: int, *, opens: bool) -> bool:
-    """Whether a word that may open a sentence does so: "Will Ana come?" but "Will Smith came", "Open it" but "The Open Sea"."""
+    """Whether a word that can open a sentence does so.
+
+    It does in "Will Ana come?" and "Open it", not in "Will Smith came" and "The Open Sea".
+    """
     low = line[at].low
     if low in _DETERMINERS or line[at].core == "I":
         return True
@@ -217,7 +226,7 @@ def _is_opener(line: TokenLine, at: int, end: int, *, opens: bool) -> bool:
 
 
 def _is_date(line: TokenLine, at: int, end: int) -> bool:
-    """A month before a number, alone, or after "in": a time, where "April Ludgate" is a name."""
+    """A month before a number, alone, or after "in" is a time; "April Ludgate" is a name."""
     alone = at + 1 == end or line[at + 1].shape == "number"
     return alone or (at > 0 and line[at - 1].low in _WORDS_BEFORE_MONTH)
 
@@ -230,7 +239,7 @@ def _is_trimmed_behind(line: TokenLine, at: int) -> bool:
 
 
 def _join_with_next(line: TokenLine, start: int, end: int) -> Iterator[NameSpan]:
-    """This run and the next as one name, where "and" or "the" stands between: "Simon and Garfunkel", "Pliny the Elder"."""
+    """This run and the next as one name, joined by "and" or "the": "Simon and Garfunkel"."""
     after = line[end + 1]
     if after.shape != "capital" or after.opened or line[start].low in SENTENCE_OPENERS or line[start].low in TIME_WORDS:
         return
@@ -241,22 +250,23 @@ def _join_with_next(line: TokenLine, start: int, end: int) -> Iterator[NameSpan]
         yield NameSpan(line[start:last], joined=True)
 
 
-def is_emphasis(found: NameSpan) -> bool:
-    """Capitals for emphasis: "DO NOT TOUCH" rather than "NASA ESA"."""
-    span = found.pieces
+def is_emphasis(name: NameSpan) -> bool:
+    """Capitals for emphasis: "DO NOT TOUCH", not "NASA ESA"."""
+    span = name.pieces
     return all(piece.shape == "acronym" for piece in span) and any(
         piece.low in NON_NAME_ACRONYMS or piece.low in SENTENCE_OPENERS for piece in span
     )
 
 
-# A capital at the beginning of a sentence may be owed to its place. UNLESS_SMALL: a name, unless the text also writes it
-# small. IF_CAPITAL: a plain word, unless the text also writes it with a capital elsewhere.
+# A capital at the start of a sentence may be no sign of a name. UNLESS_LOWERCASE: a name, unless the
+# text also has the word in lower case. ONLY_IF_CAPITALISED: a plain word, unless the text also
+# capitalises it inside a sentence.
 CERTAIN, UNLESS_LOWERCASE, ONLY_IF_CAPITALISED = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True)
 class NamedEntity:
-    """A span that names something. One that is `joined` reads two names as one, as in "Simon and Garfunkel"."""
+    """A name in a text. `joined` reads two names as one, as in "Simon and Garfunkel"."""
 
     surface: str
     kind: str
@@ -283,7 +293,7 @@ _ACRONYMS_LIKE_WORDS = frozenset(("who", "it", "us"))
 
 
 def extract_names(sentences: Sequence[str], lines: Sequence[TokenLine], *, known: Set[str]) -> list[list[NamedEntity]]:
-    """The names of each sentence of a text, given with its pieces. `known` are words, in small letters, that are names.
+    """The names of each sentence, given with its tokens. `known` are lower-case words that are names.
 
     >>> text = ["Docker runs on Ana's Mac.", "Running is fun, Ana."]
     >>> [
@@ -292,33 +302,35 @@ def extract_names(sentences: Sequence[str], lines: Sequence[TokenLine], *, known
     ... ]
     [['Docker', 'Ana', 'Mac'], ['Ana']]
     """
-    found = [extract_sentence_names(sentence, line) for sentence, line in zip(sentences, lines, strict=True)]
-    if not any(name.doubt for name in chain.from_iterable(found)):
-        return found
-    capitals, smalls = _collect_word_cases(lines)
-    return [[name for name in each if _is_confirmed(name, capitals | known, smalls)] for each in found]
+    names_by_sentence = [
+        extract_sentence_names(sentence, line) for sentence, line in zip(sentences, lines, strict=True)
+    ]
+    if not any(name.doubt for name in chain.from_iterable(names_by_sentence)):
+        return names_by_sentence
+    capitals, lowercase = _collect_word_cases(lines)
+    return [[name for name in names if _is_confirmed(name, capitals | known, lowercase)] for names in names_by_sentence]
 
 
-def _is_confirmed(name: NamedEntity, capitals: Set[str], smalls: Set[str]) -> bool:
+def _is_confirmed(name: NamedEntity, capitals: Set[str], lowercase: Set[str]) -> bool:
     if name.doubt == CERTAIN or name.surface.lower() in capitals:
         return True
-    return name.doubt == UNLESS_LOWERCASE and name.surface.lower() not in smalls
+    return name.doubt == UNLESS_LOWERCASE and name.surface.lower() not in lowercase
 
 
 def _collect_word_cases(lines: Iterable[TokenLine]) -> tuple[set[str], set[str]]:
-    """The words that a text writes with a capital where none is due, and those that it writes small."""
-    capitals, smalls = set(), set()
+    """Words with a capital inside a sentence, and words in lower case."""
+    capitals, lowercase = set(), set()
     for line in lines:
         for at, piece in enumerate(line):
             if piece.shape == "word":
-                smalls.add(piece.low)
+                lowercase.add(piece.low)
             elif piece.shape == "capital" and not is_sentence_start(line, at) and not piece.opened:
                 capitals.add(piece.low)
-    return capitals, smalls
+    return capitals, lowercase
 
 
 def extract_sentence_names(sentence: str, line: TokenLine) -> list[NamedEntity]:
-    """The names of a sentence by itself: quoted ones and code first, then the others in order.
+    """The names of one sentence: quoted titles and code first, then the others in order.
 
     >>> text = 'Ana van Dyk of "Born to Run" fame uses PostgreSQL in Oslo on Monday.'
     >>> [name.surface for name in extract_sentence_names(text, tokenise_sentence(text))]
@@ -326,30 +338,30 @@ def extract_sentence_names(sentence: str, line: TokenLine) -> list[NamedEntity]:
     """
     if not any(map(sentence.__contains__, _QUOTE_MARKS)):
         return list(_extract_unquoted_names(line))
-    quoted, rest = _extract_quoted_names(sentence)
-    return [*quoted, *_extract_unquoted_names(tokenise_sentence(rest))]
+    quoted_names, rest = _extract_quoted_names(sentence)
+    return [*quoted_names, *_extract_unquoted_names(tokenise_sentence(rest))]
 
 
 def _extract_quoted_names(sentence: str) -> tuple[list[NamedEntity], str]:
-    """Titles and code in quotes, and the sentence with a mark in their place; speech stays in it, to be read on."""
-    named: list[NamedEntity] = []
+    """Titles and code in quotes, and the sentence without them. Quoted speech stays in the sentence."""
+    names: list[NamedEntity] = []
     rest: list[str] = []
     end = 0
     for found in _QUOTED_TEXT.finditer(sentence):
         double, single, code = found.groups()
         if code is not None:
-            named += _extract_code_names(code.strip())
+            names += _extract_code_names(code.strip())
         elif is_quoted_title(double or single):
-            named.append(NamedEntity((double or single).strip(" ,.;"), "title"))
+            names.append(NamedEntity((double or single).strip(" ,.;"), "title"))
         else:
             continue
         rest += (sentence[end : found.start()], ' " ')
         end = found.end()
-    return named, "".join((*rest, sentence[end:]))
+    return names, "".join((*rest, sentence[end:]))
 
 
 def is_quoted_title(quoted: str) -> bool:
-    """A few words, all but the small ones with a capital, and no whole sentence.
+    """Whether quoted words are a title: few words, capitalised except connectors, not a sentence.
 
     >>> (
     ...     is_quoted_title("Born to Run"),
@@ -370,7 +382,7 @@ def is_quoted_title(quoted: str) -> bool:
 
 
 def _extract_code_names(inside: str) -> Iterator[NamedEntity]:
-    """What stands between backticks: one name if it is one piece, else the pieces in it that look like code."""
+    """Names between backticks: the token if there is one, else the tokens that look like code."""
     line = tokenise_sentence(inside)
     if len(line) == 1:
         yield NamedEntity(line[0].core or inside, line[0].shape if line[0].shape in _SINGLE_TOKEN_SHAPES else "code")
@@ -392,38 +404,41 @@ def _extract_unquoted_names(line: TokenLine) -> Iterator[NamedEntity]:
 
 
 def _is_plain_opener(line: TokenLine, at: int) -> bool:
-    """The commonest case, told at once: a small word with a capital and nothing after it that a name could go on with."""
+    """A function word with a capital that no name can continue.
+
+    The most common case, decided early.
+    """
     if line[at].low not in (SENTENCE_OPENERS if at == 0 else FUNCTION_WORDS) or line[at].low in AMBIGUOUS_GIVEN_NAMES:
         return False
     return at + 1 == len(line) or line[at + 1].shape == "word"
 
 
-def _make_named_entity(found: NameSpan) -> NamedEntity | None:
-    if len(found.pieces) > 1:
-        if is_emphasis(found) or _is_numbered_word(found) or _is_demonym(found):
+def _make_named_entity(span: NameSpan) -> NamedEntity | None:
+    if len(span.pieces) > 1:
+        if is_emphasis(span) or _is_numbered_word(span) or _is_demonym(span):
             return None
-        return NamedEntity(found.surface, "name", joined=found.joined)
-    piece = found.pieces[0]
-    if not _is_standalone_name(piece) or (found.opens and piece.low in IMPERATIVE_VERBS):
+        return NamedEntity(span.surface, "name", joined=span.joined)
+    piece = span.pieces[0]
+    if not _is_standalone_name(piece) or (span.opens and piece.low in IMPERATIVE_VERBS):
         return None
-    return NamedEntity(piece.core, "acronym" if piece.shape == "acronym" else "name", doubt=_assess_doubt(found))
+    return NamedEntity(piece.core, "acronym" if piece.shape == "acronym" else "name", doubt=_assess_doubt(span))
 
 
-def _is_numbered_word(found: NameSpan) -> bool:
-    """ "Summer 2023" is a time, "Step 2" at the beginning of a sentence a plain word with a number."""
-    first, *rest = found.pieces
-    plain = first.low in SEASONS or (found.opens and first.low in COMMON_WORDS)
+def _is_numbered_word(span: NameSpan) -> bool:
+    """ "Summer 2023" is a time, "Step 2" at the start of a sentence a word with a number."""
+    first, *rest = span.pieces
+    plain = first.low in SEASONS or (span.opens and first.low in COMMON_WORDS)
     return plain and all(piece.shape == "number" for piece in rest)
 
 
-def _is_demonym(found: NameSpan) -> bool:
-    """ "West German", "South Korean": where somebody is from."""
-    *before, last = found.pieces
+def _is_demonym(span: NameSpan) -> bool:
+    """ "West German", "South Korean"."""
+    *before, last = span.pieces
     return last.low in DEMONYMS and all(piece.low in _DIRECTIONS or piece.shape == "number" for piece in before)
 
 
 def _is_standalone_name(piece: TextToken) -> bool:
-    """Whether a single piece can name something by itself."""
+    """Whether a single token can be a name."""
     low = piece.low
     if piece.shape == "camel":
         return True
@@ -440,15 +455,15 @@ def _is_standalone_name(piece: TextToken) -> bool:
     return not (low in DEMONYMS or low in ROLE_TITLES or low in SEASONS or low in _DIRECTIONS)
 
 
-def _assess_doubt(found: NameSpan) -> int:
-    piece = found.pieces[0]
-    if not found.opens or piece.shape != "capital":
+def _assess_doubt(span: NameSpan) -> int:
+    piece = span.pieces[0]
+    if not span.opens or piece.shape != "capital":
         return CERTAIN
-    return ONLY_IF_CAPITALISED if _is_plain_word(piece, found.after) else UNLESS_LOWERCASE
+    return ONLY_IF_CAPITALISED if _is_plain_word(piece, span.after) else UNLESS_LOWERCASE
 
 
 def _is_plain_word(piece: TextToken, after: TextToken | None) -> bool:
-    """Whether a capital at the beginning of a sentence is more likely a plain word than a name.
+    """Whether a capital at the start of a sentence is more likely a plain word than a name.
 
     >>> [_is_plain_word(tokenise_sentence(word)[0], None) for word in ("Water", "Pooling", "Docker")]
     [True, True, False]

@@ -1,12 +1,17 @@
-"""What a question asks for: the kind of answer, the assistant's words, and times.
+"""What a question asks for: its strategy, whether it is about the assistant, and its times.
 
-A question is multi_hop if its answer goes by way of something it does not name ("the wife of the director of …"), asks what
-two things have to do with each other, or compares two; opinion if it asks what somebody likes or thinks; temporal if it asks
-when, or of a time; entity if it asks for all about one thing; factual if a word, a name or a number would answer it; general
-otherwise. The first of these that fits has it.
+The strategy is that of the first rule that matches:
 
-`times` reads a fact, whose date without a year is the nearest one. A question looks back over all that is remembered: there
-such a date is that of every year of memory.
+multi_hop   the answer goes through something the question does not name ("the wife of the director
+            of …"), or the question compares or connects two things
+opinion     asks what a person likes or thinks
+temporal    asks when, or for a time
+entity      asks for everything about one thing
+factual     a word, a name or a number answers it
+general     all others
+
+In a fact, a date without a year is the nearest one (dates.py). A question refers to all of memory:
+there such a date is one in every year of memory.
 """
 
 from __future__ import annotations
@@ -26,7 +31,7 @@ from cofire.text.base import TimeSpan
 from cofire.text.dates import Period, extract_time_spans, replace_case_variants
 from cofire.text.vocabulary import MONTHS, WEEKDAYS
 
-# Speakers that answer at length; the others tell.
+# Speakers that are assistants. All others are people.
 ASSISTANT_SPEAKERS = frozenset("assistant ai bot model agent".split())
 
 _PAST_SPEECH_VERBS = (
@@ -44,7 +49,7 @@ _ASSISTANT_QUESTION = re.compile(
 
 
 def is_about_assistant(question: str) -> bool:
-    """Whether the question is about what the assistant said, not about what the person did.
+    """Whether the question is about what the assistant said, not about what the user did.
 
     >>> is_about_assistant("What was the name of the trail you suggested?")
     True
@@ -54,14 +59,15 @@ def is_about_assistant(question: str) -> bool:
     return bool(_ASSISTANT_QUESTION.search(question))
 
 
-MAX_STRATEGY_QUESTION_LENGTH = (
-    400  # Letters of a question that are looked at: the rest of a pasted log says nothing about what is asked.
-)
+# Characters of a question that are classified: the rest of a pasted log does not matter.
+MAX_STRATEGY_QUESTION_LENGTH = 400
 
 
 @dataclass(frozen=True, slots=True)
 class StrategyRule:
-    """A pattern that decides for a strategy. Without one of the words in `cues` it need not be tried; none means always."""
+    """A pattern for a strategy. It is tried only if the question has one of the `cues`, or always if
+    there are none.
+    """
 
     strategy: str
     cues: frozenset[str]
@@ -73,7 +79,7 @@ def _make_rule(strategy: str, cues: str, *patterns: str) -> StrategyRule:
 
 
 def classify_strategy(question: str) -> str:
-    """The strategy whose rule is the first to fit.
+    """The strategy of the first rule that matches.
 
     >>> [classify_strategy(asked) for asked in ("What relates to X?", "Who is the wife of the director of Jaws?")]
     ['multi_hop', 'multi_hop']
@@ -88,19 +94,19 @@ def classify_strategy(question: str) -> str:
     ... ]
     ['factual', 'opinion', 'general']
     """
-    asked = _clean_question(question)
-    low = asked.lower()
+    question_text = _clean_question(question)
+    low = question_text.lower()
     present = set(_QUESTION_WORD.findall(low))
     for rule in _STRATEGY_RULES:
         if (not rule.cues or not rule.cues.isdisjoint(present)) and rule.pattern.search(low):
             return rule.strategy
-    return "entity" if _BARE_NAME.match(asked) and present.isdisjoint(_QUESTION_PRONOUNS) else "general"
+    return "entity" if _BARE_NAME.match(question_text) and present.isdisjoint(_QUESTION_PRONOUNS) else "general"
 
 
 def _clean_question(question: str) -> str:
     plain = " ".join(question[:MAX_STRATEGY_QUESTION_LENGTH].replace("’", "'").split())
-    polite = _POLITE_OPENING.match(plain)
-    return plain[polite.end() :] if polite else plain
+    greeting = _POLITE_OPENING.match(plain)
+    return plain[greeting.end() :] if greeting else plain
 
 
 _QUESTION_WORD = re.compile(r"[^\W\d_]+|\d")
@@ -130,7 +136,7 @@ _TIME_UNITS = (
     + ")"
 )
 _MONTH_NAMES = "(?:" + "|".join(MONTHS) + ")"
-# Nouns that ask for much to be gathered, where others ask for one thing.
+# Nouns that ask for a collection rather than one thing.
 _COLLECTIVE_NOUNS = (
     r"(?:configuration|setup|plans?|steps?|options?|issues?|problems?|advice|tips?|things?|lessons?|ideas?|progress|details"
     "|notes|reasons?|arguments?|feedback|concerns?|challenges|difficulties|changes|ways?|rules|decisions?|approach|strategy"
@@ -151,7 +157,7 @@ _QUESTION_LEAD = (
     r"(?:in |on |at |from |for )?(?:what|which|who|where|when)\b.*?"
     r"\b(?!is |are |was |were |about |think |say )[\w-]+(?<!'s) (?:the|an?)"
 )
-# What follows "who is" or "what is" where no name does.
+# What follows "who is" or "what is" instead of a name.
 _NON_NAME_WORDS = (
     "(?:an?|my|our|your|his|her|its|their|it|this|that|there|on|in|at|for|to|responsible|older|behind|going|wrong|new|up|happening"
     "|next|left|due|missing)"
@@ -186,7 +192,7 @@ _STRATEGY_RULES = (
         "multi_hop", "of", rf"\bof (?:the|an?|{_POSSESSIVES}) (?:\w+ )?{_ROLE_NOUNS} (?:of|for|behind|who|that)\b"
     ),
     _make_rule("multi_hop", _KINSHIP_WORDS, r"\b(?:grand[a-z]+|\w+-in-law) of\b"),
-    # "Who is the director of Jaws?" stops at the director; whatever else is asked goes on from there.
+    # "Who is the director of Jaws?" ends at the director. Other questions continue from there.
     _make_rule(
         "multi_hop",
         "of",
@@ -199,13 +205,14 @@ _STRATEGY_RULES = (
         rf"^(?!who{_BE_FORMS} )(?!.*\b(?:name|called|named)\b).*(?:\w's|s') {_ROLE_NOUNS}\b(?:'s \w| [\w-])",
         rf"(?:\b(?:of|for|to|with) |^(?:what|which) \w+ (?:is|was) )(?:[\w-]+ ){{0,3}}[\w-]+'s {_ROLE_NOUNS}\W*$",
     ),
-    # The thing that the answer goes through has no name, only a clause: "the company that published …".
+    # The intermediate thing has no name, only a clause: "the company that published …".
     _make_rule(
         "multi_hop",
         "that which who whose where behind",
         rf"^(?:the|when (?:is|was|were) the|{_QUESTION_LEAD}) {_RELATIVE_CLAUSE}",
     ),
-    # A statement with a clause, its question at the end: "… is a song of a singer who was born in what city?".
+    # A statement with a clause and the question at its end: "… is a song of a singer who was born in
+    # what city?".
     _make_rule(
         "multi_hop",
         "that which who whose where",
@@ -330,19 +337,22 @@ _STRATEGY_RULES = (
 
 Floats = NDArray[np.float64]
 TimeRelation = Literal["in", "before", "after"]
-# A period that a text speaks of, and where.
+# A period and its position in the text.
 LocatedSpan = tuple[int, TimeSpan]
 
 MAX_YEARS = 8
-MAX_TIME_QUESTION_LENGTH = 400  # Letters of a question that are looked at.
+MAX_TIME_QUESTION_LENGTH = 400  # characters
 _SECONDS_PER_DAY = 86_400.0
 _ONE_DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionTimeSpan:
-    """A stretch of time, from `start` up to but not including `end`, and whether it, what was before it or what came after
-    is asked about. `from_now` tells that it is so only as seen from the moment of the question."""
+    """A period from `start` up to but not including `end`, and its relation to what is asked.
+
+    `relation`: the question asks for the period itself ("in"), the time before or after it. `from_now`:
+    the period is relative to the time of the question.
+    """
 
     start: datetime
     end: datetime
@@ -354,7 +364,8 @@ class QuestionTimeSpan:
 def extract_question_times(
     text: str, *, now: datetime, earliest: datetime | None, latest: datetime | None
 ) -> tuple[QuestionTimeSpan, ...]:
-    """The times a question asks about, in its order. `earliest` and `latest` bound memory; without them the year of now is tried.
+    """The times a question asks for, in order. `earliest` and `latest` are the bounds of memory; the
+    default is the year of `now`.
 
     >>> now, first = datetime(2024, 6, 15, tzinfo=UTC), datetime(2022, 3, 1, tzinfo=UTC)
     >>> asked = "Where did we eat on 3 July, before last week?"
@@ -367,20 +378,20 @@ def extract_question_times(
     >>> extract_question_times("May I ask whether 3.11 took a second?", now=now, earliest=first, latest=now)
     ()
     """
-    text, now = replace_case_variants(text[:MAX_TIME_QUESTION_LENGTH]), _ensure_timezone(now)
-    yearless = (
-        list(_find_yearless_spans(text, now, _list_memory_years(now, earliest, latest)))
-        if _has_part_of_year(text)
-        else []
-    )
+    text = replace_case_variants(text[:MAX_TIME_QUESTION_LENGTH])
+    now = _ensure_timezone(now)
+    yearless: list[LocatedSpan] = []
+    if _has_part_of_year(text):
+        years = _list_memory_years(now, earliest, latest)
+        yearless = list(_find_yearless_spans(text, now, years))
     taken = [(start, start + len(span.surface)) for start, span in yearless]
-    said, from_now = _find_stated_spans(text, now)
-    free = [(start, span) for start, span in said if not _overlaps_taken_span(start, span, taken)]
-    seen = from_now.intersection(free)
-    found = sorted([*yearless, *free], key=lambda placed: (placed[0], placed[1].start))
+    stated, from_now = _find_stated_spans(text, now)
+    others = [(start, span) for start, span in stated if not _overlaps_taken_span(start, span, taken)]
+    from_now = from_now.intersection(others)
+    located = sorted([*yearless, *others], key=lambda pair: (pair[0], pair[1].start))
     return tuple(
-        QuestionTimeSpan(span.start, span.end, span.surface, relation, (start, span) in seen)
-        for start, span in _join_ranges(text, found)
+        QuestionTimeSpan(span.start, span.end, span.surface, relation, (start, span) in from_now)
+        for start, span in _join_ranges(text, located)
         for relation in _read_relations(text[:start])
     )
 
@@ -394,11 +405,12 @@ def score_time_closeness(
     earlier_share: float,
     beyond_days: float,
 ) -> Floats:
-    """How well moments, in POSIX seconds, fit the times asked about, within [0, 1]; the best span counts. NaN fits none.
+    """Score of moments (POSIX seconds) in [0, 1] by their distance from the times asked for.
 
-    In a span 1; d days after it, when one may still tell of it, e^(−d/later_days); d days before it
-    earlier_share · e^(−d/earlier_days). Where what was before a span is asked for, a moment d days before its start has
-    e^(−d/beyond_days) and any other 0; what came after, the same from its end on. At day 7, 10.5, 17 and 41, for day 10:
+    The best span counts; NaN scores 0. For relation "in" the score is 1 inside the span, e^(−d/later_days)
+    d days after it, and earlier_share · e^(−d/earlier_days) d days before it. For "before" it is
+    e^(−d/beyond_days) d days before the start and 0 elsewhere; for "after" the same from the end on.
+    For day 10, at days 7, 10.5, 17 and 41:
 
     >>> fading = {"later_days": 6.0, "earlier_days": 3.0, "earlier_share": 0.7, "beyond_days": 30.0}
     >>> start, end = datetime(1970, 1, 11, tzinfo=UTC), datetime(1970, 1, 12, tzinfo=UTC)
@@ -428,7 +440,7 @@ def score_time_closeness(
 
 
 def _decay_over_days(days: Floats, scale: float) -> Floats:
-    """e^(−days/scale), and nothing for days on the other side."""
+    """e^(−days/scale), and 0 for negative days."""
     return np.where(days >= 0, np.exp(-np.maximum(days, 0.0) / scale), 0.0)
 
 
@@ -437,7 +449,7 @@ def _ensure_timezone(moment: datetime) -> datetime:
 
 
 def _list_memory_years(now: datetime, earliest: datetime | None, latest: datetime | None) -> range:
-    """The years of memory, at most the latest eight, in the zone of now."""
+    """The years of memory in the time zone of now, at most the latest eight."""
     zone = now.tzinfo
     last = _ensure_timezone(latest).astimezone(zone).year if latest else now.year
     first = _ensure_timezone(earliest).astimezone(zone).year if earliest else last
@@ -445,29 +457,44 @@ def _list_memory_years(now: datetime, earliest: datetime | None, latest: datetim
 
 
 def _find_stated_spans(text: str, now: datetime) -> tuple[list[LocatedSpan], frozenset[LocatedSpan]]:
-    """What `extract_time_spans` finds, and what of that is seen from now. Beside a day that is named in full such a time is seen from there as well:
-    "the Sunday before 25 October 2022" is one reading, "what I said yesterday about the meeting of 25 October 2022" the other."""
-    found = _locate_spans(text, extract_time_spans(text, now))
-    told = {span.surface for span in extract_time_spans(text, None)} if found else set()
-    in_full = [placed for placed in found if placed[1].surface in told]
-    from_now = [placed for placed in found if placed[1].surface not in told and not _is_in_quoted_title(text, *placed)]
-    days = [span for _, span in in_full if span.end - span.start <= _ONE_DAY and span.start <= now]
+    """The spans of `extract_time_spans`, and those of them that are relative to now.
+
+    Next to a full date a relative time has a second reading, relative to that date: "the Sunday before
+    25 October 2022", as opposed to "what I said yesterday about the meeting of 25 October 2022".
+    """
+    spans = _locate_spans(text, extract_time_spans(text, now))
+    if not spans:
+        return [], frozenset()
+    absolute_surfaces = {span.surface for span in extract_time_spans(text, None)}
+    absolute: list[LocatedSpan] = []
+    from_now: list[LocatedSpan] = []
+    for start, span in spans:
+        if span.surface in absolute_surfaces:
+            absolute.append((start, span))
+        elif not _is_in_quoted_title(text, start, span):
+            from_now.append((start, span))
+    days = [span for _, span in absolute if span.end - span.start <= _ONE_DAY and span.start <= now]
     if not days or not from_now:
-        return [*in_full, *from_now], frozenset(from_now)
-    places = {start for start, _ in from_now}
-    seen = _locate_spans(text, extract_time_spans(text, days[0].start + (days[0].end - days[0].start) / 2))
-    from_there = [placed for placed in seen if placed[0] in places and placed not in from_now]
-    return [*in_full, *from_now, *from_there], frozenset(from_now)
+        return [*absolute, *from_now], frozenset(from_now)
+    noon = days[0].start + (days[0].end - days[0].start) / 2
+    starts = {start for start, _ in from_now}
+    from_date = [
+        (start, span)
+        for start, span in _locate_spans(text, extract_time_spans(text, noon))
+        if start in starts and (start, span) not in from_now
+    ]
+    return [*absolute, *from_now, *from_date], frozenset(from_now)
 
 
 def _locate_spans(text: str, spans: Sequence[TimeSpan]) -> list[LocatedSpan]:
-    """Spans in the order of the text, with their places."""
-    found, place = list[LocatedSpan](), 0
+    """Spans with their positions, in the order of the text."""
+    located: list[LocatedSpan] = []
+    position = 0
     for span in spans:
-        start = max(text.find(span.surface, place), 0)
-        place = start + len(span.surface)
-        found.append((start, span))
-    return found
+        start = max(text.find(span.surface, position), 0)
+        position = start + len(span.surface)
+        located.append((start, span))
+    return located
 
 
 def _overlaps_taken_span(start: int, span: TimeSpan, taken: Sequence[tuple[int, int]]) -> bool:
@@ -475,30 +502,36 @@ def _overlaps_taken_span(start: int, span: TimeSpan, taken: Sequence[tuple[int, 
 
 
 def _is_in_quoted_title(text: str, start: int, span: TimeSpan) -> bool:
-    """Whether a time is part of something in quotes, as titles are, and no question by itself."""
+    """Whether a span is inside a quoted title, unless the whole text is quoted."""
     end = start + len(span.surface)
     titles = (match.span() for match in _QUOTED_TITLE.finditer(text) if match.group() != text.strip())
     return any(since < start and end < until for since, until in titles)
 
 
 def _has_part_of_year(text: str) -> bool:
-    """Whether any month or season is spelled there: to look for those is sooner done than for dates."""
+    """Whether the text contains a month or season. A cheap check before the search for dates."""
     low = text.lower()
     return any(part in low for part in _PARTS_OF_YEAR)
 
 
 def _find_yearless_spans(text: str, now: datetime, years: range) -> Iterator[tuple[int, TimeSpan]]:
-    """Dates without their year, in every year of memory that has them."""
+    """Dates without a year, in every year of memory that has them."""
     end = 0
     for match in _YEARLESS_DATE.finditer(text):
         if _is_time_expression(match, since=end):
             end = match.end()
-            periods = (_resolve_in_year(match, now, year) for year in years)
-            yield from ((match.start(), TimeSpan(*period, surface=match.group())) for period in periods if period)
+            for year in years:
+                period = _resolve_in_year(match, now, year)
+                if period is not None:
+                    yield match.start(), TimeSpan(*period, surface=match.group())
 
 
 def _is_time_expression(match: re.Match[str], *, since: int) -> bool:
-    """A day of a month always is; a month or a season by itself if the words before it say so, or it is joined to such a one."""
+    """Whether a match is a time.
+
+    A day of a month always is. A bare month or season is one if the words before it say so, or if it
+    continues a list of such.
+    """
     if match["day"] or match["later"]:
         return True
     before = match.string[: match.start()]
@@ -509,27 +542,30 @@ def _is_time_expression(match: re.Match[str], *, since: int) -> bool:
     return bool(joined or capital or _BEFORE_MONTH.search(before))
 
 
-def _join_ranges(text: str, found: Sequence[tuple[int, TimeSpan]]) -> list[tuple[int, TimeSpan]]:
-    """Two times with "between … and" or "from … to" around them are one stretch, as short as their years allow."""
-    places = {start: [span for place, span in found if place == start] for start, _ in found}
-    for first, last in pairwise(list(places)):
-        begins = places[first]
+def _join_ranges(text: str, located: Sequence[tuple[int, TimeSpan]]) -> list[tuple[int, TimeSpan]]:
+    """Join two times inside "between … and" or "from … to" into the shortest period they allow."""
+    spans_at: dict[int, list[TimeSpan]] = {}
+    for start, span in located:
+        spans_at.setdefault(start, []).append(span)
+    for first, last in pairwise(list(spans_at)):
+        begins = spans_at[first]
         between = text[first + len(begins[0].surface) : last] if begins else ""
         if _RANGE_START.search(text[:first]) and _RANGE_MIDDLE.fullmatch(between):
-            surface = text[first : last + len(places[last][0].surface)]
-            places[first] = list(_make_range_spans(begins, places[last], surface))
-            places[last] = []
-    return [(start, span) for start, spans in places.items() for span in spans]
+            surface = text[first : last + len(spans_at[last][0].surface)]
+            spans_at[first] = list(_make_range_spans(begins, spans_at[last], surface))
+            spans_at[last] = []
+    return [(start, span) for start, spans in spans_at.items() for span in spans]
 
 
 def _make_range_spans(begins: Sequence[TimeSpan], ends: Sequence[TimeSpan], surface: str) -> Iterator[TimeSpan]:
     for end in ends:
-        if earlier := [begin.start for begin in begins if begin.start <= end.start]:
-            yield TimeSpan(max(earlier), end.end, surface)
+        starts = [begin.start for begin in begins if begin.start <= end.start]
+        if starts:
+            yield TimeSpan(max(starts), end.end, surface)
 
 
 def _resolve_in_year(match: re.Match[str], now: datetime, year: int) -> Period | None:
-    """None where the year has no such day (29 February), or the calendar no such year."""
+    """The period in a year, or None if it does not exist there (29 February)."""
     try:
         if match["season"]:
             return dates.season_period(now, year, match["season"])
@@ -545,9 +581,9 @@ def _month_number(month: str) -> int:
 
 
 def _read_relations(before: str) -> tuple[TimeRelation, ...]:
-    """What the words in front of a time make of it: "since May" is in May and after it."""
-    found = _RELATION_WORD.search(before)
-    return _RELATIONS_BY_WORD[found["word"].lower()] if found else ("in",)
+    """The relations stated before a time: "since May" is in May and after it."""
+    match = _RELATION_WORD.search(before)
+    return _RELATIONS_BY_WORD[match["word"].lower()] if match else ("in",)
 
 
 _RELATIONS_BY_WORD: dict[str, tuple[TimeRelation, ...]] = {
@@ -559,7 +595,7 @@ _RELATIONS_BY_WORD: dict[str, tuple[TimeRelation, ...]] = {
 _LOOSE_GAP = r"(?:\s+(?:the|about|around|early|late|mid|end of|start of|beginning of|month of|year|on))*[\s-]+"
 _RELATION_WORD = re.compile(rf"(?i)\b(?P<word>{'|'.join(_RELATIONS_BY_WORD)}){_LOOSE_GAP}$")
 
-# Capitals tell May, March and August from the words; behind "in" there is no doubt.
+# Capitals distinguish May, March and August from words. After "in" there is no doubt.
 _CAPITALISED_MONTH = (
     "[Jj]anuary|[Ff]ebruary|March|[Aa]pril|May|[Jj]une|[Jj]uly|August|[Ss]eptember|[Oo]ctober|[Nn]ovember|[Dd]ecember"
     "|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\\b"
@@ -578,7 +614,7 @@ _PART_OF_PERIOD = r"(?:(?:early|late|mid|the month of|the (?:beginning|start|mid
 _BEFORE_MONTH = re.compile(rf"\b(?i:in|during|since|until|till|early|late|mid)[\s-]+{_PART_OF_PERIOD}$")
 _BEFORE_CAPITAL = re.compile(rf"\b(?i:before|after|by|from|through|of|around|between|the)\s+{_PART_OF_PERIOD}$")
 _BEFORE_SEASON = re.compile(rf"\b(?i:in|during|since|until|before|after|of)\s+(?:the\s+)?{_PART_OF_PERIOD}$")
-# An inch is no quotation mark.
+# An inch sign is no quotation mark.
 _QUOTED_TITLE = re.compile(r'(?<!\w)"[^"?]*"|“[^”?]*”')
 _RANGE_START = re.compile(r"(?i)\b(?:between|from)\s+(?:the\s+)?$")
 _RANGE_MIDDLE = re.compile(r"(?i)\s*,?\s+(?:and|to|until|till|through)\s+(?:the\s+)?")

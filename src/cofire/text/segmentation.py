@@ -12,13 +12,13 @@ from typing import Literal
 from cofire.model import Fact
 from cofire.text.vocabulary import COMMON_WORDS, NAME_CONNECTORS, SENTENCE_OPENERS
 
-# Bounded repeats: a text of nothing but dots must not be searched from each of them to its end.
+# Bounded repeats: a text of dots must not be searched from each dot to its end.
 _SENTENCE_END = re.compile(r"[.!?…]{1,4}[\"'”’)\]]{0,3}\s+|[。！？]{1,4}|\n\s*")
 _SURROUNDING_MARKS = "\"'“‘([*,;:.!?”’)]"
 _LIST_ITEM = re.compile(r"[-*•–] |\d{1,3}[.)] ")
 _LOOK_BACK, _LOOK_AHEAD = 24, 24
 
-# Never the end of a sentence; the soft ones may be, the numbering ones are not before a number.
+# Never the end of a sentence. Soft abbreviations may be one; numbering ones are not before a number.
 _ABBREVIATIONS = frozenset(
     """mr mrs ms dr st prof rev gen col lt sgt capt sen gov ft mt hon vs e.g i.e cf ca approx dept est feat messrs
     b d r c f nr adm cmdr pres supt""".split()
@@ -32,7 +32,7 @@ _NUMBERING_ABBREVIATIONS = frozenset(
 
 
 def strip_speaker(fact: Fact) -> str:
-    """The text without the speaker in front of it, its letters composed.
+    """The text in composed form (NFC), without a leading "SPEAKER:".
 
     >>> (
     ...     strip_speaker(Fact("Ana: the build is red.", speaker="Ana")),
@@ -50,7 +50,7 @@ def strip_speaker(fact: Fact) -> str:
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences of a text, in order and without the space around them.
+    """The sentences of a text in order, stripped.
 
     >>> split_sentences("Dr. J. Smith met Ana at 3 p.m. in St. Louis. It rained! See fig. 2 for v1.2.")
     ['Dr. J. Smith met Ana at 3 p.m. in St. Louis.', 'It rained!', 'See fig. 2 for v1.2.']
@@ -59,17 +59,18 @@ def split_sentences(text: str) -> list[str]:
     """
     if _is_single_sentence(text):
         return [text.strip()] if text.strip() else []
-    found, start = [], 0
+    sentences = []
+    start = 0
     for end in _SENTENCE_END.finditer(text):
         if _is_sentence_end(text, end):
-            found.append(text[start : end.end()].strip())
+            sentences.append(text[start : end.end()].strip())
             start = end.end()
-    found.append(text[start:].strip())
-    return [sentence for sentence in found if sentence]
+    sentences.append(text[start:].strip())
+    return [sentence for sentence in sentences if sentence]
 
 
 def _is_single_sentence(text: str) -> bool:
-    """Whether nothing before the last letter could end a sentence. To look for each mark is quicker than to look for any."""
+    """Whether the text certainly has no inner sentence end. Four substring searches beat one regex."""
     body = text[:-1]
     return text.isascii() and "." not in body and "!" not in body and "?" not in body and "\n" not in text
 
@@ -84,11 +85,9 @@ def _is_sentence_end(text: str, end: re.Match[str]) -> bool:
 
 
 def _is_wrapped_line(text: str, end: re.Match[str]) -> bool:
-    """A single line break inside a sentence: a small letter or a comma before it, a small letter after it."""
-    before, after = (
-        text[max(0, end.start() - _LOOK_BACK) : end.start()].rstrip(" \t")[-1:],
-        text[end.end() : end.end() + 4],
-    )
+    """A line break inside a sentence: lower case or a comma before it, lower case after it."""
+    before = text[max(0, end.start() - _LOOK_BACK) : end.start()].rstrip(" \t")[-1:]
+    after = text[end.end() : end.end() + 4]
     if end.group().count("\n") > 1 or _LIST_ITEM.match(after):
         return False
     return (before == "," or before.islower()) and after[:1].islower()
@@ -107,8 +106,9 @@ def _is_final_full_stop(text: str, end: re.Match[str]) -> bool:
 
 
 def _is_initial(text: str, stop: int) -> bool:
-    """A capital standing alone before the full stop, "I" aside."""
-    letter, before = text[stop - 1 : stop], text[stop - 2 : stop - 1] if stop > 1 else ""
+    """A single capital before the full stop, except "I"."""
+    letter = text[stop - 1 : stop]
+    before = text[stop - 2 : stop - 1] if stop > 1 else ""
     return letter.isupper() and letter != "I" and not before.isalnum()
 
 
@@ -122,7 +122,8 @@ def _word_after(text: str, start: int) -> str:
     return words[0].strip(_SURROUNDING_MARKS) if words else ""
 
 
-# What a piece looks like. Names are made of capital, acronym, camel and initial, with joints inside and numbers at their ends.
+# The shape of a token. Names consist of capital, acronym, camel and initial tokens, with connectors
+# ("joint") inside and numbers at the ends.
 TokenShape = Literal[
     "word",
     "joint",
@@ -143,10 +144,10 @@ TokenShape = Literal[
 
 @dataclass(frozen=True, slots=True)
 class TextToken:
-    """A piece without the punctuation around it.
+    """A token without the punctuation around it.
 
-    `low` is its word in small letters and without a possessive ending. `opened` is the punctuation before it, `closed`
-    that after it; `stops` says that no name runs on past it.
+    `low` is in lower case without a possessive ending. `opened` and `closed` are the punctuation before
+    and after it. `stops` means that no name continues beyond the token.
     """
 
     core: str
@@ -159,13 +160,13 @@ class TextToken:
 
     @property
     def inner(self) -> str:
-        """As it stands inside a name: "St." and "King's" keep what the bare core has lost."""
+        """The token as written inside a name: with the dot of "St." and the ending of "King's"."""
         return self.core + ("'s" if self.possessive else "") + ("." if self.closed[:1] == "." else "")
 
 
 TokenLine = Sequence[TextToken]
 
-# The bound keeps what is remembered of pieces small.
+# Bounds the memory of the token cache.
 _MAX_CHUNK_LENGTH = 400
 _CHUNK = re.compile(rf"[^\s—–]{{1,{_MAX_CHUNK_LENGTH}}}|[—–]{{1,{_MAX_CHUNK_LENGTH}}}")
 _OPENING_MARKS = "\"'“”‘’«([{<*`"
@@ -212,7 +213,7 @@ _BRAND_SPELLING = re.compile(r"[a-z]{1,2}[A-Z][a-z]+\w*|mac[A-Z]{2}")
 
 
 def tokenise_sentence(sentence: str) -> list[TextToken]:
-    """The pieces of a sentence, cut at spaces and long dashes.
+    """The tokens of a sentence, split at spaces and long dashes.
 
     >>> [(piece.core, piece.shape) for piece in tokenise_sentence("Ana's PgBouncer uses max_conn.")]
     [('Ana', 'capital'), ('PgBouncer', 'camel'), ('uses', 'word'), ('max_conn', 'code')]
@@ -221,7 +222,7 @@ def tokenise_sentence(sentence: str) -> list[TextToken]:
 
 
 def split_chunks(sentence: str) -> list[str]:
-    """What stands between spaces and long dashes. Most sentences are short and without such dashes, and cut the sooner for it."""
+    """Split at spaces and long dashes. Most sentences are short and need no regex."""
     if len(sentence) <= _MAX_CHUNK_LENGTH and "—" not in sentence and "–" not in sentence:
         return sentence.split()
     return _CHUNK.findall(sentence)
@@ -229,7 +230,7 @@ def split_chunks(sentence: str) -> list[str]:
 
 @lru_cache(maxsize=100_000)
 def classify_token(chunk: str) -> TextToken:
-    """A piece as it looks by itself.
+    """The token of a chunk, judged by its form alone.
 
     >>> (
     ...     classify_token("(J.").shape,
@@ -243,12 +244,17 @@ def classify_token(chunk: str) -> TextToken:
         return TextToken(chunk, chunk.lower(), _classify_core(chunk, ""), "", "", False, False)
     inside = _strip_opening_marks(chunk)
     core = inside.rstrip(_CLOSING_MARKS)
-    opened, closed = chunk[: len(chunk) - len(inside)], inside[len(core) :]
-    if "(" in inside and (called := _parse_call(core, closed, opened)) is not None:
-        return called
+    opened = chunk[: len(chunk) - len(inside)]
+    closed = inside[len(core) :]
+    if "(" in inside:
+        call = _parse_call(core, closed, opened)
+        if call is not None:
+            return call
     core, possessive = _strip_possessive(core.replace("’", "'"))
-    if "-" in core and (place := _find_qualified_name(core)) is not None:
-        return TextToken(place, place.lower(), "capital", opened, closed, True, False)
+    if "-" in core:
+        name = _find_qualified_name(core)
+        if name is not None:
+            return TextToken(name, name.lower(), "capital", opened, closed, True, False)
     shape = _classify_core(core, closed)
     return TextToken(core, core.lower(), shape, opened, closed, _is_name_boundary(core, closed, shape), possessive)
 
@@ -274,7 +280,7 @@ def _strip_possessive(core: str) -> tuple[str, bool]:
 
 
 def _find_qualified_name(core: str) -> str | None:
-    """The name in "Boston-based", which ends there."""
+    """The name in "Boston-based"."""
     first, hyphen, rest = core.partition("-")
     return first if hyphen and rest in _QUALIFYING_SUFFIXES and len(first) > 2 and first.istitle() else None
 
@@ -374,7 +380,7 @@ def _classify_dotted(core: str) -> TokenShape:
 
 
 def _classify_worded(core: str) -> TokenShape:
-    """Letters with hyphens, apostrophes, digits or underscores among them."""
+    """Letters mixed with hyphens, apostrophes, digits or underscores."""
     if "_" in core:
         return "code" if _SNAKE.fullmatch(core) else "word"
     if "'" in core:
@@ -391,7 +397,7 @@ def _classify_worded(core: str) -> TokenShape:
 
 
 def _classify_hyphenated(core: str) -> TokenShape:
-    """Cores with hyphens: "Jean-Luc", "Taek-woon" and "COVID-19" are names, "utf-8" is code, "Well-known" is a word."""
+    """ "Jean-Luc", "Taek-woon" and "COVID-19" are names, "utf-8" is code, "Well-known" is a word."""
     first, *rest = core.strip("-").split("-")
     last = rest[-1] if rest else ""
     if not first or not last or first.lower() in _WORD_PREFIXES:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# Small words, adverbs and exclamations, which name nothing.
+# Function words, adverbs and interjections, which are never names.
 FUNCTION_WORDS = frozenset(
     """a an the this that these those such another any each every either neither both all some many much several most few
     no none enough other others
@@ -40,7 +40,7 @@ FUNCTION_WORDS = frozenset(
     millions""".split()
 )
 
-# What is to be done: verbs that an instruction may begin with.
+# Verbs that can begin an instruction.
 IMPERATIVE_VERBS = frozenset(
     """add adjust allow apply ask assume avoid begin bring build call catch change check choose click clone close commit
     compare compile configure connect consider contact continue convert copy create cut debug declare define delete
@@ -56,7 +56,7 @@ IMPERATIVE_VERBS = frozenset(
     warn watch work write""".split()
 )
 
-# Verbs and participles that a sentence may begin with when its subject goes without saying, or comes later.
+# Verbs and participles that can begin a sentence without a subject, or before it.
 _REPORTING_VERBS = frozenset(
     """according additionally agree allows apart appreciate aside based believe bet born built called chat come compared
     composed considered contains created depending described designed directed due enjoy featuring feel feels felt found
@@ -204,13 +204,13 @@ COMMON_WORDS = frozenset(
     details update updates next previous takeaway takeaways""".split()
 )
 
-# Given names that are plain words as well.
+# Given names that are also plain words.
 AMBIGUOUS_GIVEN_NAMES = frozenset(
     """will may mark bill grace rose joy hope faith art gene dean grant chase frank drew rich ray dawn eve ruby robin penny
     sandy patience charity mercy melody angel april june august summer autumn jack rob pat sue dale glen ivy lily daisy
     violet pearl amber crystal olive hazel skip guy sky star""".split()
 )
-# Names whose ends are those of plain words: -ing, -ed, -ly, -ence …
+# Names that end like plain words: -ing, -ed, -ly, -ence …
 NAMES_WITH_WORD_ENDINGS = frozenset(
     """emily kelly sally molly holly billy lily polly willy dolly ellie italy sicily beverly kimberly carly fred ahmed mohammed
     mohamed hamed khaled jared alfred ted ned ed wilfred manfred winifred mildred madrid beijing boeing irving ming ling
@@ -218,7 +218,8 @@ NAMES_WITH_WORD_ENDINGS = frozenset(
     terrence laurence provence clement mable trinity felicity jing ying ting""".split()
 )
 
-# What people do: a plain word before one of them may be a given name, and before one of the second kind almost any word is.
+# Verbs with a personal subject. A plain word before one of them may be a given name; before a
+# speaking verb almost any word may be.
 PERSONAL_VERBS = frozenset(
     """said says told tells asked asks went goes wants wanted loves loved likes liked hates thinks thought met moved lives
     lived works worked joined called calls texted wrote writes plays played bought brought has had is was knows knew
@@ -229,7 +230,7 @@ SPEAKING_VERBS = frozenset(
     suggested promised""".split()
 )
 
-# Offices and forms of address: with a name they belong to it, alone they name nobody.
+# Offices and forms of address: part of a name they precede, no name by themselves.
 ROLE_TITLES = frozenset(
     """president king queen prince princess duke duchess count countess earl baron lord lady sir dame emperor empress tsar czar
     sultan pope bishop archbishop cardinal saint governor mayor senator congressman minister chancellor secretary
@@ -238,10 +239,10 @@ ROLE_TITLES = frozenset(
     grandma grandpa mom dad mum mama papa mommy daddy coach teacher boss ceo cto cfo coo vp""".split()
 )
 
-# Courtesies that a full name has with or without.
+# Titles that may be left out of a full name.
 COURTESY_TITLES = frozenset("mr mrs ms miss dr prof professor sir dame lord lady rev reverend fr hon".split())
 
-# Of a people, a land or a faith: they qualify names rather than being one.
+# Adjectives of peoples, countries and faiths: they qualify names.
 DEMONYMS = frozenset(
     """african afghan albanian algerian american argentine argentinian armenian asian australian austrian azerbaijani
     bangladeshi bavarian belarusian belgian bolivian bosnian brazilian british bulgarian burmese californian cambodian
@@ -275,13 +276,14 @@ TIME_WORDS = frozenset(
     )
 )
 
-# Small words inside a name: "University of Oslo", "Ludwig van Beethoven", "Catherine of the House of Valois".
+# Connectors inside a name: "University of Oslo", "Ludwig van Beethoven", "Catherine of the House of
+# Valois".
 NAME_CONNECTORS = frozenset(
     "of de van von der den la le del della da di du dos das des al el bin ibn y e zu ter af av & 'n'".split()
 )
 CONNECTOR_ARTICLES = frozenset("the la los las les der den".split())
 
-# Capitals that shout or abbreviate a plain word rather than name something.
+# Words in capitals for emphasis, and abbreviations of plain words.
 NON_NAME_ACRONYMS = frozenset(
     """ok tv am pm ad bc ce id ids no yes not and or the lol omg btw fyi asap faq diy eta tba tbd wip imo imho rip vs ps pps nb
     aka etc ie eg mr mrs ms dr st jr sr i ii iii iv vi vii viii ix xi xii xiii xiv xv todo fixme note important warning
@@ -290,7 +292,7 @@ NON_NAME_ACRONYMS = frozenset(
     index""".split()
 )
 
-# A single-word possession that makes the whole one name: "Schindler's List", "St. Maurice's Abbey".
+# Nouns after a possessive that form one name: "Schindler's List", "St. Maurice's Abbey".
 POSSESSED_HEAD_NOUNS = frozenset(
     """abbey academy arms association bay bridge castle cathedral chapel choice church club college court cove creek cross
     daughter day disease dream eve farm field gate green hall harbour head heath hill hospital house island islands lake
@@ -376,5 +378,5 @@ def _parse_alias_lines(lines: str) -> dict[str, tuple[str, ...]]:
     return {name: tuple(other for other in group if other != name) for group in groups for name in group}
 
 
-# Every name with the others of its thing.
+# Each name with the other names of the same thing.
 ALIASES = _parse_alias_lines(_ALIAS_LINES)

@@ -17,8 +17,8 @@ from cofire.runtime.retries import retry_on_conflict
 from cofire.runtime.store_proxy import store
 from cofire.settings.table import MULTI_GRAPH_ENABLED, MULTI_GRAPH_ENTITY, READING_TAGS, Settings
 from cofire.text.base import FAILURES_RECORD, FactReading, ReadingFailures, run_reading_rule
-from cofire.text.name_candidates import SpokenNames, find_known_names, search_words_of_name, split_names
 from cofire.text.segmentation import strip_speaker
+from cofire.text.subjects import SpokenNames, find_known_names, search_words_of_name, split_names
 from cofire.text.words import count_occurrences, extract_words, extract_words_and_spellings, map_words_to_sentences
 
 FAILURE_COUNT_TRIES = 5
