@@ -447,6 +447,9 @@ class EdgeCounts:
     changed: int = 0
     ended: int = 0
 
+    def __add__(self, other: EdgeCounts) -> EdgeCounts:
+        return EdgeCounts(self.new + other.new, self.changed + other.changed, self.ended + other.ended)
+
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
 
-from cofire.errors import InvalidInput, NotFound
 from cofire.model import (
     Change,
     Edge,
     EdgeCounts,
-    EdgeWrite,
     Fact,
     FactDescription,
     FactImportance,
@@ -24,6 +22,7 @@ from cofire.model import (
     NameMention,
 )
 from cofire.stores.base import EdgeFilter, FactProfile, ScopeGraph
+from cofire.stores.edge_batch import find_shared_tags
 from cofire.stores.edge_kinds import get_edge_kind
 from cofire.stores.link_rules import (
     MAX_LINKS_PER_NAME,
@@ -34,12 +33,11 @@ from cofire.stores.link_rules import (
     edge_to_link,
     infer_mentions,
 )
+from cofire.stores.rules import EdgeChanges, EdgeKey, StoredEdge, edge_key, make_follows_edge
 from cofire.text.descriptions import refresh_description
 from tests.reference_store.curation import ReferenceCurationState
 
 FactsById = Mapping[str, Fact]
-EdgeKey = tuple[str, str, str]
-CONFIDENCE_STEP = 0.05
 
 
 @dataclass
@@ -131,9 +129,10 @@ def add_fact_links(web: ReferenceGraph, facts: FactsById, new: FactWrite, reach:
     made = 0
     for before in _list_preceding_turns(facts, fact, reach):
         distance = (fact.position or 0) - (before.position or 0)
-        tags = tuple(sorted(set(before.tags) & set(fact.tags)))
-        edge = Edge(before.id, fact.id, "follows", 1 / distance, 1.0, tags, "session", strengthened=fact.stored_at)
-        web.edges[(before.id, fact.id, "follows")] = edge
+        tags = find_shared_tags(before.tags, fact.tags)
+        assert fact.stored_at is not None, "a stored fact knows when it was stored"
+        edge = make_follows_edge(before.id, fact.id, distance, tags, fact.stored_at).edge
+        web.edges[edge_key(edge)] = edge
         made += 1
     return made
 
@@ -182,12 +181,12 @@ def write_graph(
         web.inbox.pop(id, None)
     if change.importance:
         _set_importance(web, facts, change.importance)
-    ended = sum(web.edges.pop((edge.source, edge.target, edge.kind), None) is not None for edge in change.ended)
-    outcomes = [_write_edge(web, facts, new, change.now) for new in change.edges]
-    for new, outcome in zip(change.edges, outcomes, strict=True):
-        if outcome in {"new", "changed"}:
-            web.care.seen((new.edge.source, new.edge.target, new.edge.kind), change.now)
-    return EdgeCounts(outcomes.count("new"), outcomes.count("changed"), ended)
+    edge_changes = start_edge_changes(web, facts, change.now)
+    for edge in change.ended:
+        edge_changes.end(edge)
+    for new_edge in change.edges:
+        edge_changes.write(new_edge)
+    return keep_edge_changes(web, edge_changes, change.now)
 
 
 def select_edges(
@@ -255,44 +254,25 @@ def _set_importance(web: ReferenceGraph, facts: FactsById, rated: Sequence[FactI
     web.importance |= {one.fact: one for one in rated if one.fact in facts}
 
 
-def _write_edge(web: ReferenceGraph, facts: FactsById, new: EdgeWrite, now: datetime) -> str:
-    edge = new.edge
-    missing = [id for id in (edge.source, edge.target) if id not in facts]
-    if missing and new.own:
-        return "gone"
-    if missing:
-        raise NotFound(f"No fact has the id {missing[0]}.", way_out="List the ids with: cofire list")
-    if facts[edge.source].scope != facts[edge.target].scope:
-        raise InvalidInput("The two facts are of different scopes.", way_out="Connect facts of one scope.")
-    return _merge_edge(web, new, now)
+def start_edge_changes(web: ReferenceGraph, facts: FactsById, now: datetime) -> EdgeChanges:
+    """All edges of the store, to be changed by the rules."""
+    stored = {key: StoredEdge(edge, ended=True) for key, (edge, _) in web.past.items()}
+    stored |= {key: StoredEdge(edge) for key, edge in web.edges.items()}
+    scopes = {id: fact.scope for id, fact in facts.items()}
+    return EdgeChanges(scopes, stored, now, tags={id: fact.tags for id, fact in facts.items()})
 
 
-def _merge_edge(web: ReferenceGraph, new: EdgeWrite, now: datetime) -> str:
-    """An edge that ended goes on with what use had counted of it."""
-    key = (new.edge.source, new.edge.target, new.edge.kind)
-    known = web.edges.get(key)
-    if known is None:
-        web.edges[key] = _merge_use_counts(new.edge, web.past[key][0], now) if key in web.past else new.edge
-        return "new"
-    if new.mode == "error":
-        raise InvalidInput(
-            f"{key[0]} and {key[1]} are connected by {key[2]} already.", way_out="Use mode reinforce, update or skip."
-        )
-    more = new.edge.co_access_count > known.co_access_count
-    timed = new.edge.strengthened not in (None, known.strengthened)
-    if new.mode == "skip" or (new.mode == "update" and known == new.edge and not more and not timed):
-        return "same"
-    sure = known.confidence
-    again = replace(known, confidence=None if sure is None else min(1.0, sure + CONFIDENCE_STEP))
-    said = again if new.mode == "reinforce" else new.edge
-    web.edges[key] = _merge_use_counts(replace(said, strengthened=new.edge.strengthened), known, now)
-    return "changed"
-
-
-def _merge_use_counts(said: Edge, known: Edge, now: datetime) -> Edge:
-    """What use counted of an edge stays, or comes with one that was counted elsewhere."""
-    count = max(said.co_access_count, known.co_access_count)
-    return replace(said, co_access_count=count, strengthened=said.strengthened or now)
+def keep_edge_changes(web: ReferenceGraph, changes: EdgeChanges, now: datetime) -> EdgeCounts:
+    """Keep the edges that changed; those that came or were seen again decay from now on."""
+    for key, stored in changes.written.items():
+        if stored.ended:
+            del web.edges[key]
+            continue
+        before = web.edges.get(key)
+        if before is None or before.strengthened != stored.edge.strengthened:
+            web.care.seen(key, now)
+        web.edges[key] = stored.edge
+    return changes.counts
 
 
 def _is_wanted(edge: Edge, facts: FactsById, wanted: EdgeFilter) -> bool:

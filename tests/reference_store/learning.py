@@ -9,11 +9,10 @@ from threading import RLock
 from typing import Any
 
 from cofire.algorithms import reinforcement
-from cofire.model import Change, Edge, EdgeCounts, Fact, FactImportance
+from cofire.model import Change, EdgeCounts, Fact, FactImportance
 from cofire.stores.learning_protocol import (
     HEBBIAN_KIND,
     MAX_JUDGED_RECALLS,
-    USE_ORIGIN,
     CommunityMembers,
     EdgeAdjustment,
     FeedbackCounts,
@@ -21,7 +20,7 @@ from cofire.stores.learning_protocol import (
     LoggedRecall,
     RecallLogOptions,
 )
-from tests.reference_store.graph import ReferenceGraph
+from tests.reference_store.graph import ReferenceGraph, keep_edge_changes, start_edge_changes
 
 FactsById = Mapping[str, Fact]
 FactPair = tuple[str, str]
@@ -149,42 +148,11 @@ def _build_judged_recall(learning: ReferenceLearningState, id: str) -> JudgedRec
 def apply_lessons(
     web: ReferenceGraph, facts: FactsById, lessons: Iterable[EdgeAdjustment], now: datetime
 ) -> EdgeCounts:
-    """Strengthen and weaken edges. What is not there is left out, but for hebbian edges that grow."""
-    outcomes = [_apply_lesson(web, facts, lesson, now) for lesson in lessons]
-    return EdgeCounts(outcomes.count("new"), outcomes.count("changed"))
-
-
-def _apply_lesson(web: ReferenceGraph, facts: FactsById, lesson: EdgeAdjustment, now: datetime) -> str:
-    one, other = facts.get(lesson.source), facts.get(lesson.target)
-    if one is None or other is None or one.scope != other.scope:
-        return "gone"
-    there, back = (one.id, other.id, lesson.kind), (other.id, one.id, lesson.kind)
-    edge = web.edges.get(there) or web.edges.get(back)
-    if edge is None:
-        return _create_hebbian_edge(web, one, other, lesson, now)
-    if not reinforcement.is_adjustable(edge.origin, step=lesson.step):
-        return "same"
-    web.edges[edge.source, edge.target, edge.kind] = replace(
-        edge,
-        weight=reinforcement.adjust_weight(edge.weight, step=lesson.step),
-        confidence=reinforcement.adjust_confidence(edge.confidence, step=lesson.step),
-        co_access_count=edge.co_access_count + (lesson.step > 0),
-        strengthened=now if lesson.step > 0 else edge.strengthened,
-    )
-    if lesson.step > 0:
-        web.care.seen((edge.source, edge.target, edge.kind), now)
-    return "changed"
-
-
-def _create_hebbian_edge(web: ReferenceGraph, one: Fact, other: Fact, lesson: EdgeAdjustment, now: datetime) -> str:
-    if lesson.kind != HEBBIAN_KIND or lesson.step <= 0:
-        return "gone"
-    lesson, tags = lesson.turned(), tuple(sorted(set(one.tags) & set(other.tags)))
-    ends = (lesson.source, lesson.target)
-    edge = Edge(*ends, HEBBIAN_KIND, lesson.step, None, tags, USE_ORIGIN, co_access_count=1, strengthened=now)
-    web.edges[edge.source, edge.target, edge.kind] = edge
-    web.care.seen((edge.source, edge.target, edge.kind), now)
-    return "new"
+    """Strengthen and weaken edges; `EdgeChanges.learn` is the rule."""
+    changes = start_edge_changes(web, facts, now)
+    for lesson in lessons:
+        changes.learn(lesson)
+    return keep_edge_changes(web, changes, now)
 
 
 def list_communities(

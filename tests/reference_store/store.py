@@ -411,8 +411,8 @@ def _apply_change(shelf: ReferenceState, change: Change) -> WriteResult:
         caring.ReferenceDecayInput(shelf.web.care, shelf.web.edges, shelf.facts, shelf.web.spans), change
     )
     learned = write_learning(shelf.learning, shelf.web, shelf.facts, change)
-    new, changed = edges.new + followed + learned.new, edges.changed + faded.changed + learned.changed
-    return WriteResult(stored, len(doomed), EdgeCounts(new, changed, edges.ended + faded.ended), sizes, taken, put_back)
+    counts = edges + EdgeCounts(new=followed) + faded + learned
+    return WriteResult(stored, len(doomed), counts, sizes, taken, put_back)
 
 
 def _store_facts(shelf: ReferenceState, change: Change, hours: float) -> tuple[int, tuple[StoredFact, ...]]:

@@ -10,7 +10,7 @@ import pytest
 from cofire.errors import InvalidInput, NotFound
 from cofire.model import Edge, EdgeWrite, FactDescription, FactImportance, FactWrite, NameMention, SubjectName
 from cofire.stores.base import EdgeFilter, Store
-from cofire.stores.edge_batch import EdgeBatch, EdgeColumns, find_connected_facts
+from cofire.stores.edge_batch import EdgeBatch, EdgeLabel
 from tests.stores.making import NOW, Pen, cue, everywhere, vector
 
 EVERY = EdgeFilter()
@@ -192,14 +192,22 @@ def test_in_a_crowd_of_new_edges_each_one_meets_what_is_there(store: Store, pen:
     assert held[b, c, "causes"] == pytest.approx((0.3, 0.45))
 
 
-def sheaf_of(ids: list[str], kind: str, mode: str = "update", *, weight: float = 0.3) -> EdgeColumns:
+def batch_of(ids: list[str], kind: str, mode: str = "update", *, weight: float = 0.3) -> EdgeBatch:
     """Each with each later one."""
     source, target = np.triu_indices(len(ids), 1)
     weights = np.full(len(source), weight)
-    return EdgeColumns(ids, source, target, kind, weights, weights + 0.1, {0: ("pump", "tea")}, "similarity", mode)
+    return EdgeBatch.of_one_label(
+        EdgeLabel(kind, "similarity", mode, own=True),
+        ids,
+        source,
+        target,
+        weight=weights,
+        confidence=weights + 0.1,
+        tags={0: ("pump", "tea")} if len(source) else {},
+    )
 
 
-def test_a_sheaf_is_written_as_its_edges_would_be(store: Store, pen: Pen) -> None:
+def test_a_batch_is_written_as_its_edges_would_be(store: Store, pen: Pen) -> None:
     ids = [written.id for written in pen.write(*(pen.new(f"fact {number}") for number in range(48))).facts]
     a, b, c, d, *_ = ids
     there = [
@@ -209,11 +217,14 @@ def test_a_sheaf_is_written_as_its_edges_would_be(store: Store, pen: Pen) -> Non
     ]
     pen.write(edges=tuple(map(EdgeWrite, [*there, Edge(a, d, "similar", 0.5, 0.6)])))
     pen.write(ended=(Edge(a, d, "similar"),))
-    bound = EdgeBatch(
-        [sheaf_of([*ids, "nobody"], "similar"), sheaf_of(ids[:4], "auto_link", "skip")],
-        [EdgeWrite(Edge(b, a, "causes", 0.9))],
+    batch = EdgeBatch.concatenate(
+        [
+            batch_of([*ids, "nobody"], "similar"),
+            batch_of(ids[:4], "auto_link", "skip"),
+            EdgeBatch.of([EdgeWrite(Edge(b, a, "causes", 0.9))]),
+        ]
     )
-    written = pen.write(edges=bound)
+    written = pen.write(edges=batch)
     many = len(ids) * (len(ids) - 1) // 2
     assert (written.edges.new, written.edges.changed) == (many - 2 + 5 + 1, 1)
     held = {(edge.source, edge.target, edge.kind): edge for edge in store.list_edges(EVERY, 2_000)}
@@ -223,44 +234,45 @@ def test_a_sheaf_is_written_as_its_edges_would_be(store: Store, pen: Pen) -> Non
     assert held[c, d, "auto_link"].weight is None
 
 
-def test_a_sheaf_may_be_empty_or_of_facts_that_are_gone(store: Store, pen: Pen) -> None:
+def test_a_batch_may_be_empty_or_of_facts_that_are_gone(store: Store, pen: Pen) -> None:
     ids = [written.id for written in pen.write(*(pen.new(f"fact {number}") for number in range(48))).facts]
     nobody = [f"{number:026}" for number in range(48)]
     assert (
-        pen.write(edges=EdgeBatch([sheaf_of(ids, "similar"), sheaf_of([], "auto_link")], [])).edges.new == 48 * 47 // 2
-    )
-    assert (
-        pen.write(edges=EdgeBatch([sheaf_of(nobody, "similar"), sheaf_of(ids, "auto_link")], [])).edges.new
+        pen.write(edges=EdgeBatch.concatenate([batch_of(ids, "similar"), batch_of([], "auto_link")])).edges.new
         == 48 * 47 // 2
     )
-    assert pen.write(edges=EdgeBatch([sheaf_of(nobody, "auto_link")], [])).edges.new == 0
+    assert (
+        pen.write(edges=EdgeBatch.concatenate([batch_of(nobody, "similar"), batch_of(ids, "auto_link")])).edges.new
+        == 48 * 47 // 2
+    )
+    assert pen.write(edges=batch_of(nobody, "auto_link")).edges.new == 0
 
 
-def test_few_edges_of_a_sheaf_are_written_too(store: Store, pen: Pen) -> None:
+def test_a_small_batch_is_written_too(store: Store, pen: Pen) -> None:
     ids = [written.id for written in pen.write(*(pen.new(f"fact {number}") for number in range(3))).facts]
-    assert pen.write(edges=EdgeBatch([sheaf_of(ids, "similar")], [])).edges.new == 3
+    assert pen.write(edges=batch_of(ids, "similar")).edges.new == 3
     assert between(store, "similar") == [(ids[0], ids[1]), (ids[0], ids[2]), (ids[1], ids[2])]
 
 
-def test_a_sheaf_does_not_cross_scopes(store: Store, pen: Pen) -> None:
+def test_a_batch_does_not_cross_scopes(store: Store, pen: Pen) -> None:
     ids = [written.id for written in pen.write(*(pen.new(f"fact {number}") for number in range(46))).facts]
     with pytest.raises(InvalidInput):
-        pen.write(edges=EdgeBatch([sheaf_of([*ids, pen.tell("two", scope="elsewhere")], "similar")], []))
+        pen.write(edges=batch_of([*ids, pen.tell("two", scope="elsewhere")], "similar"))
     assert store.list_edges(EVERY, 10) == []
 
 
-def test_sheaves_read_as_a_sequence_of_edges() -> None:
-    sheaf, single = sheaf_of(["a", "b", "c"], "similar"), EdgeWrite(Edge("c", "a", "causes"))
-    edges = EdgeBatch([sheaf], [single])
+def test_a_batch_reads_as_a_sequence_of_edges() -> None:
+    columns, single = batch_of(["a", "b", "c"], "similar"), EdgeWrite(Edge("c", "a", "causes"))
+    edges = EdgeBatch.concatenate([columns, EdgeBatch.of([single])])
     first = EdgeWrite(Edge("a", "b", "similar", 0.3, 0.4, ("pump", "tea"), "similarity"), "update", own=True)
     assert (len(edges), edges[0], edges[-1], list(edges[1:])) == (4, first, single, list(edges)[1:])
-    assert find_connected_facts(edges) == {"a", "b", "c"}
+    assert edges.connected_ids() == {"a", "b", "c"}
 
 
 def test_a_crowd_of_which_one_is_refused_is_refused(store: Store, pen: Pen) -> None:
     ids = [written.id for written in pen.write(*(pen.new(f"fact {number}") for number in range(36))).facts]
     crowd = tuple(EdgeWrite(Edge(one, other, "causes"), "error") for one in ids for other in ids if one != other)
-    with pytest.raises(InvalidInput, match="connected by causes already"):
+    with pytest.raises(InvalidInput, match="already connected by causes"):
         pen.write(edges=(*crowd, crowd[7]))
     assert store.list_edges(EVERY, 10) == []
 

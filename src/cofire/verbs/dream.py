@@ -55,7 +55,7 @@ from cofire.stores.base import (
     NeighbourCandidates,
     ScopeGraph,
 )
-from cofire.stores.edge_batch import EdgeBatch, EdgeColumns
+from cofire.stores.edge_batch import EdgeBatch
 from cofire.stores.edge_kinds import EDGE_KINDS
 from cofire.text.base import CausalRelation, FactReading
 from cofire.text.descriptions import make_summary_phrase
@@ -215,7 +215,7 @@ def _dream_batch(
     mentions = yield from find_missing_mentions(_list_subjects(batch, readings), settings)
     change = Change(
         now=now,
-        edges=EdgeBatch((*woven.sheaves, *linked), (*woven.refreshed, *causes)),
+        edges=EdgeBatch.concatenate([*woven.batches, *linked, EdgeBatch.of([*woven.refreshed, *causes])]),
         ended=woven.ended,
         mentions=mentions,
         descriptions=descriptions,
@@ -259,7 +259,7 @@ def _read_profiles(ids: Sequence[str], batch: Sequence[Fact]) -> Steps[dict[str,
 
 def _find_deferred_links(
     batch: Sequence[Fact], kin: NeighbourCandidates, settings: Settings
-) -> Steps[tuple[tuple[EdgeColumns, ...], tuple[FactDescription, ...]]]:
+) -> Steps[tuple[tuple[EdgeBatch, ...], tuple[FactDescription, ...]]]:
     """Auto-links that remember had left for later, from each waiting fact to older ones."""
     model = yield from read_stored_model()
     if model is None or not settings[AUTO_LINK_ENABLED] or not len(kin.left):

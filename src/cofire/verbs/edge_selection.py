@@ -47,7 +47,7 @@ from cofire.settings.table import (
     Settings,
 )
 from cofire.stores.base import FactProfile, NearbyFact, NeighbourCandidates
-from cofire.stores.edge_batch import EdgeColumns, Floats, Ints, find_edge_tags, find_shared_tags
+from cofire.stores.edge_batch import EdgeBatch, EdgeLabel, Floats, Ints, find_edge_tags, find_shared_tags
 from cofire.text.descriptions import count_terms_of_descriptions, extend_description, make_summary_phrase
 
 AUTO_LINK_KIND, AUTO_LINK_MODE = "auto_link", "skip"
@@ -244,20 +244,18 @@ def select_deferred_links(kin: NeighbourCandidates, least: float, most: int) -> 
     return DeferredLinks([kin.ids[row] for row in order], new[kept], old[kept], cosines[kept])
 
 
-def make_deferred_edges(pairs: DeferredLinks, tags: Mapping[str, tuple[str, ...]]) -> EdgeColumns:
+def make_deferred_edges(pairs: DeferredLinks, tags: Mapping[str, tuple[str, ...]]) -> EdgeBatch:
     """The links, each from the older fact, which has the smaller id. `tags` are those of facts that have any."""
     weight = compute_link_weights(pairs.cosines)
     shared = find_edge_tags(pairs.old, pairs.new, [tags.get(id, ()) for id in pairs.ids])
-    return EdgeColumns(
+    return EdgeBatch.of_one_label(
+        EdgeLabel(AUTO_LINK_KIND, AUTO_LINK_KIND, AUTO_LINK_MODE, own=True),
         pairs.ids,
         pairs.old,
         pairs.new,
-        AUTO_LINK_KIND,
-        weight,
-        np.ones(len(weight)),
-        shared,
-        AUTO_LINK_KIND,
-        AUTO_LINK_MODE,
+        weight=weight,
+        confidence=np.ones(len(weight)),
+        tags=shared,
     )
 
 
@@ -287,7 +285,7 @@ SIMILARITY_DECIMALS = 6
 class SelectedEdges:
     """Edges to write, those that are held already to be written with a new weight, and edges to take away."""
 
-    sheaves: tuple[EdgeColumns, ...]
+    batches: tuple[EdgeBatch, ...]
     refreshed: tuple[EdgeWrite, ...]
     ended: tuple[Edge, ...]
 
@@ -413,12 +411,13 @@ def _round_weights(scores: Floats) -> Floats:
     return np.asarray(np.round(np.minimum(1.0, scores), SIMILARITY_DECIMALS), np.float64)
 
 
-def _make_edge_batch(new: CandidateEdges, cloth: PairTable) -> EdgeColumns:
+def _make_edge_batch(new: CandidateEdges, cloth: PairTable) -> EdgeBatch:
     """What is written anew."""
     tags = find_edge_tags(new.one, new.other, list(map(cloth.tags_at, range(len(cloth.ids)))))
     confidence = np.maximum(0.0, new.weight) if new.kind == "semantic" else np.ones(len(new.weight))
-    return EdgeColumns(
-        cloth.ids, new.one, new.other, new.kind, new.weight, confidence, tags, EDGE_ORIGINS[new.kind], SIMILARITY_MODE
+    label = EdgeLabel(new.kind, EDGE_ORIGINS[new.kind], SIMILARITY_MODE, own=True)
+    return EdgeBatch.of_one_label(
+        label, cloth.ids, new.one, new.other, weight=new.weight, confidence=confidence, tags=tags
     )
 
 

@@ -203,8 +203,7 @@ def write_change(change: Change, expects: Mapping[str, int]) -> QuerySteps[Write
     if removed or back or change.recount:
         gone = taken.rows[cascade.FACTS_KEY] if taken is not None and removed else ()
         sizes = yield from _recount_scopes(sizes, change, gone, _select_restored_rows(change, put_back))
-    new, changed = edges.new + followed + learned.new, edges.changed + faded.changed + learned.changed
-    counts = EdgeCounts(new, changed, edges.ended + faded.ended)
+    counts = edges + EdgeCounts(new=followed) + faded + learned
     return WriteResult(told.stored, sum(removed.values()), counts, sizes, taken, put_back)
 
 

@@ -122,7 +122,8 @@ def _fetch_decay_examples(aged: DecayedEdges, most: int) -> QuerySteps[list[Deca
     keys = aged.keys[: max(most, 0)].tolist()
     found = (yield CypherQuery(_FETCH_EDGE_ENDS, {"keys": keys})) if keys else []
     return [
-        DecayedEdge(source, target, kind, float(aged.before[at]), aged.left(at)) for at, source, target, kind in found
+        DecayedEdge(source, target, kind, float(aged.before[at]), aged.value_after(at))
+        for at, source, target, kind in found
     ]
 
 

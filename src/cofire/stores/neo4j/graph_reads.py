@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.index.timestamps import from_microseconds
 from cofire.model import Edge, FactFilter, FactImportance, Link
 from cofire.stores import link_rules
 from cofire.stores.base import (
@@ -33,6 +32,7 @@ from cofire.stores.link_rules import (
 from cofire.stores.neo4j.cypher import CypherQuery, QuerySteps, Row, Rows, compile_filter, run_together
 from cofire.stores.neo4j.fact_writes import split_batches
 from cofire.stores.neo4j.features import fetch_leads
+from cofire.stores.neo4j.graph_writes import decode_edge
 from cofire.stores.neo4j.prefetch import Prefetch
 from cofire.stores.neo4j.schema import FULLTEXT_INDEX_NAME
 from cofire.stores.neo4j.search import format_all_words_query
@@ -169,7 +169,7 @@ def fetch_edges(wanted: EdgeFilter, limit: int) -> QuerySteps[list[Edge]]:
         "origin": wanted.origin,
         "limit": limit,
     }
-    return [_decode_edge(row) for row in (yield CypherQuery(text, asked))]
+    return [decode_edge(row) for row in (yield CypherQuery(text, asked))]
 
 
 def _choose_edge_match(wanted: EdgeFilter) -> str:
@@ -192,12 +192,6 @@ WITH e, a, b WHERE e.ended IS NULL AND ($scopes IS NULL OR a.scope IN $scopes) A
 WITH e, a.id AS source, b.id AS target ORDER BY coalesce(e.weight, 0.0) DESC, source, target, e.kind LIMIT $limit
 RETURN [source, target, e.kind, e.weight, e.confidence, e.tags, e.origin, e.co_access_count, e.seen] AS row
 """
-
-
-def _decode_edge(row: Row) -> Edge:
-    source, target, kind, weight, confidence, tags, origin, count, seen = row
-    life = {"co_access_count": count, "strengthened": from_microseconds(seen)}
-    return Edge(source, target, kind, weight, confidence, tuple(tags or ()), origin, **life)
 
 
 def fetch_links(id: str, limit: int) -> QuerySteps[list[Link]]:

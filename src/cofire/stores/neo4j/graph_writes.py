@@ -1,20 +1,18 @@
 """Write edges, names, descriptions and importance. The caller owns the transaction.
 
-Who writes edges locks the facts at their ends, looks at what is there, decides here, and writes all that changed at once.
-
-Inside a transaction of somebody else.
+To write edges, lock the facts at their ends, read the stored edges, apply the rules in Python, and write all changes at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
-from cofire.errors import InvalidInput, NotFound
 from cofire.index.terms import PackedTerms, add_description_terms, drop_own_words, set_description_counts
-from cofire.index.timestamps import to_microseconds, to_microseconds_or_none
+from cofire.index.timestamps import from_microseconds, to_microseconds, to_microseconds_or_none
 from cofire.model import (
     Change,
     Edge,
@@ -30,189 +28,100 @@ from cofire.stores.link_rules import infer_mentions
 from cofire.stores.neo4j.cypher import CypherQuery, QuerySteps, Row
 from cofire.stores.neo4j.fact_writes import split_batches
 from cofire.stores.neo4j.word_statistics import MARK_STATISTICS_STALE
+from cofire.stores.rules import EdgeChanges, EdgeKey, StoredEdge, edge_key
 from cofire.text.descriptions import find_lowered_term_counts, refresh_description, remove_phrases_from_history
 
-CONFIDENCE_STEP = 0.05
 
-EdgeKey = tuple[str, str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class EdgeEnd:
-    """What an edge has to know of a fact at its end."""
-
-    scope: str
-    tags: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class EdgeProperties:
-    """An edge as its relationship has it, besides its ends, its kind and its anchor."""
-
-    weight: float | None
-    confidence: float | None
-    tags: tuple[str, ...]
-    origin: str
-    co_access_count: int
-    created: int
-    seen: int | None
-    ended: int | None
-
-    @property
-    def said(self) -> tuple[float | None, float | None, tuple[str, ...], str]:
-        return self.weight, self.confidence, self.tags, self.origin
-
-    @property
-    def parts(self) -> dict[str, Any]:
-        """Its properties; what is None takes one away."""
-        return asdict(self) | {"tags": list(self.tags) or None}
-
-
-@dataclass
-class LockedEdges:
-    """The facts at the ends of some edges, the edges as they are, and those that changed."""
-
-    ends: Mapping[str, EdgeEnd]
-    edges: dict[EdgeKey, EdgeProperties]
-    changed: dict[EdgeKey, EdgeProperties] = field(default_factory=dict)
-
-    def holds(self, key: EdgeKey) -> EdgeProperties | None:
-        """An edge that has not ended."""
-        found = self.edges.get(key)
-        return found if found and found.ended is None else None
-
-    def put(self, key: EdgeKey, edge: EdgeProperties) -> None:
-        self.edges[key] = self.changed[key] = edge
-
-
-def lock_edges(keys: Iterable[EdgeKey]) -> QuerySteps[LockedEdges]:
-    """Lock the ends of edges and look at these."""
+def lock_edges(keys: Iterable[EdgeKey], now: datetime) -> QuerySteps[EdgeChanges]:
+    """Lock the facts at the ends of edges, and read the edges of each kind that join them."""
     wanted = sorted(set(keys))
     ids = sorted({id for key in wanted for id in key[:2]})
-    ends = yield CypherQuery(_LOCK_ENDS, {"ids": ids})
-    edges = yield CypherQuery(_FETCH_EDGES, {"keys": [list(key) for key in wanted]})
-    return LockedEdges(
-        {id: EdgeEnd(scope, frozenset(tags or ())) for id, scope, tags in ends},
-        {(row[0], row[1], row[2]): _decode_edge(row) for row in edges},
+    facts = yield CypherQuery(_LOCK_ENDS, {"ids": ids})
+    rows = yield CypherQuery(_FETCH_EDGES, {"keys": [list(key) for key in wanted]})
+    return EdgeChanges(
+        {id: scope for id, scope, _ in facts},
+        {(row[0], row[1], row[2]): _decode_stored_edge(row) for row in rows},
+        now,
+        tags={id: tags or () for id, _, tags in facts},
     )
 
 
-# Locked by a mark in the order of ids, so that two who write about the same facts wait for one another in turn.
+# Locked by a mark in the order of ids, so that two changes of the same facts wait for one another in turn.
 _LOCK_ENDS = """
 CALL () { UNWIND $ids AS id MATCH (f:Fact {id: id}) SET f.locked = true RETURN collect(f.id) AS locked }
 MATCH (f:Fact) WHERE f.id IN locked RETURN [f.id, f.scope, f.tags] AS row
 """
 _FETCH_EDGES = """
 UNWIND $keys AS key MATCH (a:Fact {id: key[0]}), (b:Fact {id: key[1]}) MATCH (a)-[e:LINKS]->(b) WHERE e.kind = key[2]
-RETURN [a.id, b.id, e.kind, e.weight, e.confidence, e.tags, e.origin, e.co_access_count, e.created, e.seen, e.ended] AS row
+RETURN [a.id, b.id, e.kind, e.weight, e.confidence, e.tags, e.origin, e.co_access_count, e.seen, e.ended] AS row
 """
 
 
-def _decode_edge(row: Row) -> EdgeProperties:
-    weight, confidence, tags, origin, count, created, seen, ended = row[3:]
-    return EdgeProperties(weight, confidence, tuple(tags or ()), origin, count, created, seen, ended)
+def _decode_stored_edge(row: Row) -> StoredEdge:
+    *columns, ended = row
+    return StoredEdge(decode_edge(columns), ended is not None)
 
 
-def write_changed_edges(ground: LockedEdges) -> QuerySteps[None]:
-    """Write what changed, and unlock."""
+def decode_edge(row: Row) -> Edge:
+    """An edge from its ids, kind, weight, confidence, tags, origin, use count and last observation."""
+    source, target, kind, weight, confidence, tags, origin, count, seen = row
+    return Edge(
+        source,
+        target,
+        kind,
+        weight,
+        confidence,
+        tuple(tags or ()),
+        origin,
+        co_access_count=count,
+        strengthened=from_microseconds(seen),
+    )
+
+
+def write_changed_edges(changes: EdgeChanges, now: datetime) -> QuerySteps[None]:
+    """Write the edges that changed, and unlock the facts at their ends."""
     rows = [
-        {"source": source, "target": target, "kind": kind, "parts": edge.parts}
-        for (source, target, kind), edge in sorted(ground.changed.items())
+        {"source": source, "target": target, "kind": kind, "parts": _edge_properties(stored, now)}
+        for (source, target, kind), stored in sorted(changes.written.items(), key=itemgetter(0))
     ]
-    yield CypherQuery(_WRITE_CHANGED_EDGES, {"rows": rows, "ids": sorted(ground.ends)})
+    yield CypherQuery(_WRITE_CHANGED_EDGES, {"rows": rows, "ids": sorted(changes.scopes), "now": to_microseconds(now)})
 
 
+# An edge that is written again keeps its moment of creation.
 _WRITE_CHANGED_EDGES = """
 CALL () {
   UNWIND $rows AS r MATCH (a:Fact {id: r.source}), (b:Fact {id: r.target})
-  MERGE (a)-[e:LINKS {kind: r.kind}]->(b) SET e += r.parts
+  MERGE (a)-[e:LINKS {kind: r.kind}]->(b) ON CREATE SET e.created = $now SET e += r.parts
 }
 MATCH (f:Fact) WHERE f.id IN $ids REMOVE f.locked
 """
 
 
+def _edge_properties(stored: StoredEdge, now: datetime) -> dict[str, Any]:
+    """The properties of a relationship; None takes one away."""
+    edge = stored.edge
+    return {
+        "weight": edge.weight,
+        "confidence": edge.confidence,
+        "tags": list(edge.tags) or None,
+        "origin": edge.origin,
+        "co_access_count": edge.co_access_count,
+        "seen": to_microseconds_or_none(edge.strengthened),
+        "ended": to_microseconds(now) if stored.ended else None,
+    }
+
+
 def write_edges(edges: Sequence[EdgeWrite], ended: Sequence[Edge], now: datetime) -> QuerySteps[EdgeCounts]:
-    """Edges end, come and change; the counts are of those really touched."""
+    """End edges, insert new ones and merge those that exist; `EdgeChanges` has the rules."""
     if not edges and not ended:
         return EdgeCounts()
-    at = yield from lock_edges(_edge_key(edge) for edge in (*ended, *(new.edge for new in edges)))
-    gone = sum(_end_edge(at, _edge_key(edge), now) for edge in ended)
-    outcomes = [_write_edge(at, new, now) for new in edges]
-    yield from write_changed_edges(at)
-    return EdgeCounts(outcomes.count("new"), outcomes.count("changed"), gone)
-
-
-def _edge_key(edge: Edge) -> EdgeKey:
-    return edge.source, edge.target, edge.kind
-
-
-def _end_edge(at: LockedEdges, key: EdgeKey, now: datetime) -> int:
-    """An edge that ends is seen no more, but it stays: it may be written again."""
-    known = at.holds(key)
-    if known is None:
-        return 0
-    at.put(key, replace(known, ended=to_microseconds(now)))
-    return 1
-
-
-def _write_edge(at: LockedEdges, new: EdgeWrite, now: datetime) -> str:
-    edge = new.edge
-    missing = [id for id in (edge.source, edge.target) if id not in at.ends]
-    if missing and new.own:
-        return "gone"
-    if missing:
-        raise NotFound(f"No fact has the id {missing[0]}.", way_out="List the ids with: cofire list")
-    if at.ends[edge.source].scope != at.ends[edge.target].scope:
-        raise InvalidInput("The two facts are of different scopes.", way_out="Connect facts of one scope.")
-    known = at.edges.get(_edge_key(edge))
-    if known is not None and known.ended is None:
-        return _merge_existing(at, new, known, now)
-    at.put(
-        _edge_key(edge),
-        _build_edge_properties(edge, now)
-        if known is None
-        else _replace_properties(known, edge, _build_edge_properties(edge, now), now),
-    )
-    return "new"
-
-
-def _build_edge_properties(edge: Edge, now: datetime) -> EdgeProperties:
-    said = (edge.weight, edge.confidence, tuple(sorted(edge.tags)), edge.origin, edge.co_access_count)
-    return EdgeProperties(
-        *said, created=to_microseconds(now), seen=to_microseconds_or_none(edge.strengthened), ended=None
-    )
-
-
-def _replace_properties(known: EdgeProperties, edge: Edge, said: EdgeProperties, now: datetime) -> EdgeProperties:
-    """Other values hold from now on. What use counted of an edge stays, or comes with one that was counted elsewhere."""
-    count = max(known.co_access_count, edge.co_access_count)
-    seen = to_microseconds(edge.strengthened or now)
-    return replace(said, co_access_count=count, created=known.created, seen=seen, ended=None)
-
-
-def _merge_existing(at: LockedEdges, new: EdgeWrite, known: EdgeProperties, now: datetime) -> str:
-    """The edge is there already: do what its mode says."""
-    edge = new.edge
-    if new.mode == "error":
-        raise InvalidInput(
-            f"{edge.source} and {edge.target} are connected by {edge.kind} already.",
-            way_out="Use mode reinforce, update or skip.",
-        )
-    said = _build_edge_properties(edge, now)
-    more = edge.co_access_count > known.co_access_count
-    timed = said.seen not in (None, known.seen)
-    if new.mode == "skip" or (new.mode == "update" and said.said == known.said and not more and not timed):
-        return "same"
-    at.put(
-        _edge_key(edge),
-        _replace_properties(known, edge, _raise_confidence(known) if new.mode == "reinforce" else said, now),
-    )
-    return "changed"
-
-
-def _raise_confidence(known: EdgeProperties) -> EdgeProperties:
-    sure = known.confidence
-    return replace(known, confidence=None if sure is None else min(1.0, sure + CONFIDENCE_STEP))
+    changes = yield from lock_edges(map(edge_key, (*ended, *(new.edge for new in edges))), now)
+    for edge in ended:
+        changes.end(edge)
+    for new in edges:
+        changes.write(new)
+    yield from write_changed_edges(changes, now)
+    return changes.counts
 
 
 @dataclass(frozen=True, slots=True)

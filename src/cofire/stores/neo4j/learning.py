@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any
@@ -17,7 +17,6 @@ from cofire.model import Change, EdgeCounts
 from cofire.stores.learning_protocol import (
     HEBBIAN_KIND,
     MAX_JUDGED_RECALLS,
-    USE_ORIGIN,
     CommunityMembers,
     EdgeAdjustment,
     FeedbackCounts,
@@ -27,7 +26,7 @@ from cofire.stores.learning_protocol import (
     RecallLogOptions,
 )
 from cofire.stores.neo4j.cypher import CypherQuery, QuerySteps, Row, join_queries
-from cofire.stores.neo4j.graph_writes import EdgeProperties, LockedEdges, lock_edges, write_changed_edges
+from cofire.stores.neo4j.graph_writes import lock_edges, write_changed_edges
 from cofire.stores.neo4j.prefetch import Prefetch, build_judged_recall
 
 
@@ -48,52 +47,16 @@ SET f.helped = coalesce(f.helped, 0) + r.helped, f.hurt = coalesce(f.hurt, 0) + 
 
 
 def apply_lessons(lessons: Sequence[EdgeAdjustment], now: datetime) -> QuerySteps[EdgeCounts]:
-    """Strengthen and weaken edges. What is not there is left out, but for hebbian edges that grow."""
+    """Strengthen and weaken edges; `EdgeChanges.learn` is the rule."""
     if not lessons:
         return EdgeCounts()
-    there = [(one.source, one.target, one.kind) for one in lessons]
-    at = yield from lock_edges([*there, *((target, source, kind) for source, target, kind in there)])
-    outcomes = [_apply_lesson(at, lesson, now) for lesson in lessons]
-    yield from write_changed_edges(at)
-    return EdgeCounts(outcomes.count("new"), outcomes.count("changed"))
-
-
-def _apply_lesson(at: LockedEdges, lesson: EdgeAdjustment, now: datetime) -> str:
-    one, other = at.ends.get(lesson.source), at.ends.get(lesson.target)
-    if one is None or other is None or one.scope != other.scope:
-        return "gone"
-    ways = [(lesson.source, lesson.target, lesson.kind), (lesson.target, lesson.source, lesson.kind)]
-    held = [(key, edge) for key in ways if (edge := at.holds(key))]
-    if not held:
-        return _create_hebbian_edge(at, lesson, now)
-    key, edge = held[0]
-    if not reinforcement.is_adjustable(edge.origin, step=lesson.step):
-        return "same"
-    grows = lesson.step > 0
-    after = replace(
-        edge,
-        weight=reinforcement.adjust_weight(edge.weight, step=lesson.step),
-        confidence=reinforcement.adjust_confidence(edge.confidence, step=lesson.step),
-        co_access_count=edge.co_access_count + grows,
-        seen=to_microseconds(now) if grows else edge.seen,
-    )
-    at.put(key, after)
-    return "changed"
-
-
-def _create_hebbian_edge(at: LockedEdges, lesson: EdgeAdjustment, now: datetime) -> str:
-    if lesson.kind != HEBBIAN_KIND or lesson.step <= 0:
-        return "gone"
-    turned = lesson.turned()
-    key = (turned.source, turned.target, HEBBIAN_KIND)
-    tags = tuple(sorted(at.ends[turned.source].tags & at.ends[turned.target].tags))
-    known = at.edges.get(key)
-    created = known.created if known else to_microseconds(now)
-    at.put(
-        key,
-        EdgeProperties(lesson.step, None, tags, USE_ORIGIN, 1, created=created, seen=to_microseconds(now), ended=None),
-    )
-    return "new"
+    forward = [(lesson.source, lesson.target, lesson.kind) for lesson in lessons]
+    backward = [(target, source, kind) for source, target, kind in forward]
+    changes = yield from lock_edges([*forward, *backward], now)
+    for lesson in lessons:
+        changes.learn(lesson)
+    yield from write_changed_edges(changes, now)
+    return changes.counts
 
 
 def fetch_uses(ids: Sequence[str]) -> QuerySteps[dict[str, FeedbackCounts]]:

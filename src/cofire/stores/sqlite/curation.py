@@ -303,7 +303,7 @@ def _build_examples(connection: apsw.Connection, table: str, aged: DecayedEdges,
     for at in range(min(most, len(aged.keys))):
         ends: Any = connection.execute(sql, (int(aged.keys[at]),)).fetchone()
         source, target, kind = ends
-        shown.append(DecayedEdge(source, target, kind, float(aged.before[at]), aged.left(at)))
+        shown.append(DecayedEdge(source, target, kind, float(aged.before[at]), aged.value_after(at)))
     return shown
 
 

@@ -19,6 +19,7 @@ from cofire.index.timestamps import from_microseconds, to_microseconds, to_micro
 from cofire.model import (
     Change,
     EdgeCounts,
+    EdgeWrite,
     Fact,
     FactVersion,
     FactWrite,
@@ -30,7 +31,7 @@ from cofire.model import (
     WriteResult,
 )
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD
-from cofire.stores.edge_batch import find_connected_facts
+from cofire.stores.edge_batch import to_edge_batch
 from cofire.stores.rules import (
     drop_stale_dream_results,
     reject_duplicate_text,
@@ -146,7 +147,7 @@ class WriteTransactionState:
     ends: dict[str, tuple[int, int]] = field(default_factory=dict)
     scopes: dict[str, int] = field(default_factory=dict)
     positions: dict[tuple[int, str], int] = field(default_factory=dict)
-    followed: int = 0
+    follows: list[EdgeWrite] = field(default_factory=list)
 
 
 def apply_change(
@@ -178,8 +179,7 @@ def apply_change(
     for scope in change.recount:
         ledger.scopes.setdefault(scope, ensure_scope_key(connection, scope))
     sizes = {name: read_scope_size(connection, key) for name, key in ledger.scopes.items()}
-    new, changed = edges.new + ledger.followed + learned.new, edges.changed + faded.changed + learned.changed
-    written = WriteResult(stored, removed, EdgeCounts(new, changed, edges.ended + faded.ended), sizes, taken, put_back)
+    written = WriteResult(stored, removed, edges + faded + learned, sizes, taken, put_back)
     return written, ledger.notes.news(epoch, version) if ledger.notes.whole else None
 
 
@@ -223,9 +223,11 @@ def _restore_removed(connection: apsw.Connection, change: Change, ledger: WriteT
 def _write_graph(connection: apsw.Connection, change: Change, ledger: WriteTransactionState) -> EdgeCounts:
     version = ledger.version
     graph.add_mentions(connection, change.mentions, version)
+    batch = to_edge_batch([*ledger.follows, *change.edges] if ledger.follows else change.edges)
     known = graph.read_description_states(connection, {one.fact for one in change.descriptions})
     ends = ledger.ends | {id: (one.key, one.scope) for id, one in known.items()}
-    ends |= edge_writes.fetch_keys_and_scopes(connection, _collect_connected_ids(change) - ends.keys())
+    connected = batch.connected_ids().union(*((one.fact, *one.cites) for one in change.descriptions))
+    ends |= edge_writes.fetch_keys_and_scopes(connection, connected - ends.keys())
     ledger.notes.hints = graph.write_descriptions(
         connection, change.descriptions, known, ends, version=version, now=change.now
     )
@@ -233,18 +235,9 @@ def _write_graph(connection: apsw.Connection, change: Change, ledger: WriteTrans
         graph.mark_dreamed(connection, change.dreamed)
     if change.importance is not None:
         graph.write_importance(connection, change.importance)
-    return edge_writes.write_edges(
-        connection, change.edges, change.ended, version, change.now, ends=ends, fresh=ledger.ends
-    )
-
-
-def _collect_connected_ids(change: Change) -> set[str]:
-    """The facts that new edges and descriptions connect."""
-    ids = find_connected_facts(change.edges)
-    for one in change.descriptions:
-        ids.add(one.fact)
-        ids.update(one.cites)
-    return ids
+    ended = edge_writes.end_edges(connection, change.ended, version, change.now)
+    written = edge_writes.write_edges(connection, batch, version, change.now, facts=ends)
+    return written + EdgeCounts(ended=ended)
 
 
 def check_record_versions(connection: apsw.Connection, expects: Mapping[str, int]) -> None:
@@ -347,7 +340,7 @@ def _write_fact_links(
             ledger.notes.names(*told)
     turns = [key for key, new in fresh if new.fact.session is not None]
     if change.reach and turns:
-        ledger.followed += edge_writes.write_follows_edges(connection, turns, change.reach, ledger.version, change.now)
+        ledger.follows = edge_writes.find_follows_edges(connection, turns, change.reach, change.now)
 
 
 def find_ids_by_hash(connection: apsw.Connection, hashes: Sequence[bytes]) -> dict[bytes, str]:

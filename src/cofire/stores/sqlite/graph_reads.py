@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cofire.index import lookup
 from cofire.index.fact_index import FactIndex
-from cofire.index.timestamps import from_microseconds, to_microseconds
+from cofire.index.timestamps import to_microseconds
 from cofire.model import Edge, Fact, FactImportance, Link
 from cofire.stores.base import EdgeFilter, ExpansionOptions, FactProfile, LinkExpansion, ScopeGraph
 from cofire.stores.edge_kinds import EDGE_KINDS
@@ -28,6 +28,7 @@ from cofire.stores.link_rules import (
     get_other_end,
 )
 from cofire.stores.sqlite import fact_sql
+from cofire.stores.sqlite.edge_writes import decode_edge
 from cofire.stores.sqlite.live_index import LiveIndex
 
 # Every fact has its scope; the join is a LEFT one so that SQLite leaves it out where no scope is asked for.
@@ -75,13 +76,6 @@ def _is_scan_cheaper(connection: apsw.Connection, ids: int) -> bool:
     """Whether so many facts are asked for that going over all edges is quicker than looking up those of each."""
     edges = connection.execute(_ESTIMATE_EDGES).get
     return bool(ids * EDGES_SCANNED_PER_LOOKUP >= edges)
-
-
-def decode_edge(row: Sequence[Any]) -> Edge:
-    source, target, kind, weight, confidence, tags, origin, count, seen = row
-    listed = fact_sql.decode_tags(tags) if tags else ()
-    seen_last = from_microseconds(seen)
-    return Edge(source, target, kind, weight, confidence, listed, origin, co_access_count=count, strengthened=seen_last)
 
 
 def fetch_links(connection: apsw.Connection, id: str, limit: int, as_of: datetime | None = None) -> list[Link]:

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 import apsw
 
-from cofire.algorithms import reinforcement
-from cofire.index.timestamps import to_microseconds
 from cofire.model import Change, EdgeCounts
-from cofire.stores.edge_kinds import get_edge_kind
 from cofire.stores.learning_protocol import (
-    HEBBIAN_KIND,
     MAX_JUDGED_RECALLS,
-    USE_ORIGIN,
     CommunityMembers,
-    EdgeAdjustment,
     FeedbackCounts,
     JudgedRecall,
 )
-from cofire.stores.sqlite.edge_writes import FactKeysAndScopes, fetch_keys_and_scopes
+from cofire.stores.sqlite import edge_writes
 
 
 def write_judged_recalls(connection: apsw.Connection, judged: Sequence[JudgedRecall]) -> None:
@@ -77,79 +70,12 @@ def _build_judged_recall(id: str, facts: dict[str, tuple[int, int]]) -> JudgedRe
     )
 
 
-def apply_lessons(
-    connection: apsw.Connection, lessons: Sequence[EdgeAdjustment], version: int, now: datetime
-) -> EdgeCounts:
-    """Strengthen and weaken edges. What is not there is left out, but for hebbian edges that grow."""
-    if not lessons:
-        return EdgeCounts()
-    ends = fetch_keys_and_scopes(connection, {id for lesson in lessons for id in (lesson.source, lesson.target)})
-    outcomes = [_apply_lesson(connection, lesson, ends, version, now) for lesson in lessons]
-    return EdgeCounts(outcomes.count("new"), outcomes.count("changed"))
-
-
 def write_learning(connection: apsw.Connection, change: Change, version: int) -> EdgeCounts:
     """Everything of a change that use has taught."""
     if change.uses:
         connection.executemany(_ADD_FACT_USE, [(one.helped, one.hurt, id) for id, one in change.uses.items()])
     write_judged_recalls(connection, change.occasions)
-    return apply_lessons(connection, change.lessons, version, change.now)
-
-
-def _apply_lesson(
-    connection: apsw.Connection, lesson: EdgeAdjustment, ends: FactKeysAndScopes, version: int, now: datetime
-) -> str:
-    one, other = ends.get(lesson.source), ends.get(lesson.target)
-    if one is None or other is None or one[1] != other[1]:
-        return "gone"
-    table = get_edge_kind(lesson.kind).table
-    found: Any = connection.execute(_SELECT_EDGE.format(table), (one[0], other[0], lesson.kind)).fetchone()
-    if found is None:
-        return _insert_hebbian_edge(connection, lesson, ends, version, now)
-    key, weight, confidence, origin = found
-    if not reinforcement.is_adjustable(origin, step=lesson.step):
-        return "same"
-    weight, confidence = (
-        after(value, step=lesson.step)
-        for after, value in ((reinforcement.adjust_weight, weight), (reinforcement.adjust_confidence, confidence))
-    )
-    grown = (1, to_microseconds(now)) if lesson.step > 0 else (0, None)
-    connection.execute(
-        _UPDATE_EDGE.format(table, _LAST_SEEN_COLUMNS[table]), (weight, confidence, *grown, version, key)
-    )
-    return "changed"
-
-
-def _insert_hebbian_edge(
-    connection: apsw.Connection, lesson: EdgeAdjustment, ends: FactKeysAndScopes, version: int, now: datetime
-) -> str:
-    if lesson.kind != HEBBIAN_KIND or lesson.step <= 0:
-        return "gone"
-    lesson = lesson.turned()
-    (source, _), (target, _) = ends[lesson.source], ends[lesson.target]
-    connection.execute(_INSERT_HEBBIAN_EDGE, (source, target, lesson.step, USE_ORIGIN, to_microseconds(now), version))
-    return "new"
-
-
-# The edge that leads there comes before the one that leads back.
-_SELECT_EDGE = """
-SELECT key, weight, confidence, origin FROM {} WHERE kind = ?3 AND ended IS NULL
-AND (source, target) IN (VALUES (?1, ?2), (?2, ?1)) ORDER BY source <> ?1 LIMIT 1
-"""
-_LAST_SEEN_COLUMNS = {"graph_edges": "observed", "association_edges": "strengthened"}
-_UPDATE_EDGE = """
-UPDATE {0} SET weight = ?1, confidence = ?2, co_access_count = co_access_count + ?3, {1} = coalesce(?4, {1}), version = ?5
-WHERE key = ?6
-"""
-_INSERT_HEBBIAN_EDGE = """
-INSERT INTO association_edges(source, target, kind, weight, tags, origin, co_access_count, created, strengthened, version)
-VALUES (?1, ?2, 'hebbian', ?3,
-  (SELECT nullif(json_group_array(tag), '[]') FROM
-    (SELECT tag FROM tags WHERE fact = ?1 INTERSECT SELECT tag FROM tags WHERE fact = ?2)),
-  ?4, 1, ?5, ?5, ?6)
-ON CONFLICT(source, target, kind) DO UPDATE SET weight = excluded.weight, confidence = NULL, tags = excluded.tags,
-  origin = excluded.origin, co_access_count = 1, strengthened = excluded.strengthened, version = excluded.version, ended = NULL
-"""
+    return edge_writes.apply_lessons(connection, change.lessons, version, change.now)
 
 
 _ADD_FACT_USE = """

@@ -25,7 +25,7 @@ from cofire.stores.learning_protocol import (
     PathEdge,
     RecallLogOptions,
 )
-from cofire.stores.sqlite import learning
+from cofire.stores.sqlite import edge_writes, learning
 from cofire.stores.sqlite.connections import ConnectionPair
 from cofire.stores.sqlite.graph_writes import advance_clock, fetch_fact_keys
 
@@ -105,7 +105,7 @@ def write_recalls(connection: apsw.Connection, waiting: Sequence[LoggedRecall], 
     lessons = _derive_lessons(connection, waiting, keeping, keys)
     if lessons:
         version = connection.execute("UPDATE state SET version = version + 1 RETURNING version").get
-        learning.apply_lessons(connection, lessons, version, waiting[-1].at)
+        edge_writes.apply_lessons(connection, lessons, version, waiting[-1].at)
     if newest // RECALLS_PER_CLEANUP != (newest - len(waiting)) // RECALLS_PER_CLEANUP:
         prune_exposures(connection)
 
