@@ -79,7 +79,7 @@ def quality(figures: Figures) -> str:
         for name, one in figures["sets"].items()
         for place, (arm, found) in enumerate(one["arms"].items())
     ]
-    heads = ["set", "arm", "all", "tuning half", "other half", "R@5 lies in", *BESIDES, "ms p50 / p95"]
+    heads = ["set", "arm", "all", "tuning half", "other half", "R@5 interval", *BESIDES, "ms p50 / p95"]
     arms = list(dict.fromkeys(arm for one in figures["sets"].values() for arm in one["arms"]))
     return "\n\n".join(
         [

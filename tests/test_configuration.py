@@ -1,4 +1,4 @@
-"""Configuration: the user's file, the environment and the store's record."""
+"""Sources of settings: the user's file, the environment and the store record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings: each knob reads its kind and range, and each layer lies over the one before."""
+"""Settings: parsing, ranges and layers."""
 
 from __future__ import annotations
 
@@ -30,48 +30,48 @@ NAMES = list(KNOBS)
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_default_fits_its_own_knob(name: str) -> None:
-    one = KNOBS[name]
-    assert one.read(one.default) == one.default
-    assert type(one.read(one.default)) is type(one.default)
+    knob = KNOBS[name]
+    assert knob.read(knob.default) == knob.default
+    assert type(knob.read(knob.default)) is type(knob.default)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_default_can_be_written_as_text_and_read_again(name: str) -> None:
-    one = KNOBS[name]
-    assert one.read(str(one.default)) == one.default
+    knob = KNOBS[name]
+    assert knob.read(str(knob.default)) == knob.default
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_knob_says_what_it_is_for_and_where_it_comes_from(name: str) -> None:
-    one = KNOBS[name]
-    assert one.help.endswith(".")
-    assert one.source
-    assert one.allowed
+    knob = KNOBS[name]
+    assert knob.help.endswith(".")
+    assert knob.source
+    assert knob.allowed
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if KNOBS[name].low is not None])
 def test_the_ends_of_a_range_belong_to_it_and_what_is_beyond_does_not(name: str) -> None:
-    one = KNOBS[name]
-    assert one.low is not None
-    assert one.high is not None
-    assert [one.read(one.low), one.read(one.high)] == [one.low, one.high]
-    for beyond in (one.low - 1, one.high + 1):
+    knob = KNOBS[name]
+    assert knob.low is not None
+    assert knob.high is not None
+    assert [knob.read(knob.low), knob.read(knob.high)] == [knob.low, knob.high]
+    for beyond in (knob.low - 1, knob.high + 1):
         with pytest.raises(InvalidSetting, match="It must be"):
-            one.read(beyond)
+            knob.read(beyond)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if KNOBS[name].choices])
 def test_only_the_choices_can_be_chosen(name: str) -> None:
-    one = KNOBS[name]
-    assert [one.read(choice) for choice in one.choices] == list(one.choices)
+    knob = KNOBS[name]
+    assert [knob.read(choice) for choice in knob.choices] == list(knob.choices)
     with pytest.raises(InvalidSetting, match="one of"):
-        one.read("something else")
+        knob.read("something else")
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if isinstance(KNOBS[name].default, int | float)])
 def test_a_number_has_a_range_unless_it_is_a_truth(name: str) -> None:
-    one = KNOBS[name]
-    assert isinstance(one.default, bool) or (one.low is not None and one.high is not None)
+    knob = KNOBS[name]
+    assert isinstance(knob.default, bool) or (knob.low is not None and knob.high is not None)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_the_message_names_the_setting_the_value_and_the_way_out() -> None:
 
 def test_a_variable_is_named_after_its_setting() -> None:
     assert KEYWORD_K1.variable == "COFIRE_KEYWORD_K1"
-    assert len({one.variable for one in KNOBS.values()}) == len(KNOBS)
+    assert len({knob.variable for knob in KNOBS.values()}) == len(KNOBS)
 
 
 def test_a_near_miss_is_suggested() -> None:
@@ -146,9 +146,9 @@ def test_an_unknown_setting_is_an_invalid_one() -> None:
 
 @pytest.mark.parametrize("alias", list(SETTING_ALIASES))
 def test_an_alias_is_the_setting_it_stands_for(alias: str) -> None:
-    one = find_knob(alias)
-    assert one is KNOBS[SETTING_ALIASES[alias]]
-    assert Settings.layered(call={alias: one.default}).layer_of(one) == "call"
+    knob = find_knob(alias)
+    assert knob is KNOBS[SETTING_ALIASES[alias]]
+    assert Settings.layered(call={alias: knob.default}).layer_of(knob) == "call"
 
 
 def test_an_alias_is_known_as_soon_as_a_knob_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,8 +163,8 @@ def test_no_alias_is_the_name_of_another_setting() -> None:
 
 def test_without_any_layer_the_defaults_hold() -> None:
     settings = Settings.layered()
-    assert {one.name: value for one, value in settings} == {name: one.default for name, one in KNOBS.items()}
-    assert {settings.layer_of(one) for one in KNOBS.values()} == {"default"}
+    assert {knob.name: value for knob, value in settings} == {name: knob.default for name, knob in KNOBS.items()}
+    assert {settings.layer_of(knob) for knob in KNOBS.values()} == {"default"}
 
 
 @pytest.mark.parametrize(("lower", "upper"), list(pairwise(SETTING_LAYERS[1:])))
@@ -223,4 +223,4 @@ def test_a_call_that_says_nothing_changes_nothing() -> None:
 
 
 def test_every_knob_is_a_knob_under_its_own_name() -> None:
-    assert all(isinstance(one, Knob) and name == one.name for name, one in KNOBS.items())
+    assert all(isinstance(knob, Knob) and name == knob.name for name, knob in KNOBS.items())

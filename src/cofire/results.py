@@ -355,10 +355,14 @@ class WhyResult:
     def text(self) -> str:
         """The result as lines of text."""
         lines = [f"{self.stage}: {self.explanation}"]
-        lines += explain.format_hit_lines(self.place, self.hit, self.texts) if self.hit and self.place else []
-        lines += [f"above it: {rival.score:.3f} {rival.id} {shorten_text(rival.text, 80)}" for rival in self.rivals]
-        lines += [f"remedy: {remedy.change} (then at place {remedy.place})" for remedy in self.remedies]
-        lines += [f"in vain: {change}" for change in self.in_vain]
+        if self.hit and self.place:
+            lines += explain.format_hit_lines(self.place, self.hit, self.texts)
+        for rival in self.rivals:
+            lines.append(f"above it: {rival.score:.3f} {rival.id} {shorten_text(rival.text, 80)}")
+        for remedy in self.remedies:
+            lines.append(f"remedy: {remedy.change} (then at place {remedy.place})")
+        for change in self.in_vain:
+            lines.append(f"in vain: {change}")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What tests of embedders share: the bundled model, loaded once, and a server that does as it is told."""
+"""Shared by the embedder tests: the bundled model, loaded once, and a server with prepared replies."""
 
 from collections.abc import Iterator
 

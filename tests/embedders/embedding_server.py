@@ -1,4 +1,4 @@
-"""A real HTTP server on this machine that speaks OpenAI's and Ollama's embedding dialects, and misbehaves on request."""
+"""A local HTTP server with the embedding APIs of OpenAI and Ollama that can misbehave."""
 
 from __future__ import annotations
 

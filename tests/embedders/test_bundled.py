@@ -1,4 +1,4 @@
-"""The bundled embedder: any text becomes a unit vector, and the model is loaded late and once."""
+"""The bundled embedder: any text becomes a unit vector, and the model is loaded lazily and once."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""A text has one vector, to the last bit, whatever stands beside it."""
+"""The vector of a text is bitwise the same in any batch."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""When the bundled model cannot be had, the error says what to do."""
+"""Errors of a missing bundled model say what to do."""
 
 import sys
 from dataclasses import replace
@@ -8,7 +8,7 @@ import pytest
 
 from cofire.embedders import bundled as module
 from cofire.embedders.bundled import BundledEmbedder, embed_texts, load_granite
-from cofire.embedders.granite_pack import PACK_SHA256, find_pack, open_pack
+from cofire.embedders.granite import PACK_SHA256, find_pack, open_pack
 from cofire.errors import EmbedderFailed, EmbedderUnavailable
 
 

@@ -1,4 +1,4 @@
-"""Texts beyond the model's 512 tokens are read to their end, in windows."""
+"""Texts longer than 512 tokens are read to their end, in windows."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""All memories of a process share one loaded model, which is freed when the last one is closed."""
+"""All memories of a process share one loaded model, freed when the last one is closed."""
 
 import gc
 import multiprocessing
@@ -10,7 +10,7 @@ import pytest
 from cofire import Memory
 from cofire.embedders import bundled as module
 from cofire.embedders.bundled import BundledEmbedder, LoadedGranite
-from cofire.embedders.granite_pack import find_pack
+from cofire.embedders.granite import find_pack
 
 
 @pytest.fixture

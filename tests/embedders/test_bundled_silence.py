@@ -1,4 +1,4 @@
-"""The bundled model and its threshold belong together: on a small memory real questions are answered, and nonsense is refused by far."""
+"""The threshold of the bundled model: a small memory answers real questions and abstains on nonsense."""
 
 from __future__ import annotations
 

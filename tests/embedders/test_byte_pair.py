@@ -1,4 +1,4 @@
-"""Tokens are those of the reference tokenizer. `tokens.json` was written by Hugging Face's tokenizers 0.23.3."""
+"""Tokens equal those of the reference tokenizer. `tokens.json` was written by Hugging Face's tokenizers 0.23.3."""
 
 import json
 import time
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cofire.embedders.byte_pair import BytePairTokenizer, merge_pairs, split_words
-from cofire.embedders.granite_pack import find_pack, open_pack
+from cofire.embedders.granite import find_pack, open_pack
 
 GOLDEN = json.loads(Path(__file__).with_name("tokens.json").read_text(encoding="utf-8"))
 RANKS = {

@@ -1,4 +1,4 @@
-"""What is shipped about granite's resting point is what measuring gives."""
+"""The shipped calibration of the bundled model equals a new measurement."""
 
 from pathlib import Path
 

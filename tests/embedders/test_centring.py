@@ -1,4 +1,4 @@
-"""Lengths and centres."""
+"""Normalisation and centring of vectors."""
 
 import numpy as np
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""fastembed: what is asked of the package, whose place a small stand-in takes."""
+"""Calls to the package fastembed, which a fake replaces."""
 
 import sys
 from collections.abc import Iterator

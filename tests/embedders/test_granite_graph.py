@@ -1,4 +1,4 @@
-"""The ONNX graph computes what the transformer's definition says, here written out plainly in numpy."""
+"""The ONNX graph computes the same as the definition of the transformer in numpy."""
 
 import math
 
@@ -9,7 +9,7 @@ from cofire.algorithms.vector_similarity import normalise_vectors
 from cofire.embedders.base import Vectors
 from cofire.embedders.bundled import BundledEmbedder
 from cofire.embedders.byte_pair import BytePairTokenizer
-from cofire.embedders.granite_pack import GranitePack, find_pack, open_pack
+from cofire.embedders.granite import GranitePack, find_pack, open_pack
 
 TEXTS = ["", "One.", "PgBouncer sessions should be set to transaction mode for serverless.", "word " * 20]
 

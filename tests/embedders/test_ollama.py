@@ -1,4 +1,4 @@
-"""Ollama's dialect, and its way of saying where it is."""
+"""The API of Ollama, and the forms of its address."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Models written by hand are read by onnxruntime."""
+"""onnxruntime loads the models that are encoded by hand."""
 
 import numpy as np
 import onnxruntime
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cofire.embedders.granite_graph import Array, OnnxNode, OnnxPort, _encode_varint, encode_model
+from cofire.embedders.granite import Array, OnnxNode, OnnxPort, _encode_varint, encode_model
 
 
 def run(nodes: list[OnnxNode], weights: dict[str, Array], rows: Array) -> Array:

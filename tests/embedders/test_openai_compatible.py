@@ -1,4 +1,4 @@
-"""OpenAI's dialect: what is sent, and how answers are read."""
+"""The API of OpenAI: requests, and parsing of responses."""
 
 from collections.abc import Iterator
 from typing import Any

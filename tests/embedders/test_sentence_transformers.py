@@ -1,4 +1,4 @@
-"""sentence-transformers: what is asked of the package, whose place a small stand-in takes."""
+"""Calls to the package sentence-transformers, which a fake replaces."""
 
 import sys
 from types import ModuleType

@@ -1,4 +1,4 @@
-"""What all tests of ingestion share: read something, and look at the facts and at what was skipped."""
+"""Shared by the ingest tests: read a source, and return its facts and what was skipped."""
 
 from __future__ import annotations
 

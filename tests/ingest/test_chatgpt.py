@@ -1,4 +1,4 @@
-"""ChatGPT's data export: a tree of messages, of which one branch is shown."""
+"""Exports of ChatGPT: a tree of messages, of which one branch is visible."""
 
 from __future__ import annotations
 

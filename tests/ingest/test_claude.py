@@ -1,4 +1,4 @@
-"""The data export of Claude: conversations with their messages in order."""
+"""Exports of Claude: conversations with their messages in order."""
 
 from __future__ import annotations
 

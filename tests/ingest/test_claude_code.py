@@ -1,4 +1,4 @@
-"""Sessions of Claude Code: what was said, without what the program put in."""
+"""Sessions of Claude Code, without the entries of the program itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files and folders: which are read, which are passed over, and what is said of those that cannot be read."""
+"""Files and folders: which are read, which are skipped, and the errors for unreadable ones."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def test_hidden_binary_and_foreign_files_are_passed_over_and_told(tmp_path: Path
         (".git", "It is hidden."),
         (".hidden.md", "It is hidden."),
         ("binary.txt", "This is a binary file."),
-        ("code.py", "Of a folder"),
-        ("node_modules", "It holds what others wrote for programs."),
-        ("picture.png", "Of a folder"),
+        ("code.py", "Only .md"),
+        ("node_modules", "It is a folder of installed packages."),
+        ("picture.png", "Only .md"),
     ]
 
 
@@ -106,7 +106,7 @@ def test_a_file_that_was_named_may_have_any_name(tmp_path: Path) -> None:
 )
 def test_markup_is_refused_with_what_to_do(tmp_path: Path, name: str, content: str | bytes) -> None:
     path = write(tmp_path, name, content)
-    with pytest.raises(InvalidInput, match="marks would be stored as text") as error:
+    with pytest.raises(InvalidInput, match="markup would be stored as text") as error:
         gathered(path)
     assert "Convert it to Markdown or plain text first" in error.value.way_out
 
@@ -126,7 +126,7 @@ def test_the_mark_of_utf_8_and_line_ends_of_windows_leave_no_trace(tmp_path: Pat
 )
 def test_a_file_without_text_is_skipped(tmp_path: Path, name: str, content: str) -> None:
     path = write(tmp_path, name, content)
-    assert skipped(path) == [(path.as_posix(), "It holds no text.")]
+    assert skipped(path) == [(path.as_posix(), "It has no text.")]
     assert opened(path) == []
 
 
@@ -175,7 +175,7 @@ def test_a_link_that_cannot_be_followed_stops_no_other(tmp_path: Path) -> None:
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.txt")
-    assert [reason for _, reason in skipped(tmp_path)] == ["This is no ordinary file."]
+    assert [reason for _, reason in skipped(tmp_path)] == ["This is not a regular file."]
 
 
 def test_an_empty_folder_holds_nothing(tmp_path: Path) -> None:

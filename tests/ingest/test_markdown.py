@@ -1,4 +1,4 @@
-"""Markdown documents: what belongs together stays together, under its heading."""
+"""Markdown documents: related blocks stay together, under their heading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chat messages: whoever wrote the log, speaker, words, time and session are found."""
+"""Chat messages of all formats: speaker, text, time and session."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_no_time_is_none(given: object) -> None:
 
 @pytest.mark.parametrize("given", ["yesterday", 12, True, {"at": 1}, 1e30, float("nan")])
 def test_what_is_no_time_is_refused_with_its_message(given: object) -> None:
-    with pytest.raises(InvalidInput, match=r"Message 2: .* is no time"):
+    with pytest.raises(InvalidInput, match=r"Message 2: .* is not a time"):
         facts([{"role": "user", "content": "Hi."}, {"role": "user", "content": "Hello.", "timestamp": given}])
 
 

@@ -1,4 +1,4 @@
-"""Pages of documentation sites: facts hold what a reader of the page sees, and no marks of the site generator."""
+"""Pages of documentation sites: facts have the visible text, without markup of the site generator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plain texts: paragraphs, underlined titles, and nothing else."""
+"""Plain text: paragraphs and underlined titles."""
 
 from __future__ import annotations
 

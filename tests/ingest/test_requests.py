@@ -1,4 +1,4 @@
-"""What goes to a model and comes back, as programs log it."""
+"""Logged requests to a model, and its responses."""
 
 from __future__ import annotations
 

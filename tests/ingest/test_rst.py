@@ -1,4 +1,4 @@
-"""reStructuredText: what it says is kept as it reads; directives, targets, roles and comments are not."""
+"""reStructuredText: the visible text, without directives, targets, roles and comments."""
 
 from __future__ import annotations
 

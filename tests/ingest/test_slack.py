@@ -1,4 +1,4 @@
-"""Slack's export of a channel."""
+"""Exports of a Slack channel."""
 
 from __future__ import annotations
 

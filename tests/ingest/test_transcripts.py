@@ -1,4 +1,4 @@
-"""Plain transcripts, and the documents that only look like one."""
+"""Plain transcripts, and documents that look similar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""WhatsApp's text exports, from phones of several countries."""
+"""Text exports of WhatsApp from phones of several countries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each public function of the readers, called with one text."""
+"""Every public function of the text package, called with one text."""
 
 from __future__ import annotations
 

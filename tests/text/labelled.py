@@ -1,4 +1,4 @@
-"""The labelled sets in data/: texts with the names a reader should find, pairs of names, sentences with their causes."""
+"""The labelled sets in data/: texts with their names, pairs of names, sentences with their causes."""
 
 from __future__ import annotations
 

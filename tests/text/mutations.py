@@ -1,4 +1,4 @@
-"""Changes of spaces, case, punctuation, Unicode and length that real text arrives with."""
+"""Changes of spaces, case, punctuation, Unicode and length that occur in real text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a text says brought about what."""
+"""Causal relations stated in a text."""
 
 import pytest
 from hypothesis import given

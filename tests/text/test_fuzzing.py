@@ -1,4 +1,4 @@
-"""No reader fails on real text whose spaces, case, punctuation, Unicode or length have been changed."""
+"""No reader fails on real text with changed spaces, case, punctuation, Unicode or length."""
 
 from __future__ import annotations
 

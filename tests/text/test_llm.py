@@ -1,4 +1,4 @@
-"""Names, subject, causes, tags and category by a language model behind a local server that answers as it is told."""
+"""The reader with a language model, on a local server with prepared answers."""
 
 import json
 import threading

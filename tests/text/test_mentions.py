@@ -1,4 +1,4 @@
-"""The names of a fact in all the forms by which they may meet others."""
+"""The mentions of a fact in all their forms."""
 
 from cofire.model import Fact
 from cofire.text.base import FULL_CONFIDENCE, PARTIAL_CONFIDENCE, RULE_CONFIDENCE, Mention

@@ -1,4 +1,4 @@
-"""What a text names: the labelled sets, and the cases that rules get wrong most easily."""
+"""Names in a text: the labelled sets, and the most error-prone cases."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Runs of words to be looked up among known subjects."""
+"""Runs of words to look up among known subjects."""
 
 from hypothesis import given
 from hypothesis import strategies as some

@@ -1,4 +1,4 @@
-"""The default reader as a whole: what it gives, that it never fails, and that no text keeps it busy."""
+"""The rule reader as a whole: its result, that it never fails, and that no text takes long."""
 
 import subprocess
 import sys

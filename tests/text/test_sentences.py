@@ -1,4 +1,4 @@
-"""Where sentences end, and what of a turn was said."""
+"""Sentence ends, and the removal of a leading speaker."""
 
 import pytest
 from hypothesis import given

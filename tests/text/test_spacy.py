@@ -1,4 +1,4 @@
-"""Names by spaCy, all else by rules. The model is stood in for, except in the last test."""
+"""Names by spaCy, all else by rules. All but the last test use a fake model."""
 
 import sys
 from importlib.util import find_spec

@@ -1,4 +1,4 @@
-"""What a fact is about, and how strongly."""
+"""The subjects of a fact and their strengths."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Words: whatever a text looks like, facts and questions are cut into the same findable pieces."""
+"""Words: facts and questions give the same search terms for any text."""
 
 from __future__ import annotations
 

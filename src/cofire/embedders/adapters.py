@@ -1,4 +1,4 @@
-"""Base class for external models, and a checked wrapper around a caller's embedder."""
+"""The base class of embedders for external models, and a validating wrapper for custom ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PROBE_TEXT = "dimension"
 
 @dataclass(frozen=True, slots=True)
 class TextPrefixes:
-    """What a model wants to read before a fact and before a question, such as "query: "."""
+    """Prefixes that a model expects before facts and questions, such as "query: "."""
 
     fact: str = ""
     question: str = ""
@@ -28,7 +28,7 @@ class TextPrefixes:
 
 
 class ExternalEmbedder(ABC):
-    """An embedder around somebody else's model. A subclass says how raw vectors are made, and what to let go of."""
+    """An embedder for an external model. Subclasses compute raw vectors and release resources."""
 
     def __init__(self, name: str, *, dimension: int | None, prefixes: TextPrefixes) -> None:
         self._name = name
@@ -37,7 +37,7 @@ class ExternalEmbedder(ABC):
 
     @property
     def model(self) -> Model:
-        """Asks for one vector where the dimension is not known yet."""
+        """Embeds one text if the dimension is not known yet."""
         return Model(self._name, self._dimension or self.embed([_PROBE_TEXT], "fact").shape[1])
 
     @property
@@ -62,24 +62,24 @@ class ExternalEmbedder(ABC):
 
     @abstractmethod
     def _vectors(self, texts: list[str], role: Role) -> Any:
-        """One raw vector a text, in any form numpy understands."""
+        """One raw vector per text, in any form that numpy can convert."""
 
     @abstractmethod
     def close(self) -> None: ...
 
 
 def check_vectors(answer: Any, *, count: int, dimension: int | None, name: str) -> Vectors:
-    """An answer as an array, once it is certain that it is one vector a text, all of the model's dimension and made of numbers."""
+    """Convert an answer to an array with one finite vector of the right dimension per text."""
     vectors = to_vector_array(answer, count=count, dimension=dimension, name=name)
     check_numbers(vectors, name=name)
     return vectors
 
 
 def to_vector_array(answer: Any, *, count: int, dimension: int | None, name: str) -> Vectors:
-    """An answer as an array of one row a text, all of the model's dimension; of what it is made nobody has looked."""
+    """Convert an answer to an array of the right shape. Its values are not checked."""
     with map_exceptions(
         {ValueError: EmbedderFailed, TypeError: EmbedderFailed},
-        problem="The answer holds no vectors of equal length: {error}.",
+        problem="The answer has no vectors of equal length: {error}.",
         way_out=f"Check that {name} is an embedding model.",
     ):
         vectors = np.asarray(answer, dtype=np.float32)
@@ -96,12 +96,12 @@ def _check_shape(vectors: Vectors, *, count: int, dimension: int | None, name: s
     if dimension is not None and vectors.shape[1] != dimension:
         raise EmbedderFailed(
             f"{name} answered with vectors of {vectors.shape[1]} dimensions instead of {dimension}.",
-            way_out="Leave the dimensions out, or ask for those that the model has.",
+            way_out="Leave out the dimensions, or give those of the model.",
         )
 
 
 def check_numbers(vectors: Vectors, *, name: str) -> None:
-    # What is not made of numbers makes its own product none.
+    # A vector with NaN, infinite or only zero components has no finite positive square.
     squares = np.vecdot(wide := vectors.astype(np.float64), wide)
     if not ((squares > 0) & (squares < np.inf)).all():
         raise EmbedderFailed(
@@ -110,31 +110,31 @@ def check_numbers(vectors: Vectors, *, name: str) -> None:
         )
 
 
-# Vectors of float16 are as far from the length 1.
+# float16 vectors deviate this much from length 1.
 UNIT_LENGTH_TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True)
 class CheckedEmbedder:
-    """Somebody's embedder. A vector that is none would be stored and spoil every recall, so it is refused."""
+    """Validates the vectors of a custom embedder: an invalid vector would spoil every recall."""
 
-    given: Embedder
+    embedder: Embedder
 
     @property
     def model(self) -> Model:
-        return self.given.model
+        return self.embedder.model
 
     @property
     def mean(self) -> Vectors | None:
-        return self.given.mean
+        return self.embedder.mean
 
     @property
     def resting(self) -> tuple[float, float] | None:
-        return self.given.resting
+        return self.embedder.resting
 
     @property
     def silent_below(self) -> float | None:
-        return self.given.silent_below
+        return self.embedder.silent_below
 
     def embed(self, texts: Sequence[str], role: Role) -> Vectors:
         model = self.model
@@ -143,35 +143,35 @@ class CheckedEmbedder:
         vectors = to_vector_array(
             self._answer(texts, role), count=len(texts), dimension=model.dimension, name=model.name
         )
-        # What has the length one is made of numbers.
+        # Vectors of length 1 are finite.
         if _are_unit_vectors(vectors):
             return vectors
         check_numbers(vectors, name=model.name)
         return normalise_vectors(vectors)
 
     def close(self) -> None:
-        self.given.close()
+        self.embedder.close()
 
     def _answer(self, texts: Sequence[str], role: Role) -> object:
         try:
-            return self.given.embed(texts, role)
+            return self.embedder.embed(texts, role)
         except CofireError:
             raise
         except Exception as error:
             raise EmbedderFailed(
                 f"The embedder {self.model.name} failed: {type(error).__name__}: {error}.",
-                way_out="Mend it, or open the memory with another embedder.",
+                way_out="Correct it, or open the memory with another embedder.",
             ) from error
 
 
-def wrap_embedder(given: object) -> CheckedEmbedder:
-    """An object that embeds, as an embedder; what cannot embed is refused."""
-    if not callable(getattr(given, "embed", None)):
+def wrap_embedder(custom: object) -> CheckedEmbedder:
+    """Wrap an object with an `embed` method."""
+    if not callable(getattr(custom, "embed", None)):
         raise InvalidInput(
-            f"{type(given).__name__} is no embedder.",
-            way_out="Give a name such as bundled, None, or an object as cofire.embedders.base.Embedder describes it.",
+            f"{type(custom).__name__} is not an embedder.",
+            way_out="Give a name such as bundled, None, or an object with the methods of cofire.embedders.base.Embedder.",
         )
-    embedder: Embedder = given  # type: ignore[assignment]
+    embedder: Embedder = custom  # type: ignore[assignment]
     return CheckedEmbedder(embedder)
 
 

@@ -19,9 +19,10 @@ Role = Literal["fact", "question"]
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """Which model made a vector. Two models are the same when all three agree; vectors of different models never mix.
+    """The model that made a vector. Models are equal if all three fields are; vectors of different models
+    are never compared.
 
-    `fingerprint` is the sha256 of the weights where they are at hand, else an empty string.
+    `fingerprint` is the sha256 of the weights, or "" if they are not available.
     """
 
     name: str
@@ -30,13 +31,13 @@ class Model:
 
 
 class Embedder(Protocol):
-    """Anything that turns texts into vectors.
+    """Converts texts to vectors.
 
-    `embed` returns one float32 row of length 1 a text, in the order given; the same text gives the same row whatever
-    stands beside it in the batch. `mean` is the model's resting vector (the mean over `calibration.TEXTS`), by which
-    vectors are centred, and `resting` how alike two of those texts are after that (mean and deviation of their cosines);
-    both are None where they have still to be measured. `silent_below` is the evidence below which memory is silent with this
-    model, None where nobody calibrated it. Embedders raise only `EmbedderError`s.
+    `embed` returns one float32 row of length 1 per text, in order. The row of a text does not depend on
+    the other texts of the batch. `mean` is the mean vector over `calibration.CALIBRATION_TEXTS`, by which
+    vectors are centred; `resting` is the mean and standard deviation of the centred cosines between those
+    texts. Both are None if they have to be measured. `silent_below` is the calibrated evidence threshold
+    for abstention, or None. Embedders raise only `EmbedderError`s.
     """
 
     @property
@@ -58,7 +59,7 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EmbedderInfo:
-    """The embedder at hand: its model, and what is known beforehand of its resting point, the spread around it and its silence."""
+    """The current embedder: its model and calibration."""
 
     model: Model
     mean: Vectors | None
@@ -72,10 +73,10 @@ class EmbedderInfo:
 
 @dataclass(frozen=True)
 class StoredModel:
-    """A model as a store remembers it: its identity, its resting vector, and how alike two chance texts are to it.
+    """The model as recorded in a store: identity, mean vector, and spread of similarity by chance.
 
-    The mean is measured once, travels with the vectors and never drifts. Evidence under `silent_below` is none with this model;
-    None where nobody calibrated it, or where the record is older than that.
+    The mean is measured once and kept with the vectors. `silent_below` is the evidence threshold for
+    abstention, None without calibration or in older records.
     """
 
     model: Model
@@ -84,12 +85,12 @@ class StoredModel:
     silent_below: float | None = None
 
     def silent_as(self, resident: EmbedderInfo) -> StoredModel:
-        """The same, silent where the embedder at hand is; where that does not know, the record holds."""
+        """The same with the threshold of the current embedder, if that has one."""
         return self if resident.silent_below is None else replace(self, silent_below=resident.silent_below)
 
     def encode(self) -> bytes:
-        """As bytes for a record of the store."""
-        known = {
+        """The bytes of the store record."""
+        record = {
             "name": self.model.name,
             "dimension": self.model.dimension,
             "fingerprint": self.model.fingerprint,
@@ -97,23 +98,25 @@ class StoredModel:
             "silent_below": self.silent_below,
             "mean": b64encode(self.mean.astype("<f4").tobytes()).decode("ascii"),
         }
-        return json.dumps(known).encode("ascii")
+        return json.dumps(record).encode("ascii")
 
     @staticmethod
     @lru_cache(maxsize=16)
     def decode(value: bytes) -> StoredModel:
-        """From the bytes of a record, which are asked for again with every fact that is told."""
-        known = json.loads(value)
-        mean = np.frombuffer(b64decode(known["mean"]), dtype="<f4")
-        model = Model(known["name"], known["dimension"], known["fingerprint"])
-        return StoredModel(model, mean, (known["resting"][0], known["resting"][1]), known.get("silent_below"))
+        """Parse the store record. Cached: every write of a fact reads it."""
+        record = json.loads(value)
+        mean = np.frombuffer(b64decode(record["mean"]), dtype="<f4")
+        model = Model(record["name"], record["dimension"], record["fingerprint"])
+        center, spread = record["resting"]
+        return StoredModel(model, mean, (center, spread), record.get("silent_below"))
 
 
 T = TypeVar("T")
 
 
 class LazyResource(Generic[T]):
-    """
+    """A resource created on first use, once for all threads.
+
     >>> numbers = LazyResource(lambda: [1, 2])
     >>> numbers.get() is numbers.get()
     True
@@ -121,17 +124,17 @@ class LazyResource(Generic[T]):
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make
-        self._making = Lock()
-        self._made: T | None = None
+        self._lock = Lock()
+        self._resource: T | None = None
 
     def get(self) -> T:
-        with self._making:
-            if self._made is None:
-                self._made = self._make()
-            return self._made
+        with self._lock:
+            if self._resource is None:
+                self._resource = self._make()
+            return self._resource
 
     def let_go(self) -> T | None:
-        """What was made, for closing, or None; the next need makes it anew."""
-        with self._making:
-            made, self._made = self._made, None
-            return made
+        """The resource if it was created, for closing. It is created again on next use."""
+        with self._lock:
+            resource, self._resource = self._resource, None
+            return resource

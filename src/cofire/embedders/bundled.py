@@ -19,8 +19,16 @@ from cofire.algorithms.vector_similarity import normalise_vectors
 from cofire.embedders.base import Embedder, LazyResource, Model, Role, Vectors
 from cofire.embedders.byte_pair import BytePairTokenizer
 from cofire.embedders.calibration import measure_mean_and_spread
-from cofire.embedders.granite_graph import Array, build_granite_model, build_position_embeddings, collect_graph_weights
-from cofire.embedders.granite_pack import PACK_SHA256, QuantisedMatrix, find_pack, open_pack
+from cofire.embedders.granite import (
+    PACK_SHA256,
+    Array,
+    QuantisedMatrix,
+    build_granite_model,
+    build_position_embeddings,
+    collect_graph_weights,
+    find_pack,
+    open_pack,
+)
 from cofire.errors import EmbedderFailed, EmbedderUnavailable, map_exceptions
 
 if TYPE_CHECKING:
@@ -28,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def split_windows(tokens: Sequence[int], *, size: int, overlap: int) -> list[Sequence[int]]:
-    """Consecutive windows that share `overlap` tokens, so that no sentence is known only by its halves.
+    """Consecutive windows that overlap, so that no sentence is only seen in halves.
 
     >>> split_windows([1, 2, 3, 4, 5], size=3, overlap=1)
     [[1, 2, 3], [3, 4, 5]]
@@ -38,7 +46,7 @@ def split_windows(tokens: Sequence[int], *, size: int, overlap: int) -> list[Seq
 
 
 def pool_vectors(vectors: Vectors, lengths: Sequence[int]) -> Vectors:
-    """The windows' unit vectors averaged by length: unit(Σ length · vector).
+    """The average of the windows' unit vectors, weighted by length: unit(Σ length · vector).
 
     >>> pool_vectors(np.eye(2, dtype=np.float32), [0, 4]).tolist()
     [0.0, 1.0]
@@ -50,7 +58,8 @@ def pool_vectors(vectors: Vectors, lengths: Sequence[int]) -> Vectors:
 GRANITE_MEAN_FILE = Path(__file__).with_name("granite_mean.npy")
 GRANITE_SPREAD = (-0.01037, 0.08536)
 
-# Under this fewer than one answerable question in a hundred falls silent, over the tuning halves: benchmarks/abstention.py.
+# The threshold at which fewer than 1 % of the answerable questions of the tuning halves abstain:
+# benchmarks/abstention.py.
 GRANITE_ABSTENTION_THRESHOLD = 0.548
 
 
@@ -62,9 +71,9 @@ def load_granite_mean() -> Vectors:
 
 
 def write_granite_mean(embedder: Embedder, path: Path) -> tuple[float, float]:
-    """Measure again, after a change of the calibration texts; returns what SPREAD has to be.
+    """Measure again after a change of the calibration texts. Returns the new GRANITE_SPREAD.
 
-    `write_mean(BundledEmbedder(), MEAN_FILE)`; every store made before keeps the mean it was made with.
+    `write_granite_mean(BundledEmbedder(), GRANITE_MEAN_FILE)`. Existing stores keep their own mean.
     """
     mean, spread = measure_mean_and_spread(embedder)
     np.save(path, mean)
@@ -79,7 +88,7 @@ _MAX_TOKENS_PER_RUN = 256
 
 
 class BundledEmbedder:
-    """The bundled embedder. The first text loads the model; all embedders of a process share one loaded model."""
+    """Loads its model for the first text. All embedders of a process share one loaded model."""
 
     def __init__(self) -> None:
         self._granite = LazyResource(lambda: SHARED_MODELS.get(find_pack()))
@@ -101,17 +110,17 @@ class BundledEmbedder:
         return GRANITE_ABSTENTION_THRESHOLD
 
     def embed(self, texts: Sequence[str], role: Role) -> Vectors:
-        """One row a text. Facts and questions are read alike, as the model was trained."""
+        """One row per text. The model treats facts and questions alike."""
         return embed_texts(self._granite.get(), texts)
 
     def close(self) -> None:
-        """Release the model. It is freed with the last embedder that uses it; a later text loads it again."""
+        """Release the model. The last embedder to do so frees it; a later text loads it again."""
         self._granite.let_go()
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class LoadedGranite:
-    """The loaded model. `weights` are kept because the session reads them where they are."""
+    """The loaded model. The session reads `weights` in place, so they must stay alive."""
 
     tokenizer: BytePairTokenizer
     words: QuantisedMatrix
@@ -121,18 +130,18 @@ class LoadedGranite:
 
 
 class SharedModels:
-    """The loaded models of this process, by file. Only embedders hold them strongly: closing the last one frees the model."""
+    """The loaded models of this process by path. Weak references: closing the last embedder frees a model."""
 
     def __init__(self) -> None:
         self.clear()
 
     def clear(self) -> None:
-        """Start anew, as a forked child must: another thread may have held the lock, and a session belongs to its process."""
+        """Forget all models. After a fork the lock may be held and the sessions belong to the parent."""
         self._lock = Lock()
         self._models: WeakValueDictionary[Path, LoadedGranite] = WeakValueDictionary()
 
     def get(self, path: Path) -> LoadedGranite:
-        """The model of a file; loaded if no embedder of this process has it loaded."""
+        """The model of a file, loaded if it is not loaded yet."""
         with self._lock:
             granite = self._models.get(path)
             if granite is None:
@@ -159,35 +168,36 @@ def load_granite(path: Path) -> LoadedGranite:
 
 
 def embed_texts(granite: LoadedGranite, texts: Sequence[str]) -> Vectors:
-    """Texts to unit vectors; a text longer than the model's reach is read in windows."""
-    cut = [
+    """The unit vectors of texts. Texts longer than the window of the model are split."""
+    windows_of_text = [
         split_windows(granite.tokenizer.encode(text), size=_WINDOW_TOKENS, overlap=_OVERLAP_TOKENS) for text in texts
     ]
-    vectors = _embed_windows(granite, [window for text in cut for window in text])
+    vectors = _embed_windows(granite, [window for windows in windows_of_text for window in windows])
     if len(vectors) == len(texts):
         return vectors
-    ends = np.cumsum([len(text) for text in cut])
-    split = np.split(vectors, ends[:-1])
-    return np.stack([_pool_text(seen, text) for seen, text in zip(split, cut, strict=True)])
+    pooled = []
+    start = 0
+    for windows in windows_of_text:
+        rows = vectors[start : start + len(windows)]
+        start += len(windows)
+        lengths = [len(window) for window in windows]
+        pooled.append(rows[0] if len(rows) == 1 else pool_vectors(rows, lengths))
+    return np.stack(pooled)
 
 
-def _pool_text(vectors: Vectors, text: Sequence[Sequence[int]]) -> Vectors:
-    return vectors[0] if len(text) == 1 else pool_vectors(vectors, [len(window) for window in text])
-
-
-def _embed_windows(granite: LoadedGranite, cut: Sequence[Sequence[int]]) -> Vectors:
-    vectors = np.empty((len(cut), BUNDLED_MODEL.dimension), np.float32)
-    for places in batch_by_length([len(window) for window in cut], most=_MAX_TOKENS_PER_RUN):
-        vectors[places] = normalise_vectors(
-            _run_session(granite, np.array([_add_special_tokens(granite.tokenizer, cut[place]) for place in places]))
-        )
+def _embed_windows(granite: LoadedGranite, windows: Sequence[Sequence[int]]) -> Vectors:
+    opening, closing = granite.tokenizer.opening, granite.tokenizer.closing
+    vectors = np.empty((len(windows), BUNDLED_MODEL.dimension), np.float32)
+    for rows in batch_by_length([len(window) for window in windows], most=_MAX_TOKENS_PER_RUN):
+        tokens = np.array([[opening, *windows[row], closing] for row in rows])
+        vectors[rows] = normalise_vectors(_run_session(granite, tokens))
     return vectors
 
 
 def batch_by_length(lengths: Sequence[int], *, most: int) -> Iterator[list[int]]:
-    """Places of equally long texts, at most `most` tokens together.
+    """Indices of texts of equal length, at most `most` tokens per batch.
 
-    Equal lengths need no padding, and without padding every row is computed as if it were alone, to the last bit.
+    Equal lengths need no padding, so that each row is bitwise the same in any batch.
 
     >>> list(batch_by_length([3, 2, 3, 3], most=6))
     [[0, 2], [3], [1]]
@@ -198,10 +208,6 @@ def batch_by_length(lengths: Sequence[int], *, most: int) -> Iterator[list[int]]
     for length, places in alike.items():
         size = max(1, most // max(1, length))
         yield from (places[start : start + size] for start in range(0, len(places), size))
-
-
-def _add_special_tokens(tokenizer: BytePairTokenizer, window: Sequence[int]) -> list[int]:
-    return [tokenizer.opening, *window, tokenizer.closing]
 
 
 def _run_session(granite: LoadedGranite, tokens: Array) -> Vectors:
@@ -216,7 +222,7 @@ def _create_session(model: bytes, weights: dict[str, Array]) -> InferenceSession
     with _map_onnxruntime_errors():
         options = runtime.SessionOptions()
         options.intra_op_num_threads = 1
-        # The graph is written as fast as the optimiser would make it, and texts of every length come by.
+        # The graph is optimised already, and text lengths vary too much for memory patterns.
         options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.enable_mem_pattern = False
         values = [runtime.OrtValue.ortvalue_from_numpy(array) for array in weights.values()]
@@ -225,7 +231,7 @@ def _create_session(model: bytes, weights: dict[str, Array]) -> InferenceSession
 
 
 def _import_onnxruntime() -> Any:
-    """Imported at the first text: it costs more than all the rest of a short command."""
+    """Imported for the first text: the import takes longer than a short command."""
     with map_exceptions(
         {ImportError: EmbedderUnavailable},
         problem="The bundled embedding model needs onnxruntime: {error}.",

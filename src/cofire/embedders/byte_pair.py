@@ -1,6 +1,7 @@
 """Byte-level byte-pair tokenizer, as in GPT-2 and RoBERTa.
 
-Special tokens written out in a text ("<mask>", or HTML's "<s>") are plain characters here: no text speaks to the model.
+Special tokens in a text ("<mask>", or the "<s>" of HTML) are plain characters: a text cannot control
+the model.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from itertools import count
 
 _MAX_CACHED_WORDS = 1 << 16
 
-# GPT-2's pattern in ASCII. As `re` knows neither \p{L} nor \p{N}, other characters come as a stand-in of their kind.
+# The pattern of GPT-2 in ASCII. `re` has no \\p{L} and \\p{N}: other characters are replaced by an ASCII
+# character of their category first.
 _WORD = re.compile(r"'s|'t|'re|'ve|'m|'ll|'d| ?[A-Za-z]+| ?[0-9]+| ?[^\sA-Za-z0-9]+|\s+(?!\S)|\s+", re.ASCII)
 
 
 class BytePairTokenizer:
-    """The tokenizer of one model, read from its `tokenizer.json`. Words are remembered: text repeats itself."""
+    """The tokenizer of one model, read from its `tokenizer.json`. Words are cached."""
 
     def __init__(self, tokenizer: bytes) -> None:
         tables = json.loads(tokenizer)["model"]
@@ -31,7 +33,7 @@ class BytePairTokenizer:
         self.closing = self._numbers["</s>"]
 
     def encode(self, text: str) -> list[int]:
-        """The tokens of a text, without the opening and the closing one."""
+        """The tokens of a text, without the opening and closing ones."""
         return [token for word in split_words(text) for token in self._tokens_of(word)]
 
     def _tokens(self, word: str) -> list[int]:
@@ -39,7 +41,7 @@ class BytePairTokenizer:
 
 
 def split_words(text: str) -> Iterator[str]:
-    """Cut a text as GPT-2 does: runs of letters, digits or signs, each with the space before it.
+    """Split a text as GPT-2 does: runs of letters, digits or signs, each with the space before it.
 
     >>> list(split_words("It's  5² Grad"))
     ['It', "'s", ' ', ' 5²', ' Grad']
@@ -49,9 +51,9 @@ def split_words(text: str) -> Iterator[str]:
 
 
 def merge_pairs(parts: str, ranks: Mapping[str, int]) -> list[str]:
-    """Join neighbours, the pair of lowest rank first and the leftmost of equals, until no pair has a rank.
+    """Join neighbours, lowest rank first and leftmost among equals, until no pair has a rank.
 
-    Pairs wait in a heap, so that ten thousand characters without a space are no quadratic trouble.
+    Pairs wait in a heap: a linear scan would be quadratic for ten thousand characters without a space.
 
     >>> merge_pairs("lower", {"l o": 0, "e r": 1, "lo w": 2})
     ['low', 'er']
@@ -83,7 +85,7 @@ def merge_pairs(parts: str, ranks: Mapping[str, int]) -> list[str]:
 
 
 class _AsciiStandins(dict[int, str]):
-    """For each character an ASCII one of its kind, found when first met."""
+    """Maps each character to an ASCII character of its category, computed on first use."""
 
     def __missing__(self, codepoint: int) -> str:
         self[codepoint] = standin = _find_ascii_standin(chr(codepoint))
@@ -107,12 +109,12 @@ _ASCII_STANDINS = _AsciiStandins()
 
 
 def _to_byte_characters(word: str) -> str:
-    """The word's bytes as characters, as vocabularies write them. A lone surrogate is a character like any other."""
+    """The bytes of a word as characters, as in the vocabulary. Lone surrogates are encoded too."""
     return word.encode("utf-8", "surrogatepass").decode("latin-1").translate(_BYTE_CHARACTERS)
 
 
 def _build_byte_characters() -> dict[int, str]:
-    """Printable bytes stand for themselves, the others for the characters from 256 on, in their order.
+    """Printable bytes map to themselves, the others to characters from 256 on.
 
     >>> _build_byte_characters()[ord(" ")]
     'Ġ'

@@ -1,7 +1,7 @@
 """Calibration texts, and the mean and spread of a model's vectors over them.
 
-Their mean vector is what all texts of a model have in common; vectors are looked at from there. A change of any text
-changes every measured mean, so the list is closed.
+Vectors are centred by the mean, which removes what all texts of a model have in common. The list is
+final: a change of any text would change every measured mean.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ CALIBRATION_TEXTS = (*NOTES, *CHAT, *PREFERENCES, *EVENTS, *TECHNICAL, *CODE, *E
 
 
 def measure_mean_and_spread(embedder: Embedder) -> tuple[Vectors, tuple[float, float]]:
-    """A model's resting vector, the mean over the calibration texts, and their spread around it."""
+    """The mean vector of a model over the calibration texts, and the spread of cosines around it."""
     vectors = embedder.embed(CALIBRATION_TEXTS, "fact")
     mean: Vectors = vectors.mean(axis=0)
     return mean, cosine_spread(vectors, mean)

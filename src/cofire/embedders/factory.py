@@ -23,14 +23,14 @@ EMBEDDER_FORMS = {
     "fastembed": "fastembed:MODEL",
 }
 
-# A model's own name may hold colons, slashes and @ signs, so only @http:// or @https:// ends it.
+# The name of a model may contain colons, slashes and @: only @http:// or @https:// ends it.
 _EMBEDDER_NAME = re.compile(r"(?P<kind>[^:]*)(?::(?P<model>.*?)(?:@(?P<url>https?://.*))?)?", re.DOTALL)
 
 
 def create_embedder(name: str) -> Embedder:
-    """The embedder that a name describes; nothing is loaded or asked before the first text."""
-    found = _EMBEDDER_NAME.fullmatch(name.strip())
-    kind, model, url = found.group("kind", "model", "url") if found else ("", None, None)
+    """The embedder of a setting. Nothing is loaded or requested before the first text."""
+    match = _EMBEDDER_NAME.fullmatch(name.strip())
+    kind, model, url = match.group("kind", "model", "url") if match else ("", None, None)
     if kind not in EMBEDDER_FORMS:
         raise _make_unknown_error(name, kind)
     if kind == "bundled" and model is None:
@@ -40,7 +40,7 @@ def create_embedder(name: str) -> Embedder:
     return _SERVER_EMBEDDERS[kind](model, url) if kind in _SERVER_EMBEDDERS else _LOCAL_EMBEDDERS[kind](model)
 
 
-# These take no model; whoever opens a memory without vectors asks for no embedder.
+# These take no model. A memory without vectors uses no embedder.
 _NAMES_WITHOUT_MODEL = ("bundled", "none")
 _SERVER_EMBEDDERS: dict[str, Callable[[str, str | None], Embedder]] = {
     "openai": lambda model, url: OpenAICompatible(model, base_url=url) if url else OpenAICompatible(model),
@@ -53,8 +53,8 @@ _LOCAL_EMBEDDERS: dict[str, Callable[[str], Embedder]] = {
 
 
 def _make_unknown_error(name: str, kind: str) -> InvalidSetting:
-    near = get_close_matches(kind.lower(), EMBEDDER_FORMS, n=1)
-    hint = f"Did you mean {EMBEDDER_FORMS[near[0]]}? " if near else ""
+    similar = get_close_matches(kind.lower(), EMBEDDER_FORMS, n=1)
+    hint = f"Did you mean {EMBEDDER_FORMS[similar[0]]}? " if similar else ""
     return InvalidSetting(
         f"There is no embedder “{name}”.", way_out=f"{hint}There are: {', '.join(EMBEDDER_FORMS.values())}."
     )

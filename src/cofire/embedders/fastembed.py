@@ -1,6 +1,6 @@
 """Embedder for models of the package fastembed.
 
-It pads its batches, so a text's vector may differ in the last bits with what stands beside it.
+It pads batches: the last bits of a vector may depend on the other texts of its batch.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cofire.installation import install_command
 
 
 class FastEmbed(ExternalEmbedder):
-    """fastembed itself knows what its models want to read before a question; prefixes come on top of that."""
+    """fastembed adds the prompts of its models itself; the prefixes are added to those."""
 
     def __init__(
         self,
@@ -53,6 +53,6 @@ def load_fastembed(model: str, threads: int) -> Any:
     with map_exceptions(
         {Exception: EmbedderUnavailable},
         problem="The model cannot be loaded: {error}.",
-        way_out=f"Check that fastembed supports {model}; the first time it is fetched from the network.",
+        way_out=f"Check that fastembed supports {model}; its first use downloads it.",
     ):
         return TextEmbedding(model_name=model, threads=threads)

@@ -28,7 +28,7 @@ _LOOPBACK_HOSTS = {"localhost", "127.0.0.1", "::1"}
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How long to bear with a server: seconds for one answer, number of attempts, seconds between them (doubling)."""
+    """Timeout of a request, number of attempts, and seconds between them, which double each time."""
 
     timeout: float
     attempts: int
@@ -38,7 +38,7 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class ErrorAdvice:
-    """The way out, by what went wrong: nobody answers, the key is refused, the address or the model is unknown."""
+    """The way out for an unreachable server, a refused key, and an unknown address or model."""
 
     unreachable: str
     refused: str
@@ -47,7 +47,7 @@ class ErrorAdvice:
 
 @dataclass(frozen=True, slots=True)
 class ServerResponse:
-    """A status and its body; UNREACHABLE or LATE, and why, where none came. `wait` is what the server asks for."""
+    """Status and body. STATUS_UNREACHABLE or STATUS_TIMEOUT stand for no response. `wait` is the Retry-After."""
 
     status: int
     body: str
@@ -55,7 +55,7 @@ class ServerResponse:
 
 
 class EmbeddingClient:
-    """One server, connected to when first asked."""
+    """The client of one server. It connects for the first request."""
 
     def __init__(self, url: str, *, advice: ErrorAdvice, patience: RetryPolicy, key: str = "") -> None:
         self._url = check_url(url)
@@ -65,13 +65,13 @@ class EmbeddingClient:
         self._client = LazyResource(self._connect)
 
     def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        """The JSON answered. Waits and asks again while the server is busy, broken or out of reach."""
+        """The JSON of the response. Retries while the server is busy, broken or unreachable."""
         attempt = 1
-        answer = self._ask(path, body)
+        answer = self._send(path, body)
         while (seconds := retry_delay(answer, attempt=attempt, patience=self._patience)) is not None:
             sleep(seconds)
             attempt += 1
-            answer = self._ask(path, body)
+            answer = self._send(path, body)
         return self._read(answer)
 
     def close(self) -> None:
@@ -79,7 +79,7 @@ class EmbeddingClient:
         if client is not None:
             client.close()
 
-    def _ask(self, path: str, body: Mapping[str, Any]) -> ServerResponse:
+    def _send(self, path: str, body: Mapping[str, Any]) -> ServerResponse:
         http = _import_httpx()
         try:
             response = self._client.get().post(self._url + path, json=body)
@@ -93,18 +93,18 @@ class EmbeddingClient:
     def _read(self, answer: ServerResponse) -> Any:
         shown = redact_url(self._url)
         if answer.status != STATUS_OK:
-            raise make_response_error(answer, url=shown, said=self._quoted(answer.body), advice=self._advice)
+            raise make_response_error(answer, url=shown, message=self._quote_message(answer.body), advice=self._advice)
         try:
             return json.loads(answer.body)
         except ValueError:
-            problem = f"{shown} answered with something that is not JSON: {self._quoted(answer.body)}"
+            problem = f"{shown} answered with something that is not JSON: {self._quote_message(answer.body)}"
             raise EmbedderFailed(problem, way_out=self._advice.unknown) from None
 
-    def _quoted(self, body: str) -> str:
-        """What the server said, short and without the key, which some of them repeat."""
-        said = extract_error_message(body)
-        said = said.replace(self._key, "[key]") if self._key else said
-        return f"“{said[:_MAX_QUOTE_LENGTH]}”"
+    def _quote_message(self, body: str) -> str:
+        """The error message of the server, shortened and without the key, which some servers repeat."""
+        message = extract_error_message(body)
+        message = message.replace(self._key, "[key]") if self._key else message
+        return f"“{message[:_MAX_QUOTE_LENGTH]}”"
 
     def _connect(self) -> httpx.Client:
         http = _import_httpx()
@@ -140,30 +140,34 @@ def retry_delay(answer: ServerResponse, *, attempt: int, patience: RetryPolicy) 
     return min(patience.first_wait * 2.0 ** (attempt - 1), patience.longest_wait)
 
 
-def make_response_error(answer: ServerResponse, *, url: str, said: str, advice: ErrorAdvice) -> EmbedderError:
-    """The error that an answer amounts to."""
+def make_response_error(answer: ServerResponse, *, url: str, message: str, advice: ErrorAdvice) -> EmbedderError:
+    """The error for a response."""
     status = answer.status
     if status == STATUS_UNREACHABLE:
-        return EmbedderUnavailable(f"Nobody answers at {url}: {said}.", way_out=advice.unreachable)
+        return EmbedderUnavailable(f"{url} is unreachable: {message}.", way_out=advice.unreachable)
     if status in {401, 403}:
         return EmbedderUnavailable(
-            f"{url} refuses the key, or was given none ({status}): {said}.", way_out=advice.refused
+            f"{url} refuses the key, or was given none ({status}): {message}.", way_out=advice.refused
         )
     if status == 404:
-        return EmbedderUnavailable(f"{url} does not have what was asked for (404): {said}.", way_out=advice.unknown)
+        return EmbedderUnavailable(
+            f"{url} does not know the address or the model (404): {message}.", way_out=advice.unknown
+        )
     if status == STATUS_TIMEOUT:
-        return EmbedderFailed(f"{url} took too long to answer.", way_out="Give a smaller batch, or more patience.")
+        return EmbedderFailed(f"{url} took too long to answer.", way_out="Use a smaller batch or a longer timeout.")
     if status == STATUS_TOO_MANY_REQUESTS:
         when = f"in {answer.wait:.0f} seconds" if answer.wait else "later"
-        return EmbedderFailed(f"{url} is asked too often: {said}.", way_out=f"Try again {when}, or raise the quota.")
+        return EmbedderFailed(
+            f"{url} refuses further requests for now: {message}.", way_out=f"Try again {when}, or raise the quota."
+        )
     if status >= STATUS_SERVER_ERROR:
-        return EmbedderFailed(f"{url} is broken ({status}): {said}.", way_out="Try again later; its log says more.")
+        return EmbedderFailed(f"{url} is broken ({status}): {message}.", way_out="Try again later; its log says more.")
     way_out = "Check the name of the model, and that no text is longer than the model reads."
-    return EmbedderFailed(f"{url} refuses the request ({status}): {said}.", way_out=way_out)
+    return EmbedderFailed(f"{url} refuses the request ({status}): {message}.", way_out=way_out)
 
 
 def extract_error_message(body: str) -> str:
-    """The message in an error's body, as OpenAI or as Ollama wraps it, or else all of it.
+    """The message in the body of an error in the form of OpenAI or Ollama, or the whole body.
 
     >>> (
     ...     extract_error_message('{"error": {"message": "no such model"}}'),
@@ -180,7 +184,7 @@ def extract_error_message(body: str) -> str:
 
 
 def parse_retry_after(header: str | None) -> float | None:
-    """Seconds to wait, from a Retry-After header in either of its forms (RFC 9110 §10.2.3).
+    """Seconds to wait from a Retry-After header in either form (RFC 9110 §10.2.3).
 
     >>> (
     ...     parse_retry_after("7"),
@@ -194,7 +198,7 @@ def parse_retry_after(header: str | None) -> float | None:
         return None
     if header.strip().isdecimal():
         return float(header)
-    # A costly import for a rare form: every command loads this module.
+    # A slow import for a rare form: every command loads this module.
     from email.utils import parsedate_to_datetime
 
     try:
@@ -204,7 +208,7 @@ def parse_retry_after(header: str | None) -> float | None:
 
 
 def split_batches(texts: Sequence[str], *, size: int) -> Iterator[list[str]]:
-    """Consecutive texts, few enough and short enough for one request.
+    """Consecutive texts, limited in number and length for one request.
 
     >>> list(split_batches(["a", "b", "c"], size=2))
     [['a', 'b'], ['c']]
@@ -222,7 +226,7 @@ def split_batches(texts: Sequence[str], *, size: int) -> Iterator[list[str]]:
 
 
 def sanitise_text(text: str) -> str:
-    """A text that JSON can carry and no server takes for missing: lone surrogates replaced, an empty one a space.
+    """A text for JSON: lone surrogates replaced, and a space for an empty text, which servers refuse.
 
     >>> sanitise_text("a\\ud800"), sanitise_text("")
     ('a?', ' ')
@@ -231,14 +235,16 @@ def sanitise_text(text: str) -> str:
 
 
 def check_url(url: str) -> str:
-    """The address without a slash at its end, once it is certain that it is one."""
+    """Validate an address and remove its trailing slash."""
     try:
         parts = urlsplit(url)
         usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port is None or parts.port > 0)
     except ValueError:
         usable = False
     if not usable:
-        raise InvalidSetting("This is no address of a server.", way_out="Give one such as http://localhost:8000/v1")
+        raise InvalidSetting(
+            "This is not the address of a server.", way_out="Give one such as http://localhost:8000/v1"
+        )
     return url.rstrip("/")
 
 
@@ -253,17 +259,19 @@ def redact_url(url: str) -> str:
 
 
 def check_key(key: str) -> str:
-    """A key as a header can carry it. The error does not show it."""
+    """Validate a key for an HTTP header. The error does not show it."""
     key = key.strip()
     if not key.isascii() or not key.isprintable() or " " in key:
-        raise InvalidSetting("The API key has characters that no key has.", way_out="Copy it again, alone on its line.")
+        raise InvalidSetting(
+            "The API key has invalid characters.", way_out="Copy it again, without spaces and line breaks."
+        )
     return key
 
 
 def _import_httpx() -> Any:
     with map_exceptions(
         {ImportError: EmbedderUnavailable},
-        problem="An embedding server can only be asked with httpx: {error}.",
+        problem="Embedding servers need httpx: {error}.",
         way_out=f"Install it with: {install_command('remote')}",
     ):
         import httpx

@@ -11,12 +11,12 @@ from cofire.embedders.http_client import EmbeddingClient, ErrorAdvice, RetryPoli
 from cofire.errors import EmbedderFailed, map_exceptions
 
 DEFAULT_PORT = 11434
-# The first answer may wait for a model to be loaded; a server that is not there is told at once.
+# The first answer may wait for the model to load. An unreachable server fails at once.
 DEFAULT_RETRY_POLICY = RetryPolicy(timeout=300.0, attempts=3, first_wait=0.2, longest_wait=30.0)
 
 
 class Ollama(ExternalEmbedder):
-    """Without `host`, OLLAMA_HOST says where the server is, or else it is on this machine."""
+    """The default of `host` is OLLAMA_HOST, or this machine."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Ollama(ExternalEmbedder):
 
 
 def normalise_address(host: str) -> str:
-    """What OLLAMA_HOST means: scheme and port may be missing, and 0.0.0.0 is where it listens, not where it is found.
+    """The URL for an OLLAMA_HOST, in which scheme and port are optional and 0.0.0.0 is the bind address.
 
     >>> (
     ...     normalise_address(""),

@@ -13,12 +13,14 @@ from cofire.errors import EmbedderFailed, map_exceptions
 OPENAI_URL = "https://api.openai.com/v1"
 DEFAULT_RETRY_POLICY = RetryPolicy(timeout=60.0, attempts=5, first_wait=0.5, longest_wait=30.0)
 
-# Known beforehand, so that opening a memory asks nothing of the server.
+# Known in advance, so that opening a memory sends no request.
 _DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 
 
 class OpenAICompatible(ExternalEmbedder):
-    """`dimensions` asks for shortened vectors, which not every model has. Without `api_key`, OPENAI_API_KEY is used."""
+    """`dimensions` requests shortened vectors, if the model supports it. The default of `api_key` is
+    OPENAI_API_KEY.
+    """
 
     def __init__(
         self,
@@ -32,8 +34,10 @@ class OpenAICompatible(ExternalEmbedder):
         batch: int = 128,
         patience: RetryPolicy = DEFAULT_RETRY_POLICY,
     ) -> None:
-        known = _DIMENSIONS.get(model) if base_url == OPENAI_URL else None
-        super().__init__(model, dimension=dimensions or known, prefixes=TextPrefixes(fact_prefix, question_prefix))
+        known_dimension = _DIMENSIONS.get(model) if base_url == OPENAI_URL else None
+        super().__init__(
+            model, dimension=dimensions or known_dimension, prefixes=TextPrefixes(fact_prefix, question_prefix)
+        )
         self._request = {"model": model} if dimensions is None else {"model": model, "dimensions": dimensions}
         self._batch = batch
         key = os.environ.get("OPENAI_API_KEY", "") if api_key is None else api_key
@@ -51,7 +55,7 @@ class OpenAICompatible(ExternalEmbedder):
 
 
 def order_vectors(answer: Any, *, count: int, name: str) -> list[Any]:
-    """The vectors in the order of the texts: servers may answer in another, and say so by `index`.
+    """The vectors in the order of the texts. Servers may return another order, given by `index`.
 
     >>> order_vectors({"data": [{"index": 1, "embedding": [3]}, {"index": 0, "embedding": [2]}]}, count=2, name="m")
     [[2], [3]]

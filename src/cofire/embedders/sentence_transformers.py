@@ -1,6 +1,6 @@
 """Embedder for models of the package sentence-transformers.
 
-It pads its batches, so a text's vector may differ in the last bits with what stands beside it.
+It pads batches: the last bits of a vector may depend on the other texts of its batch.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from cofire.embedders.base import LazyResource, Role
 from cofire.errors import EmbedderFailed, EmbedderUnavailable, map_exceptions
 from cofire.installation import install_command
 
-# Names under which models keep what they want to read before a text.
+# Names of the prompts that models define.
 _PROMPTS: dict[Role, tuple[str, ...]] = {"question": ("query",), "fact": ("document", "passage", "corpus")}
 
 
 class SentenceTransformers(ExternalEmbedder):
-    """The prompts that come with a model are used where no prefix is given. `device` is torch's, such as "cuda"."""
+    """Uses the prompts of the model unless a prefix is given. `device` is that of torch, such as "cuda"."""
 
     def __init__(
         self,
@@ -63,6 +63,6 @@ def load_sentence_transformer(model: str, device: str | None) -> Any:
     with map_exceptions(
         {Exception: EmbedderUnavailable},
         problem="The model cannot be loaded: {error}.",
-        way_out=f"Check the name {model}; the first time it is fetched from the network.",
+        way_out=f"Check the name {model}; its first use downloads it.",
     ):
         return SentenceTransformer(model, device=device)

@@ -1,4 +1,4 @@
-"""The configurations measured side by side: baselines, personalised PageRank and ablations."""
+"""The configurations (arms) that are measured side by side: baselines, personalised PageRank, ablations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cofire.stores.base import ScopeGraph
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# As in HippoRAG: half of the walk begins anew at each step.
+# As in HippoRAG: the walk restarts with probability ½ at each step.
 PAGERANK_DAMPING = 0.5
 PAGERANK_TOLERANCE = 1e-6
 PAGERANK_ROUNDS = 50
@@ -28,7 +28,9 @@ PAGERANK_ROUNDS = 50
 def personalised_pagerank(
     source: Ints, target: Ints, weight: Floats, restart: Floats, *, damping: float, tolerance: float, rounds: int
 ) -> Floats:
-    """Where a walk is that begins anew at the seeds (Haveliwala 2002; over passages and names, HippoRAG 2024); all together 1.
+    """Personalised PageRank: a random walk that restarts at the seeds. The ranks sum to 1.
+
+    Haveliwala 2002; over passages and names, HippoRAG 2024.
 
     rank(v) = (1 − d)·r(v) + d·(Σ_{u→v} rank(u)·w(u, v)/Σ_x w(u, x) + r(v)·Σ_{u without edges} rank(u))
 
@@ -41,26 +43,26 @@ def personalised_pagerank(
     ... ).tolist()
     [0.6667, 0.3333]
     """
-    given = np.bincount(source, weights=weight, minlength=len(restart))
-    share = np.divide(weight, given[source], out=np.zeros(len(source)), where=given[source] > 0)
-    at_an_end = given <= 0
+    out_weight = np.bincount(source, weights=weight, minlength=len(restart))
+    share = np.divide(weight, out_weight[source], out=np.zeros(len(source)), where=out_weight[source] > 0)
+    is_dangling = out_weight <= 0
     ranks = restart
     for _ in range(rounds):
-        followed = np.bincount(target, weights=ranks[source] * share, minlength=len(restart))
-        anew = 1 - damping + damping * float(ranks[at_an_end].sum())
-        before, ranks = ranks, anew * restart + damping * followed
-        if np.abs(ranks - before).sum() < tolerance:
+        arriving = np.bincount(target, weights=ranks[source] * share, minlength=len(restart))
+        restart_mass = 1 - damping + damping * float(ranks[is_dangling].sum())
+        previous, ranks = ranks, restart_mass * restart + damping * arriving
+        if np.abs(ranks - previous).sum() < tolerance:
             break
     return ranks
 
 
 def rank_by_pagerank(network: ScopeGraph, seeds: Mapping[str, float], most: int) -> list[str]:
-    """The facts at which a walk from weighted seeds is most often, best first; the seeds alone where nothing connects them."""
+    """The facts with the highest rank from weighted seeds. Only the seeds if no edge leaves them."""
     row = {id: at for at, id in enumerate(network.ids)}
     restart = np.zeros(len(network.ids))
-    for id, worth in seeds.items():
+    for id, seed_weight in seeds.items():
         if id in row:
-            restart[row[id]] = worth
+            restart[row[id]] = seed_weight
     if restart.sum() <= 0:
         return list(seeds)[:most]
     ranks = personalised_pagerank(
@@ -77,15 +79,15 @@ def rank_by_pagerank(network: ScopeGraph, seeds: Mapping[str, float], most: int)
 
 
 def join_networks(networks: Sequence[ScopeGraph]) -> ScopeGraph:
-    """Networks of several scopes as one, with no edge between them."""
+    """Networks of several scopes as one, without edges between them."""
     if len(networks) == 1:
         return networks[0]
-    begins = np.cumsum([0, *(len(one.ids) for one in networks)])[:-1]
+    offsets = np.cumsum([0, *(len(network.ids) for network in networks)])[:-1]
     return ScopeGraph(
-        tuple(id for one in networks for id in one.ids),
-        np.concatenate([one.source + begin for one, begin in zip(networks, begins, strict=True)]),
-        np.concatenate([one.target + begin for one, begin in zip(networks, begins, strict=True)]),
-        np.concatenate([one.weight for one in networks]),
+        tuple(id for network in networks for id in network.ids),
+        np.concatenate([network.source + offset for network, offset in zip(networks, offsets, strict=True)]),
+        np.concatenate([network.target + offset for network, offset in zip(networks, offsets, strict=True)]),
+        np.concatenate([network.weight for network in networks]),
     )
 
 
@@ -94,7 +96,7 @@ SettingChanges = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """A way of recalling: settings laid over all others, other constants of the ranking, and whether a walk ends it."""
+    """A configuration: settings, ranking constants, and whether PageRank follows the recall (`wanders`)."""
 
     help: str
     settings: SettingChanges = field(default_factory=dict)
@@ -116,7 +118,7 @@ _NO_EXTRAS: SettingChanges = {
     "context.enabled": False,
     "fusion.coverage": 0.0,
 }
-# Of one channel only the places count, so that nothing but its own score decides.
+# For a single channel only ranks matter, so that nothing but its own score decides.
 _RANK_FUSION: SettingChanges = {**_NO_EXTRAS, "fusion.method": "rrf"}
 _EQUAL_WEIGHTS: SettingChanges = {**_RANK_FUSION, "fusion.rrf_k": 60, "semantic.weight": 1.0, "keyword.weight": 1.0}
 
@@ -125,7 +127,7 @@ SINGLE_CHANNEL_ARMS = ("bm25", "dense")
 
 
 def remove_priors(constants: RankingConstants) -> RankingConstants:
-    """The constants, with nothing for who speaks, what kind of turn it is or how long."""
+    """The constants without weights for speaker, kind of turn and length."""
     return replace(constants, direct=DirectWeights(*[0.0] * len(fields(DirectWeights))))
 
 
@@ -138,15 +140,15 @@ def remove_edges(constants: RankingConstants, kind: str) -> RankingConstants:
 
 
 def make_arms() -> Mapping[str, Arm]:
-    """Every arm that can be asked for, by name."""
+    """All arms by name."""
     plain = remove_priors(current_constants())
     return MappingProxyType(
         {
-            "bm25": Arm("words alone, each fact for itself", {**_RANK_FUSION, "semantic.enabled": False}),
-            "dense": Arm("meaning alone, each fact for itself", {**_RANK_FUSION, "keyword.enabled": False}),
-            "rrf": Arm("words and meaning by reciprocal ranks, k = 60", _EQUAL_WEIGHTS),
-            "linear": Arm("words and meaning by calibrated scores", _NO_EXTRAS, plain),
-            "pagerank": Arm("personalised PageRank from the best of linear", _NO_EXTRAS, plain, wanders=True),
+            "bm25": Arm("keyword channel only, facts without context", {**_RANK_FUSION, "semantic.enabled": False}),
+            "dense": Arm("semantic channel only, facts without context", {**_RANK_FUSION, "keyword.enabled": False}),
+            "rrf": Arm("keyword and semantic channels by reciprocal ranks, k = 60", _EQUAL_WEIGHTS),
+            "linear": Arm("keyword and semantic channels by calibrated scores", _NO_EXTRAS, plain),
+            "pagerank": Arm("personalised PageRank from the best facts of linear", _NO_EXTRAS, plain, wanders=True),
             "synapse": Arm("the preset documented-slm", {**PRESETS["documented-slm"].settings, **_NO_ABSTENTION}),
             "diffusion": Arm(
                 "the preset documented-engram", {**PRESETS["documented-engram"].settings, **_NO_ABSTENTION}
@@ -155,26 +157,26 @@ def make_arms() -> Mapping[str, Arm]:
                 "the preset documented-memoria", {**PRESETS["documented-memoria"].settings, **_NO_ABSTENTION}
             ),
             GRAPH_OFF_ARM: Arm("the default without the graph", WITHOUT_GRAPH),
-            DEFAULT_ARM: Arm("as cofire recalls when nobody says anything"),
+            DEFAULT_ARM: Arm("the default settings"),
         }
     )
 
 
 def select_arms(names: list[str] | None) -> dict[str, Arm]:
-    """The arms of these names, or all."""
-    known = make_arms()
+    """The arms with these names, or all."""
+    all_arms = make_arms()
     for name in names or ():
-        if name not in known:
-            raise InvalidInput(f"There is no arm {name!r}.", way_out=f"Choose among {', '.join(known)}.")
-    return {name: arm for name, arm in known.items() if not names or name in names}
+        if name not in all_arms:
+            raise InvalidInput(f"There is no arm {name!r}.", way_out=f"Choose among {', '.join(all_arms)}.")
+    return {name: arm for name, arm in all_arms.items() if not names or name in names}
 
 
 def make_ablations() -> dict[str, Arm]:
-    """The default with one thing taken away at a time, or with other dynamics in place of its own."""
+    """The default without one part at a time, or with other dynamics."""
     constants = current_constants()
     channels = ("semantic", "keyword", "entity", "temporal")
     others = [name for name in table.ACTIVATION_DYNAMICS.choices if name != table.ACTIVATION_DYNAMICS.default]
-    kinds = [kind for kind, worth in constants.edges.kinds.items() if worth]
+    kinds = [kind for kind, strength in constants.edges.kinds.items() if strength]
     return {
         **{f"channel {name}": Arm("", {f"{name}.enabled": False}) for name in channels},
         **{f"feature {name}": Arm("", {}, remove_feature(constants, name)) for name in constants.features},

@@ -13,13 +13,13 @@ from cofire.errors import InvalidInput, map_exceptions
 
 CORPUS_FILE, QUERIES_FILE = "corpus.jsonl", "queries.jsonl"
 
-# Questions about what was never said; there is nothing to recall, so the usual protocol leaves them out.
+# Questions about things that are not in the corpus. The usual protocol leaves them out.
 EXCLUDED_CATEGORY = "adversarial"
 
-# In these sets questions share a conversation, so that whole conversations go to one half.
+# Questions of these sets share a conversation, so the halves consist of whole conversations.
 TUNING_SCOPES = {"locomo": frozenset({"conv-26", "conv-30", "conv-41", "conv-42", "conv-43"})}
 
-# Where rows go that have no scope of their own, when several sets share a store.
+# Scopes of rows without a scope when several sets share a store.
 DOCUMENTS_SCOPE, CHATS_SCOPE = "documents", "chats"
 
 _ROW_TO_FACT = {"title": "subject", "timestamp": "at", "session": "session", "speaker": "speaker"}
@@ -27,7 +27,7 @@ _ROW_TO_FACT = {"title": "subject", "timestamp": "at", "session": "session", "sp
 
 @dataclass(frozen=True, slots=True)
 class EvaluationQuestion:
-    """A question of a set, with the rows that answer it."""
+    """A question of a set, and the rows that answer it."""
 
     id: str
     text: str
@@ -39,7 +39,7 @@ class EvaluationQuestion:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSet:
-    """A corpus as facts for `remember`, row ids in the same order, and the questions."""
+    """A corpus as facts for `remember`, the ids of its rows in the same order, and the questions."""
 
     name: str
     rows: tuple[str, ...]
@@ -48,41 +48,41 @@ class EvaluationSet:
 
 
 def find_sets(folders: Sequence[Path]) -> list[Path]:
-    """The folders that hold a set: those given, or the sets inside them."""
-    found = [inside for folder in folders for inside in _find_sets_in(folder)]
-    if not found:
+    """The folders with a set: those given, or those inside them."""
+    set_folders = [inside for folder in folders for inside in _find_sets_in(folder)]
+    if not set_folders:
         raise InvalidInput(
             f"No {CORPUS_FILE} with {QUERIES_FILE} in {', '.join(map(str, folders))}.",
             way_out="Give the folder of a set, or one with sets in folders of their own.",
         )
-    return found
+    return set_folders
 
 
 def load_set(folder: Path, *, limit: int | None) -> EvaluationSet:
-    """A set from its folder; with a limit only the first questions, over the whole corpus all the same."""
+    """A set from its folder. A limit applies to the questions, not to the corpus."""
     with map_exceptions(
         {KeyError: InvalidInput, ValueError: InvalidInput},
         problem=f"The set in {folder} cannot be read: {{error}}.",
         way_out=f'Lines of {CORPUS_FILE} need "id" and "text", those of {QUERIES_FILE} "id", "text" and "gold".',
     ):
         rows = list(_read_lines(folder / CORPUS_FILE))
-        asked = [
+        lines = [
             line
             for line in _read_lines(folder / QUERIES_FILE)
             if line["gold"] and line.get("category") != EXCLUDED_CATEGORY
         ]
-        found = EvaluationSet(
+        evaluation_set = EvaluationSet(
             name=folder.resolve().name,
             rows=tuple(row["id"] for row in rows),
             facts=tuple(_parse_fact(row, folder.resolve().name) for row in rows),
-            questions=tuple(_parse_question(line, folder.resolve().name) for line in asked[:limit]),
+            questions=tuple(_parse_question(line, folder.resolve().name) for line in lines[:limit]),
         )
-    _refuse_unknown_gold(found)
-    return found
+    _refuse_unknown_gold(evaluation_set)
+    return evaluation_set
 
 
 def load_unanswerable(folder: Path) -> tuple[EvaluationQuestion, ...]:
-    """The questions of a set about what was never said."""
+    """The questions of a set about things that are not in its corpus."""
     name = folder.resolve().name
     return tuple(
         _parse_question(line, name)
@@ -92,45 +92,48 @@ def load_unanswerable(folder: Path) -> tuple[EvaluationQuestion, ...]:
 
 
 def select_half(chosen: EvaluationSet, half: str) -> EvaluationSet:
-    """A set with the questions of one half, or with all."""
+    """The set with the questions of one half, or all."""
     if half == "all":
         return chosen
-    return replace(chosen, questions=tuple(one for one in chosen.questions if one.tuning == (half == "tuning")))
+    return replace(
+        chosen, questions=tuple(question for question in chosen.questions if question.tuning == (half == "tuning"))
+    )
 
 
 def limit_questions(chosen: EvaluationSet, limit: int | None) -> EvaluationSet:
-    """A set with only its first questions, over the whole corpus all the same."""
+    """The set with its first questions and the whole corpus."""
     return replace(chosen, questions=chosen.questions[:limit])
 
 
 def withhold_titles(chosen: EvaluationSet) -> EvaluationSet:
-    """A set whose titles are withheld."""
-    return replace(chosen, facts=tuple(_drop_fields(one, {"subject"}) for one in chosen.facts))
+    """The set without titles."""
+    return replace(chosen, facts=tuple(_drop_fields(fact, {"subject"}) for fact in chosen.facts))
 
 
 def withhold_sessions(chosen: EvaluationSet) -> EvaluationSet:
-    """A set of which nobody says who spoke, when, and in which session."""
-    return replace(chosen, facts=tuple(_drop_fields(one, {"session", "speaker", "at"}) for one in chosen.facts))
+    """The set without speakers, times and sessions."""
+    return replace(chosen, facts=tuple(_drop_fields(fact, {"session", "speaker", "at"}) for fact in chosen.facts))
 
 
 def merge_sessions(chosen: EvaluationSet) -> EvaluationSet:
-    """A set in which each session is one fact. A row without a session stays as it is."""
-    told: dict[tuple[str, str], list[int]] = {}
+    """The set with one fact per session. A row without a session stays as it is."""
+    sessions: dict[tuple[str, str], list[int]] = {}
     for at, (row, fact) in enumerate(zip(chosen.rows, chosen.facts, strict=True)):
-        told.setdefault((fact["scope"], fact.get("session") or row), []).append(at)
-    first = {chosen.rows[at]: chosen.rows[turns[0]] for turns in told.values() for at in turns}
+        sessions.setdefault((fact["scope"], fact.get("session") or row), []).append(at)
+    merged_row = {chosen.rows[at]: chosen.rows[turns[0]] for turns in sessions.values() for at in turns}
     return replace(
         chosen,
-        rows=tuple(chosen.rows[turns[0]] for turns in told.values()),
-        facts=tuple(_merge_turns([chosen.facts[at] for at in turns]) for turns in told.values()),
+        rows=tuple(chosen.rows[turns[0]] for turns in sessions.values()),
+        facts=tuple(_merge_turns([chosen.facts[at] for at in turns]) for turns in sessions.values()),
         questions=tuple(
-            replace(one, gold=tuple(dict.fromkeys(first[row] for row in one.gold))) for one in chosen.questions
+            replace(question, gold=tuple(dict.fromkeys(merged_row[row] for row in question.gold)))
+            for question in chosen.questions
         ),
     )
 
 
 def _merge_turns(turns: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    return {**_drop_fields(turns[0], {"session", "speaker"}), "text": "\n".join(one["text"] for one in turns)}
+    return {**_drop_fields(turns[0], {"session", "speaker"}), "text": "\n".join(turn["text"] for turn in turns)}
 
 
 def _drop_fields(fact: Mapping[str, Any], withheld: Set[str]) -> dict[str, Any]:
@@ -138,12 +141,12 @@ def _drop_fields(fact: Mapping[str, Any], withheld: Set[str]) -> dict[str, Any]:
 
 
 def join_sets(sets: Sequence[EvaluationSet]) -> list[EvaluationSet]:
-    """Sets that share a store: all passages in one scope, chats in those that they name, or else in one of all chats."""
-    return [_use_shared_scopes(one) for one in sets]
+    """Sets for one store: passages share a scope, chats keep theirs or share one."""
+    return [_use_shared_scopes(evaluation_set) for evaluation_set in sets]
 
 
 def is_in_tuning_half(set_name: str, question: str, scope: str) -> bool:
-    """Whether a question may be tuned on: by the scopes of the set, else by the parity of its id's sha256.
+    """Whether a question is in the tuning half: by scope, or by the parity of the sha256 of its id.
 
     >>> is_in_tuning_half("locomo", "conv-26/q0", "conv-26"), is_in_tuning_half("locomo", "conv-50/q0", "conv-50")
     (True, False)
@@ -173,14 +176,15 @@ def choose_shared_scope(fact: Mapping[str, Any], set_name: str) -> str:
 
 
 def _use_shared_scopes(chosen: EvaluationSet) -> EvaluationSet:
-    places: dict[str, dict[str, None]] = {}
+    scopes: dict[str, dict[str, None]] = {}
     for fact in chosen.facts:
-        places.setdefault(fact["scope"], {})[choose_shared_scope(fact, chosen.name)] = None
+        scopes.setdefault(fact["scope"], {})[choose_shared_scope(fact, chosen.name)] = None
     return replace(
         chosen,
         facts=tuple({**fact, "scope": choose_shared_scope(fact, chosen.name)} for fact in chosen.facts),
         questions=tuple(
-            replace(one, scope=tuple(places.get(str(one.scope), {CHATS_SCOPE: None}))) for one in chosen.questions
+            replace(question, scope=tuple(scopes.get(str(question.scope), {CHATS_SCOPE: None})))
+            for question in chosen.questions
         ),
     )
 
@@ -201,8 +205,8 @@ def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _parse_fact(row: dict[str, Any], set_name: str) -> dict[str, Any]:
-    said = {label: row[name] for name, label in _ROW_TO_FACT.items() if row.get(name)}
-    return {"text": row["text"], "scope": row.get("scope") or set_name, "metadata": {"row": row["id"]}, **said}
+    fields = {label: row[name] for name, label in _ROW_TO_FACT.items() if row.get(name)}
+    return {"text": row["text"], "scope": row.get("scope") or set_name, "metadata": {"row": row["id"]}, **fields}
 
 
 def _parse_question(line: dict[str, Any], set_name: str) -> EvaluationQuestion:
@@ -217,11 +221,11 @@ def _parse_question(line: dict[str, Any], set_name: str) -> EvaluationQuestion:
     )
 
 
-def _refuse_unknown_gold(found: EvaluationSet) -> None:
-    known = set(found.rows)
-    for question in found.questions:
-        if unknown := [row for row in question.gold if row not in known]:
+def _refuse_unknown_gold(evaluation_set: EvaluationSet) -> None:
+    row_ids = set(evaluation_set.rows)
+    for question in evaluation_set.questions:
+        if unknown := [row for row in question.gold if row not in row_ids]:
             raise InvalidInput(
-                f"Question {question.id} of {found.name} is answered by {unknown[0]}, which is no row of its corpus.",
+                f"Question {question.id} of {evaluation_set.name} is answered by {unknown[0]}, which is no row of its corpus.",
                 way_out=f"Correct {QUERIES_FILE}, or add the row to {CORPUS_FILE}.",
             )

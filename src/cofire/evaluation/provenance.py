@@ -1,4 +1,4 @@
-"""The version, commit, machine and settings behind measured figures, and the file they go to."""
+"""The version, commit, machine and settings behind measured figures, and their file."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from cofire.settings.table import Settings
 
 PACKAGE_FOLDER = Path(cofire.__file__).resolve().parent
 
-# Only a list has a line end behind its bracket: within a string it is spelled out.
+# Only in a list is the bracket followed by a newline: in a string it is escaped.
 _NUMBER_LIST = re.compile(r"\[\n([\s\d.,e+-]+)\]")
 
 
 def collect_provenance(settings: Settings) -> dict[str, Any]:
-    """What a reader must know to trust a figure, or to measure it again."""
+    """Everything that is needed to interpret or reproduce a figure."""
     return {
         "cofire": cofire.__version__,
         "commit": _run_git("rev-parse", "HEAD"),
@@ -44,12 +44,12 @@ def describe_machine() -> dict[str, Any]:
     }
 
 
-def format_provenance(known: dict[str, Any]) -> str:
-    """One line to print above a table."""
-    host = known["machine"]
-    commit = f"{known['commit'][:12]}{', modified' * known['modified']}" if known["commit"] else "no commit"
+def format_provenance(figures: dict[str, Any]) -> str:
+    """One line for the heading of a table."""
+    host = figures["machine"]
+    commit = f"{figures['commit'][:12]}{', modified' * figures['modified']}" if figures["commit"] else "no commit"
     return (
-        f"cofire {known['cofire']} ({commit}); {host['cpu']}, {host['cores']} cores, load {host['load']}, "
+        f"cofire {figures['cofire']} ({commit}); {host['cpu']}, {host['cores']} cores, load {host['load']}, "
         f"Python {host['python']}, {host.get('kernels', 'numpy')} kernels"
     )
 
@@ -60,7 +60,7 @@ def write_json(figures: dict[str, Any], path: Path) -> None:
 
 
 def format_json(figures: dict[str, Any]) -> str:
-    """Figures as JSON to read, each list of numbers on one line.
+    """Indented JSON with each list of numbers on one line.
 
     >>> print(format_json({"shares": [0.5, 1.0]}))
     {
@@ -68,17 +68,17 @@ def format_json(figures: dict[str, Any]) -> str:
     }
     """
     return _NUMBER_LIST.sub(
-        lambda found: f"[{' '.join(found[1].split())}]", json.dumps(figures, indent=2, ensure_ascii=False)
+        lambda match: f"[{' '.join(match[1].split())}]", json.dumps(figures, indent=2, ensure_ascii=False)
     )
 
 
 def _run_git(*command: str) -> str | None:
-    """What git says of the package that is measured; None without git, or outside of a repository."""
+    """The output of git in the package folder. None without git, or outside a repository."""
     try:
-        said = subprocess.run(["git", *command], cwd=PACKAGE_FOLDER, capture_output=True, text=True, check=True)
+        result = subprocess.run(["git", *command], cwd=PACKAGE_FOLDER, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return None
-    return said.stdout.strip()
+    return result.stdout.strip()
 
 
 def _find_cpu_name() -> str:

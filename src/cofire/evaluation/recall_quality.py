@@ -41,13 +41,13 @@ from cofire.stores.base import ScopeGraph
 
 JOINED_SET_NAME = "joined"
 
-# Facts from which the PageRank baseline begins: with as many as are looked at, it could only put them in another order. Six pairs
-# were tried, 3, 5 and 8 seeds at damping .5 and .85, on 60 questions of four tuning halves; 3 was best, at either damping alike.
+# Seeds of the PageRank baseline. With as many seeds as results it could only reorder them. 3, 5 and 8
+# seeds were tried at damping .5 and .85 on 60 questions of four tuning halves; 3 was best at both.
 BASELINE_SEEDS = 3
 
 Figures = dict[str, Any]
 
-# What becomes of the sessions of a set.
+# Variants of the sessions of a set.
 SESSION_VARIANTS: Mapping[str, Callable[[EvaluationSet], EvaluationSet]] = {
     "given": lambda chosen: chosen,
     "withheld": datasets.withhold_sessions,
@@ -57,7 +57,7 @@ SESSION_VARIANTS: Mapping[str, Callable[[EvaluationSet], EvaluationSet]] = {
 
 @dataclass(frozen=True)
 class QualityOptions:
-    """What shall be measured, and how."""
+    """What to measure, and how."""
 
     folders: Sequence[Path]
     sets: Sequence[str] = ()
@@ -75,86 +75,98 @@ class QualityOptions:
 
 
 def measure_quality(
-    wanted: QualityOptions, watch: ProgressCallback, embedder: Embedder | str | None = FROM_SETTINGS
+    options: QualityOptions, progress: ProgressCallback, embedder: Embedder | str | None = FROM_SETTINGS
 ) -> Figures:
-    """All figures, with where they come from. `embedder` is the one of the settings unless another is given."""
-    arms = select_arms(list(wanted.arms) or ([DEFAULT_ARM] if wanted.ablate else None))
-    if wanted.ablate:
+    """All figures with their provenance. The default embedder is that of the settings."""
+    arms = select_arms(list(options.arms) or ([DEFAULT_ARM] if options.ablate else None))
+    if options.ablate:
         arms = {**select_arms([DEFAULT_ARM]), **arms}
     figures: Figures = {}
     sets: Figures = {}
-    for name, together in group_sets(wanted):
-        kept = make_caching_embedder(wanted, embedder)
-        manner = LoadOptions(wanted.settings, wanted.dream, wanted.keep)
-        with open_loaded_memory(name, together, kept, manner, _prefix_progress(name, watch)) as stock:
+    for name, grouped_sets in group_sets(options):
+        cached_embedder = make_caching_embedder(options, embedder)
+        load_options = LoadOptions(options.settings, options.dream, options.keep)
+        with open_loaded_memory(
+            name, grouped_sets, cached_embedder, load_options, _prefix_progress(name, progress)
+        ) as stock:
             figures = figures or {
                 **provenance.collect_provenance(stock.memory.settings()),
-                **_describe_run(wanted, arms, kept),
+                **_describe_run(options, arms, cached_embedder),
             }
-            for one in together:
-                sets[one.name] = measure_set(one, stock, arms, wanted, _prefix_progress(one.name, watch))
-    return {**figures, "sets": sets, **({"ablations": average_losses(sets)} if wanted.ablate else {})}
+            for evaluation_set in grouped_sets:
+                sets[evaluation_set.name] = measure_set(
+                    evaluation_set, stock, arms, options, _prefix_progress(evaluation_set.name, progress)
+                )
+    return {**figures, "sets": sets, **({"ablations": average_losses(sets)} if options.ablate else {})}
 
 
-def group_sets(wanted: QualityOptions) -> Iterator[tuple[str, list[EvaluationSet]]]:
-    """The sets that go into one store, with its name: each by itself, or all together."""
-    sets = list(load_sets(wanted))
-    if wanted.joined:
+def group_sets(options: QualityOptions) -> Iterator[tuple[str, list[EvaluationSet]]]:
+    """The sets that share a store, and its name: each set alone, or all together."""
+    sets = list(load_sets(options))
+    if options.joined:
         yield JOINED_SET_NAME, datasets.join_sets(sets)
         return
-    yield from ((one.name, [one]) for one in sets)
+    yield from ((evaluation_set.name, [evaluation_set]) for evaluation_set in sets)
 
 
-def load_sets(wanted: QualityOptions) -> Iterator[EvaluationSet]:
-    """The sets that are named, or all in the folders."""
-    for folder in find_set_folders(wanted):
-        found = datasets.select_half(datasets.load_set(folder, limit=None), wanted.half)
-        titled = found if wanted.titles else datasets.withhold_titles(found)
-        yield datasets.limit_questions(SESSION_VARIANTS[wanted.sessions](titled), wanted.limit)
+def load_sets(options: QualityOptions) -> Iterator[EvaluationSet]:
+    """The named sets, or all in the folders."""
+    for folder in find_set_folders(options):
+        evaluation_set = datasets.select_half(datasets.load_set(folder, limit=None), options.half)
+        titled = evaluation_set if options.titles else datasets.withhold_titles(evaluation_set)
+        yield datasets.limit_questions(SESSION_VARIANTS[options.sessions](titled), options.limit)
 
 
-def find_set_folders(wanted: QualityOptions) -> list[Path]:
-    """Where the sets are; names must tell them apart."""
+def find_set_folders(options: QualityOptions) -> list[Path]:
+    """The folders of the sets. Their names must be unique."""
     folders: dict[str, Path] = {}
-    for folder in datasets.find_sets(wanted.folders):
+    for folder in datasets.find_sets(options.folders):
         if folders.setdefault(folder.resolve().name, folder).resolve() != folder.resolve():
             raise InvalidInput(f"Two sets are called {folder.name}.", way_out="Rename the folder of one.")
-    for name in wanted.sets:
+    for name in options.sets:
         if name not in folders:
             raise InvalidInput(f"There is no set {name!r}.", way_out=f"There are {', '.join(folders)}.")
-    return [folder for name, folder in folders.items() if not wanted.sets or name in wanted.sets]
+    return [folder for name, folder in folders.items() if not options.sets or name in options.sets]
 
 
-def make_caching_embedder(wanted: QualityOptions, embedder: Embedder | str | None) -> CachingEmbedder | None:
-    """The embedder, with the vectors of earlier runs; none where the settings want none."""
-    found = choose_embedder(embedder, load_settings(record=None, call=wanted.settings))
-    return None if found is None else CachingEmbedder(found, wanted.cache or default_cache_folder())
+def make_caching_embedder(options: QualityOptions, embedder: Embedder | str | None) -> CachingEmbedder | None:
+    """The embedder with a cache of vectors. None if the settings disable it."""
+    chosen = choose_embedder(embedder, load_settings(record=None, call=options.settings))
+    return None if chosen is None else CachingEmbedder(chosen, options.cache or default_cache_folder())
 
 
 def measure_set(
-    one: EvaluationSet, stock: LoadedMemory, arms: Mapping[str, Arm], wanted: QualityOptions, watch: ProgressCallback
+    evaluation_set: EvaluationSet,
+    stock: LoadedMemory,
+    arms: Mapping[str, Arm],
+    options: QualityOptions,
+    progress: ProgressCallback,
 ) -> Figures:
-    """The figures of every arm on one set, and what the ablations lose."""
-    asker = QuestionRunner(stock)
-    asker.warm_up(one.questions)
-    fact_of = stock.fact_of[one.name]
-    found = {
-        name: metrics.summarise_arm(asker.answers(one.questions, arm, name, watch), fact_of)
+    """The figures of every arm on one set, and the losses of the ablations."""
+    runner = QuestionRunner(stock)
+    runner.warm_up(evaluation_set.questions)
+    fact_of = stock.fact_of[evaluation_set.name]
+    arm_figures = {
+        name: metrics.summarise_arm(runner.answers(evaluation_set.questions, arm, name, progress), fact_of)
         for name, arm in arms.items()
     }
     figures = {
-        "rows": len(one.rows),
+        "rows": len(evaluation_set.rows),
         "facts": len(set(fact_of.values())),
-        "questions": len(one.questions),
-        "asked": [{"id": asked.id, "category": asked.category, "tuning": asked.tuning} for asked in one.questions],
-        "arms": found,
-        "shortfalls": metrics.find_shortfalls(found, arm=DEFAULT_ARM, singles=SINGLE_CHANNEL_ARMS),
-        "harm": metrics.find_harm(found, arm=DEFAULT_ARM, without=GRAPH_OFF_ARM),
+        "questions": len(evaluation_set.questions),
+        "asked": [
+            {"id": question.id, "category": question.category, "tuning": question.tuning}
+            for question in evaluation_set.questions
+        ],
+        "arms": arm_figures,
+        "shortfalls": metrics.find_shortfalls(arm_figures, arm=DEFAULT_ARM, singles=SINGLE_CHANNEL_ARMS),
+        "harm": metrics.find_harm(arm_figures, arm=DEFAULT_ARM, without=GRAPH_OFF_ARM),
     }
-    if wanted.ablate:
+    if options.ablate:
         figures["ablations"] = {
             name: compute_loss(
-                found[DEFAULT_ARM], metrics.summarise_arm(asker.answers(one.questions, arm, name, watch), fact_of)
+                arm_figures[DEFAULT_ARM],
+                metrics.summarise_arm(runner.answers(evaluation_set.questions, arm, name, progress), fact_of),
             )
             for name, arm in make_ablations().items()
         }
@@ -162,7 +174,7 @@ def measure_set(
 
 
 def compute_loss(whole: Figures, ablated: Figures) -> Figures:
-    """The figures of an ablation, and what it loses against the default."""
+    """The figures of an ablation, and its loss against the default."""
     return {**ablated, "loss": compare_shares(stack_shares(ablated), stack_shares(whole))}
 
 
@@ -171,12 +183,12 @@ def stack_shares(figures: Figures) -> ShareMatrix:
 
 
 def average_losses(sets: Mapping[str, Any]) -> Figures:
-    """What each ablation loses on the mean of the sets, each set counting the same."""
-    names = dict.fromkeys(name for one in sets.values() for name in one["ablations"])
+    """The loss of each ablation, averaged over the sets."""
+    names = dict.fromkeys(name for figures in sets.values() for name in figures["ablations"])
     return {
         name: {
             metric: round(
-                float(np.mean([one["ablations"][name]["loss"][metric]["points"] for one in sets.values()])), 2
+                float(np.mean([figures["ablations"][name]["loss"][metric]["points"] for figures in sets.values()])), 2
             )
             for metric in METRICS
         }
@@ -185,12 +197,12 @@ def average_losses(sets: Mapping[str, Any]) -> Figures:
 
 
 def is_passing(figures: Figures) -> bool:
-    """Whether the default is nowhere below its better channel, nor harmed by the graph."""
-    return not any(one["shortfalls"] or one["harm"] for one in figures["sets"].values())
+    """Whether the default is never worse than a single channel nor harmed by the graph."""
+    return not any(set_figures["shortfalls"] or set_figures["harm"] for set_figures in figures["sets"].values())
 
 
 class QuestionRunner:
-    """Asks one store by any arm; the networks of the scopes are read once."""
+    """Runs questions with any arm on one store. The networks of scopes are read once."""
 
     def __init__(self, stock: LoadedMemory) -> None:
         self._stock = stock
@@ -199,16 +211,16 @@ class QuestionRunner:
     def answers(
         self, questions: Sequence[EvaluationQuestion], arm: Arm, name: str, watch: ProgressCallback
     ) -> list[ArmAnswer]:
-        """What comes back to each question, and how long the processor took for it without embedding."""
-        found = []
+        """The answer to each question, with the CPU time without embedding."""
+        answers = []
         with override_constants(arm.constants) if arm.constants else nullcontext():
             for number, question in enumerate(questions, 1):
-                found.append(self._answer(question, arm))
+                answers.append(self._answer(question, arm))
                 watch(name, number, len(questions))
-        return found
+        return answers
 
     def warm_up(self, questions: Sequence[EvaluationQuestion]) -> None:
-        """Ask once, so that no arm is charged for reading the index."""
+        """Recall once, so that no arm pays for loading the index."""
         for question in questions[:1]:
             self._stock.memory.recall(question.text, scope=question.scope)
 
@@ -219,12 +231,12 @@ class QuestionRunner:
         return ArmAnswer(question, ids, 1000 * (self._spent() - begun))
 
     def _recalled(self, question: EvaluationQuestion, arm: Arm) -> tuple[str, ...]:
-        asked = self._stock.memory.recall
-        return asked(question.text, k=metrics.RANK_DEPTH, scope=question.scope, settings=arm.settings).ids
+        recall = self._stock.memory.recall
+        return recall(question.text, k=metrics.RANK_DEPTH, scope=question.scope, settings=arm.settings).ids
 
     def _wandered(self, question: EvaluationQuestion, arm: Arm, network: ScopeGraph) -> tuple[str, ...]:
-        found = self._stock.memory.recall(question.text, k=BASELINE_SEEDS, scope=question.scope, settings=arm.settings)
-        return tuple(rank_by_pagerank(network, {hit.id: max(hit.score, 0.0) for hit in found}, metrics.RANK_DEPTH))
+        hits = self._stock.memory.recall(question.text, k=BASELINE_SEEDS, scope=question.scope, settings=arm.settings)
+        return tuple(rank_by_pagerank(network, {hit.id: max(hit.score, 0.0) for hit in hits}, metrics.RANK_DEPTH))
 
     def _network(self, question: EvaluationQuestion) -> ScopeGraph:
         scopes = (question.scope,) if isinstance(question.scope, str) else question.scope
@@ -236,16 +248,16 @@ class QuestionRunner:
         return time.process_time() - (self._stock.embedder.spent if self._stock.embedder else 0.0)
 
 
-def _describe_run(wanted: QualityOptions, arms: Mapping[str, Arm], embedder: CachingEmbedder | None) -> Figures:
+def _describe_run(options: QualityOptions, arms: Mapping[str, Arm], embedder: CachingEmbedder | None) -> Figures:
     return {
         "embedder": embedder.model.name if embedder else None,
         "run": {
-            "half": wanted.half,
-            "limit": wanted.limit,
-            "titles": wanted.titles,
-            "sessions": wanted.sessions,
-            "dream": wanted.dream,
-            "joined": wanted.joined,
+            "half": options.half,
+            "limit": options.limit,
+            "titles": options.titles,
+            "sessions": options.sessions,
+            "dream": options.dream,
+            "joined": options.joined,
             "arms": {name: arm.help for name, arm in arms.items()},
         },
     }

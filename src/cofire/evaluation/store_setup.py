@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from hashlib import blake2b, sha256
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ EMBED_BATCH = 64
 
 
 class CachingEmbedder:
-    """Another embedder, remembered. `spent` is the CPU time its callers have waited for vectors, in seconds."""
+    """An embedder with a cache in a file. `spent` is the CPU time in seconds spent in `embed`."""
 
     def __init__(self, embedder: Embedder, folder: Path) -> None:
         self._embedder = embedder
@@ -56,14 +56,14 @@ class CachingEmbedder:
         return self._embedder.silent_below
 
     def embed(self, texts: Sequence[str], role: Role) -> Vectors:
-        """One row a text, made or kept; what is made is kept a few texts at a time, so that a stopped run loses little."""
-        begun = time.process_time()
+        """One row per text. New vectors are stored in small batches, so that an interrupted run loses little."""
+        started = process_time()
         keys = [vector_key(text, role) for text in texts]
-        lacking = {key: text for key, text in zip(keys, texts, strict=True) if self._kept(key) is None}
-        for start in range(0, len(lacking), EMBED_BATCH):
-            self._make(dict(list(lacking.items())[start : start + EMBED_BATCH]), role)
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if self._kept(key) is None}
+        for start in range(0, len(missing), EMBED_BATCH):
+            self._make(dict(list(missing.items())[start : start + EMBED_BATCH]), role)
         rows = np.array([np.frombuffer(self._kept(key) or b"", np.float32) for key in keys])
-        self.spent += time.process_time() - begun
+        self.spent += process_time() - started
         return rows
 
     def close(self) -> None:
@@ -71,12 +71,12 @@ class CachingEmbedder:
         self._file.close()
 
     def _kept(self, key: bytes) -> bytes | None:
-        found = self._file.execute("SELECT vector FROM kept WHERE key = ?", (key,)).fetchone()
-        return found[0] if found else None
+        row = self._file.execute("SELECT vector FROM kept WHERE key = ?", (key,)).fetchone()
+        return row[0] if row else None
 
-    def _make(self, lacking: dict[bytes, str], role: Role) -> None:
-        made = self._embedder.embed(list(lacking.values()), role).astype(np.float32)
-        rows = [(key, row.tobytes()) for key, row in zip(lacking, made, strict=True)]
+    def _make(self, missing: dict[bytes, str], role: Role) -> None:
+        vectors = self._embedder.embed(list(missing.values()), role).astype(np.float32)
+        rows = [(key, row.tobytes()) for key, row in zip(missing, vectors, strict=True)]
         self._file.execute("BEGIN")
         self._file.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?)", rows)
         self._file.execute("COMMIT")
@@ -87,7 +87,7 @@ def vector_key(text: str, role: Role) -> bytes:
 
 
 def cache_file_name(model: Model) -> str:
-    """A file a model: its name with what tells it from others of that name.
+    """The file of a model: its name, dimension and fingerprint.
 
     >>> cache_file_name(Model("ollama/nomic:v1", 768, "6a1cc24734a57e45"))
     'ollama-nomic-v1-768-6a1cc24734a5.vectors'
@@ -97,14 +97,14 @@ def cache_file_name(model: Model) -> str:
 
 
 def default_cache_folder() -> Path:
-    """Where vectors are kept unless another folder is named: the user's cache folder."""
+    """The default folder of cached vectors, in the user's cache folder."""
     return Path(platformdirs.user_cache_dir("cofire")) / "benchmarks"
 
 
-# What is done, how much of it, and of how much.
+# Activity, steps done, steps in total.
 ProgressCallback = Callable[[str, int, int], None]
 
-# A run must leave a kept store as it found it.
+# A run does not change a kept store.
 NO_RECALL_LOG = {"recall_log.enabled": False}
 
 _FILE_SUFFIXES = ("", "-wal", "-shm", ".rows.json")
@@ -112,7 +112,7 @@ _FILE_SUFFIXES = ("", "-wal", "-shm", ".rows.json")
 
 @dataclass(frozen=True)
 class LoadedMemory:
-    """An open memory that holds sets, the store behind it, and by set the fact that each row became. Rows alike are one fact."""
+    """An open memory with sets, its store, and for each set the fact of each row. Equal rows share a fact."""
 
     memory: Memory
     store: Store
@@ -122,7 +122,7 @@ class LoadedMemory:
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
-    """How sets are remembered: with what settings, whether a dream follows, and where the store is kept, if anywhere."""
+    """How sets are remembered: settings, whether a dream follows, and where the store is kept, if at all."""
 
     settings: Mapping[str, Any]
     dream: bool
@@ -134,66 +134,77 @@ def open_loaded_memory(
     name: str,
     sets: Sequence[EvaluationSet],
     embedder: CachingEmbedder | None,
-    manner: LoadOptions,
-    watch: ProgressCallback,
+    options: LoadOptions,
+    progress: ProgressCallback,
 ) -> Iterator[LoadedMemory]:
-    """Sets in a memory, remembered now or in an earlier run."""
-    made_of = fingerprint_sets(sets, embedder, manner)
-    with _open_folder(manner.keep) as folder:
-        place = folder / f"{name}-{made_of[:12]}.db"
-        ids = _read_kept_ids(place)
+    """A memory with the sets, remembered now or in an earlier run."""
+    fingerprint = fingerprint_sets(sets, embedder, options)
+    with _open_folder(options.keep) as folder:
+        path = folder / f"{name}-{fingerprint[:12]}.db"
+        ids = _read_kept_ids(path)
         if ids is None:
-            _delete_store_files(place)
-        store = open_store(place, load_settings(record=None, call=manner.settings))
-        settings = {**manner.settings, **NO_RECALL_LOG}
+            _delete_store_files(path)
+        store = open_store(path, load_settings(record=None, call=options.settings))
+        settings = {**options.settings, **NO_RECALL_LOG}
         with Memory(store, embedder=embedder, settings=settings, clock=make_clock_after(sets)) as memory:
             if ids is None:
-                ids = _remember_sets(memory, sets, manner, watch)
-                _ids_file(place).write_text(json.dumps(ids), encoding="utf-8")
+                ids = _remember_sets(memory, sets, options, progress)
+                _ids_file(path).write_text(json.dumps(ids), encoding="utf-8")
             yield LoadedMemory(memory, store, embedder, _group_by_set(sets, ids))
 
 
 def make_clock_after(sets: Sequence[EvaluationSet]) -> Callable[[], datetime] | None:
-    """A clock that stands where the last fact was told, so that "last week" means the same on whatever day a set is measured;
-    None, which is the world's clock, where no fact has a time.
+    """A clock that stops at the last fact, so that "last week" always means the same.
 
-    >>> told = [{"text": "I sail.", "at": "2024-05-01T10:00:00"}, {"text": "I sing.", "at": "2024-05-02T10:00:00"}]
-    >>> clock = make_clock_after([EvaluationSet("chat", ("1", "2"), tuple(told), ())])
+    None (the system clock) if no fact has a time.
+
+    >>> facts = [{"text": "I sail.", "at": "2024-05-01T10:00:00"}, {"text": "I sing.", "at": "2024-05-02T10:00:00"}]
+    >>> clock = make_clock_after([EvaluationSet("chat", ("1", "2"), tuple(facts), ())])
     >>> clock().isoformat() if clock else ""
     '2024-05-02T10:00:00+00:00'
     """
-    told = [datetime.fromisoformat(fact["at"]) for one in sets for fact in one.facts if "at" in fact]
-    last = max((one if one.tzinfo else one.replace(tzinfo=UTC) for one in told), default=None)
+    times = []
+    for evaluation_set in sets:
+        for fact in evaluation_set.facts:
+            if "at" in fact:
+                time = datetime.fromisoformat(fact["at"])
+                times.append(time if time.tzinfo else time.replace(tzinfo=UTC))
+    last = max(times, default=None)
     return None if last is None else lambda: last
 
 
-def fingerprint_sets(sets: Sequence[EvaluationSet], embedder: CachingEmbedder | None, manner: LoadOptions) -> str:
-    """Tells stores apart: by all that is remembered, the model, the version and the settings that decide how memory is written."""
-    settings = load_settings(record=None, call=manner.settings)
-    known = [
+def fingerprint_sets(sets: Sequence[EvaluationSet], embedder: CachingEmbedder | None, options: LoadOptions) -> str:
+    """A digest of everything that determines the store: facts, model, version, settings kept in the store."""
+    settings = load_settings(record=None, call=options.settings)
+    parts = [
         __version__,
         embedder.model.name if embedder else None,
         embedder.model.fingerprint if embedder else None,
         {knob.name: value for knob, value in settings if knob.kept_in_store},
-        manner.dream,
-        [one.facts for one in sets],
+        options.dream,
+        [evaluation_set.facts for evaluation_set in sets],
     ]
-    return sha256(json.dumps(known).encode()).hexdigest()
+    return sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _remember_sets(
-    memory: Memory, sets: Sequence[EvaluationSet], manner: LoadOptions, watch: ProgressCallback
+    memory: Memory, sets: Sequence[EvaluationSet], options: LoadOptions, progress: ProgressCallback
 ) -> list[str]:
-    facts = [fact for one in sets for fact in one.facts]
-    ids = memory.remember(facts, progress=lambda so_far: watch("remembering", so_far.done, len(facts)))
-    if manner.dream:
-        memory.dream(progress=lambda so_far: watch("dreaming", so_far.done, len(facts)))
+    facts = [fact for evaluation_set in sets for fact in evaluation_set.facts]
+    ids = memory.remember(facts, progress=lambda state: progress("remembering", state.done, len(facts)))
+    if options.dream:
+        memory.dream(progress=lambda state: progress("dreaming", state.done, len(facts)))
     return ids
 
 
 def _group_by_set(sets: Sequence[EvaluationSet], ids: Sequence[str]) -> dict[str, dict[str, str]]:
-    following = iter(ids)
-    return {one.name: dict(zip(one.rows, islice(following, len(one.rows)), strict=True)) for one in sets}
+    remaining_ids = iter(ids)
+    return {
+        evaluation_set.name: dict(
+            zip(evaluation_set.rows, islice(remaining_ids, len(evaluation_set.rows)), strict=True)
+        )
+        for evaluation_set in sets
+    }
 
 
 @contextmanager
@@ -206,18 +217,18 @@ def _open_folder(keep: Path | None) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _read_kept_ids(place: Path) -> list[str] | None:
-    """The facts of the rows, if the store was made to its end: they are written last."""
-    if not (place.exists() and _ids_file(place).exists()):
+def _read_kept_ids(path: Path) -> list[str] | None:
+    """The facts of the rows, if the store is complete: they are written last."""
+    if not (path.exists() and _ids_file(path).exists()):
         return None
-    ids: list[str] = json.loads(_ids_file(place).read_text(encoding="utf-8"))
+    ids: list[str] = json.loads(_ids_file(path).read_text(encoding="utf-8"))
     return ids
 
 
-def _ids_file(place: Path) -> Path:
-    return place.with_name(f"{place.name}.rows.json")
+def _ids_file(path: Path) -> Path:
+    return path.with_name(f"{path.name}.rows.json")
 
 
-def _delete_store_files(place: Path) -> None:
-    for ending in _FILE_SUFFIXES:
-        place.with_name(place.name + ending).unlink(missing_ok=True)
+def _delete_store_files(path: Path) -> None:
+    for suffix in _FILE_SUFFIXES:
+        path.with_name(path.name + suffix).unlink(missing_ok=True)

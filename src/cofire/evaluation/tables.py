@@ -17,93 +17,100 @@ SHOWN_CHANGES = ("R@5", "R@10", "all@10", "nDCG@10", "MRR")
 
 
 def make_tables(figures: Figures) -> Iterator[Table]:
-    """Every table of a run that has something to say."""
+    """All tables of a run that are not empty."""
     sets = figures["sets"]
     yield make_metrics_table(sets)
     yield make_halves_table(sets)
-    if any(one["categories"] for each in sets.values() for one in each["arms"].values()):
+    if any(figures_of_set["categories"] for each in sets.values() for figures_of_set in each["arms"].values()):
         yield make_categories_table(sets)
     if "ablations" in figures:
         yield from (make_losses_table(sets, figures["ablations"], metric) for metric in SHOWN_LOSSES)
 
 
 def make_metrics_table(sets: Figures) -> Table:
-    table = _make_table("All questions, in percent", ["set", "arm"], [*METRICS, "R@5 lies in", "ms p50", "ms p95"])
-    for name, one in sets.items():
-        for place, (arm, found) in enumerate(one["arms"].items()):
-            times = (found["recall_ms"], found["recall_ms_p95"])
+    table = _make_table("All questions, in percent", ["set", "arm"], [*METRICS, "R@5 interval", "ms p50", "ms p95"])
+    for name, figures in sets.items():
+        for place, (arm, arm_figures) in enumerate(figures["arms"].items()):
+            times = (arm_figures["recall_ms"], arm_figures["recall_ms_p95"])
             table.add_row(
-                "" if place else f"{name} ({one['questions']})",
+                "" if place else f"{name} ({figures['questions']})",
                 arm,
-                *(format_percent(found["all"][metric]) for metric in METRICS),
-                format_interval(found["all"]["intervals"]["R@5"]),
-                *(f"{one:.1f}" for one in times),
+                *(format_percent(arm_figures["all"][metric]) for metric in METRICS),
+                format_interval(arm_figures["all"]["intervals"]["R@5"]),
+                *(f"{figures:.1f}" for figures in times),
             )
         table.add_section()
     return table
 
 
 def make_halves_table(sets: Figures) -> Table:
-    table = _make_table("R@5 / R@10 by half, and between what R@5 lies", ["set", "arm"], HALVES[1:])
-    for name, one in sets.items():
-        for place, (arm, found) in enumerate(one["arms"].items()):
-            table.add_row("" if place else name, arm, *(_format_half(found[half]) for half in HALVES[1:]))
+    table = _make_table("R@5 / R@10 by half, with the interval of R@5", ["set", "arm"], HALVES[1:])
+    for name, figures in sets.items():
+        for place, (arm, arm_figures) in enumerate(figures["arms"].items()):
+            table.add_row("" if place else name, arm, *(_format_half(arm_figures[half]) for half in HALVES[1:]))
         table.add_section()
     return table
 
 
 def make_categories_table(sets: Figures) -> Table:
-    arms = list(dict.fromkeys(arm for one in sets.values() for arm in one["arms"]))
-    table = _make_table(
-        "R@5 by category; last between what that of the last arm lies", ["set", "category"], ["n", *arms, ""]
-    )
-    for name, one in sets.items():
-        last = one["arms"][arms[-1]]["categories"]
-        for category, found in last.items():
-            by_arm = [format_percent(one["arms"][arm]["categories"][category]["R@5"]) for arm in arms]
-            table.add_row(name, category, str(found["questions"]), *by_arm, format_interval(found["intervals"]["R@5"]))
+    arms = list(dict.fromkeys(arm for figures in sets.values() for arm in figures["arms"]))
+    table = _make_table("R@5 by category, with the interval of the last arm", ["set", "category"], ["n", *arms, ""])
+    for name, figures in sets.items():
+        last = figures["arms"][arms[-1]]["categories"]
+        for category, category_figures in last.items():
+            by_arm = [format_percent(figures["arms"][arm]["categories"][category]["R@5"]) for arm in arms]
+            table.add_row(
+                name,
+                category,
+                str(category_figures["questions"]),
+                *by_arm,
+                format_interval(category_figures["intervals"]["R@5"]),
+            )
         table.add_section()
     return table
 
 
 def make_losses_table(sets: Figures, means: Figures, metric: str) -> Table:
-    """What each ablation loses, the worst first; a star is beyond chance."""
-    table = _make_table(f"Points of {metric} lost without …; * is beyond chance", ["without"], ["mean", *sets])
-    for name in sorted(means, key=lambda one: -means[one][metric]):
-        losses = [one["ablations"][name]["loss"][metric] for one in sets.values()]
+    """The loss of each ablation, highest first. A star is beyond chance."""
+    table = _make_table(f"Points of {metric} lost without …; * beyond chance", ["without"], ["mean", *sets])
+    for name in sorted(means, key=lambda figures: -means[figures][metric]):
+        losses = [figures["ablations"][name]["loss"][metric] for figures in sets.values()]
         table.add_row(name, f"{means[name][metric]:+.2f}", *map(format_change, losses))
     return table
 
 
 def make_changes_table(compared: Figures) -> Table:
-    """What changed between two runs."""
-    table = _make_table("Points gained; * is beyond chance", ["set", "arm", "half"], SHOWN_CHANGES)
-    for name, one in compared["sets"].items():
-        for arm, halves in one["arms"].items():
-            for half, found in halves.items():
+    """The changes between two runs."""
+    table = _make_table("Points gained; * beyond chance", ["set", "arm", "half"], SHOWN_CHANGES)
+    for name, figures in compared["sets"].items():
+        for arm, halves in figures["arms"].items():
+            for half, changes in halves.items():
                 spans = [
-                    f"{format_change(found[metric])} {format_interval(found[metric]['interval'])}"
+                    f"{format_change(changes[metric])} {format_interval(changes[metric]['interval'])}"
                     for metric in SHOWN_CHANGES
                 ]
-                table.add_row(f"{name} ({one['questions']})", arm, half, *spans)
+                table.add_row(f"{name} ({figures['questions']})", arm, half, *spans)
         table.add_section()
     return table
 
 
 def list_complaints(figures: Figures) -> Iterator[str]:
-    """What makes a run fail, in words."""
-    for name, one in figures["sets"].items():
-        yield from (f"{name}: the {DEFAULT_ARM} is below its better channel: {said}" for said in one["shortfalls"])
-        yield from (f"{name}: the graph does harm: {said}" for said in one["harm"])
+    """The reasons why a run fails."""
+    for name, figures_of_set in figures["sets"].items():
+        yield from (
+            f"{name}: the {DEFAULT_ARM} is worse than its better channel: {shortfall}"
+            for shortfall in figures_of_set["shortfalls"]
+        )
+        yield from (f"{name}: the graph is harmful: {harm}" for harm in figures_of_set["harm"])
 
 
-def format_change(one: Figures) -> str:
+def format_change(change: Figures) -> str:
     """A difference, with a star if it is beyond chance.
 
     >>> format_change({"points": 1.5, "beyond_chance": True}), format_change({"points": -0.25, "beyond_chance": False})
     ('+1.50*', '-0.25 ')
     """
-    return f"{one['points']:+.2f}{'*' if one['beyond_chance'] else ' '}"
+    return f"{change['points']:+.2f}{'*' if change['beyond_chance'] else ' '}"
 
 
 def format_percent(percent: float | None) -> str:
@@ -114,10 +121,10 @@ def format_interval(ends: tuple[float, float] | None) -> str:
     return "–" if ends is None else f"{ends[0]:.1f} … {ends[1]:.1f}"
 
 
-def _format_half(found: Figures) -> str:
-    if not found["questions"]:
+def _format_half(figures: Figures) -> str:
+    if not figures["questions"]:
         return "–"
-    return f"{format_percent(found['R@5'])} / {format_percent(found['R@10'])}  {format_interval(found['intervals']['R@5'])}"
+    return f"{format_percent(figures['R@5'])} / {format_percent(figures['R@10'])}  {format_interval(figures['intervals']['R@5'])}"
 
 
 def _make_table(title: str, words: Iterable[str], numbers: Iterable[str]) -> Table:

@@ -12,7 +12,7 @@ BlockKind = Literal["heading", "paragraph", "code", "list", "table"]
 
 @dataclass(frozen=True, slots=True)
 class BlockEntry:
-    """An item of a list or a row of a table, and the line it starts at."""
+    """An item of a list or a row of a table, and its first line."""
 
     line: int
     text: str
@@ -20,7 +20,7 @@ class BlockEntry:
 
 @dataclass(frozen=True, slots=True)
 class DocumentBlock:
-    """A block and the line it starts at. A list has its items, a table its rows under the header that is its text."""
+    """A block and its first line. A list has items; a table has rows, and its header as text."""
 
     kind: BlockKind
     line: int
@@ -31,34 +31,34 @@ class DocumentBlock:
 
 @dataclass(frozen=True, slots=True)
 class DocumentSection:
-    """What stands under one heading, with the headings that lead there."""
+    """The blocks under a heading, and the headings above them."""
 
     trail: tuple[str, ...]
     blocks: tuple[DocumentBlock, ...]
 
 
 def group_sections(blocks: Iterable[DocumentBlock]) -> Iterator[DocumentSection]:
-    """Blocks by the heading they stand under. A heading with nothing under it, not even another, is said itself under those above."""
+    """Group blocks by heading. A heading with nothing below it becomes a paragraph."""
     trail: list[DocumentBlock] = []
-    under: list[DocumentBlock] = []
+    content: list[DocumentBlock] = []
     for block in blocks:
         if block.kind != "heading":
-            under.append(block)
+            content.append(block)
             continue
-        above = [heading for heading in trail if heading.level < block.level]
-        yield from _make_section(trail, under, ends=above != trail)
-        trail, under = [*above, block], []
-    yield from _make_section(trail, under, ends=True)
+        parents = [heading for heading in trail if heading.level < block.level]
+        yield from _make_section(trail, content, ends=parents != trail)
+        trail, content = [*parents, block], []
+    yield from _make_section(trail, content, ends=True)
 
 
-def _make_section(trail: list[DocumentBlock], under: list[DocumentBlock], *, ends: bool) -> Iterator[DocumentSection]:
-    """What stands under the last heading or, where it ends with nothing under it, the heading itself."""
-    if under:
-        yield DocumentSection(tuple(heading.text for heading in trail), tuple(under))
+def _make_section(trail: list[DocumentBlock], content: list[DocumentBlock], *, ends: bool) -> Iterator[DocumentSection]:
+    """The blocks under the last heading, or the heading itself if the section ends empty."""
+    if content:
+        yield DocumentSection(tuple(heading.text for heading in trail), tuple(content))
     elif trail and ends:
-        *above, last = trail
+        *parents, last = trail
         yield DocumentSection(
-            tuple(heading.text for heading in above), (DocumentBlock("paragraph", last.line, last.text),)
+            tuple(heading.text for heading in parents), (DocumentBlock("paragraph", last.line, last.text),)
         )
 
 
@@ -66,7 +66,7 @@ _TITLE_UNDERLINE = re.compile(r"([=\-~^\"'`#*+])\1{2,}\s*")
 
 
 def parse_plain_text(text: str) -> Iterator[DocumentBlock]:
-    """The blocks of a text. Titles are ranked by the order in which their underlines first appear."""
+    """The blocks of a text. The level of a title depends on when its underline first appears."""
     ranks: dict[str, int] = {}
     for line, lines in _split_runs(text.split("\n")):
         title = _find_title(lines)
@@ -79,7 +79,7 @@ def parse_plain_text(text: str) -> Iterator[DocumentBlock]:
 
 
 def _split_runs(lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    """Lines without a blank one between them, and the number of the first."""
+    """Runs of lines between blank lines, with the number of their first line."""
     run: list[str] = []
     for number, line in enumerate(lines, start=1):
         if line.strip():
@@ -92,7 +92,7 @@ def _split_runs(lines: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
 
 
 def _find_title(lines: list[str]) -> int | None:
-    """Which line of a run is an underlined title: the first, or the second under a line above."""
+    """The index of an underlined title in a run: the first line, or the second below an overline."""
     at = 1 if _TITLE_UNDERLINE.fullmatch(lines[0]) else 0
     if len(lines) < at + 2 or not _TITLE_UNDERLINE.fullmatch(lines[at + 1]):
         return None

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from cofire.errors import InvalidInput
+from cofire.ingest.facts import parse_iso_time, parse_time
 from cofire.ingest.messages import (
     CONTENT_LABELS,
     EMPTY_REASON,
@@ -31,7 +32,6 @@ from cofire.ingest.messages import (
     read_turn,
     to_label,
 )
-from cofire.ingest.timestamps import parse_iso_time, parse_time
 
 ParsedTurn = ChatTurn | SkippedTurn
 
@@ -55,7 +55,7 @@ _SLACK_LINK = re.compile(r"<([^<>|]+)(?:\|([^<>]*))?>")
 
 @dataclass(frozen=True, slots=True)
 class ExportFormat:
-    """One way to hand out conversations. A `whole` one holds a conversation in each item, the others a message."""
+    """A format of exported conversations. An item is a `whole` conversation or a single message."""
 
     fits: Callable[[MessageMapping], bool]
     read: Callable[[MessageMapping], Iterable[ParsedTurn]]
@@ -71,7 +71,7 @@ class ParsedItem:
 
 
 def parse_item(item: object) -> ParsedItem:
-    """The turns in one item of an export, by the first shape that fits."""
+    """The turns of one item of an export, by the first format that fits."""
     if isinstance(item, Mapping):
         shape = next((shape for shape in EXPORT_FORMATS if shape.fits(item)), None)
         if shape is not None:
@@ -93,12 +93,12 @@ def _describe_item(item: object) -> str:
 def _with_conversation(
     turns: Iterable[ParsedTurn], *, session: str | None, title: str | None, at: datetime | None = None
 ) -> Iterator[ParsedTurn]:
-    """Turns with what their conversation says of them all, unless they say it themselves."""
-    for one in turns:
-        if isinstance(one, SkippedTurn):
-            yield one
+    """Turns with the session, title and time of their conversation as defaults."""
+    for turn in turns:
+        if isinstance(turn, SkippedTurn):
+            yield turn
         else:
-            yield replace(one, session=one.session or session, title=title, at=one.at or at)
+            yield replace(turn, session=turn.session or session, title=title, at=turn.at or at)
 
 
 def _is_chatgpt(item: MessageMapping) -> bool:
@@ -107,10 +107,11 @@ def _is_chatgpt(item: MessageMapping) -> bool:
 
 
 def _read_chatgpt(item: MessageMapping) -> Iterator[ParsedTurn]:
-    """The branch that is shown: from the current node up to the root, read the other way."""
-    messages = [node["message"] for node in _shown_branch(item) if isinstance(node.get("message"), Mapping)]
+    """The visible branch: from the current node up to the root, reversed."""
+    messages = [node.get("message") for node in _shown_branch(item)]
+    turns = [_read_chatgpt_turn(message) for message in messages if isinstance(message, Mapping)]
     session = to_label(first_value(item, ("conversation_id", "id")))
-    return _with_conversation(map(_read_chatgpt_turn, messages), session=session, title=to_label(item.get("title")))
+    return _with_conversation(turns, session=session, title=to_label(item.get("title")))
 
 
 def _shown_branch(item: MessageMapping) -> list[MessageMapping]:
@@ -134,11 +135,11 @@ def _read_chatgpt_turn(message: MessageMapping) -> ParsedTurn:
     spoken = not isinstance(content, Mapping) or content.get("content_type", "text") in _CHATGPT_TEXT_TYPES
     if not spoken or message.get("recipient", "all") != "all":
         return SkippedTurn(WORDLESS_REASON)
-    said = read_turn(message)
-    if isinstance(said, SkippedTurn):
-        return said
-    text = clean_text(_CHATGPT_CITATION.sub("", said.text))
-    return replace(said, text=text) if text else SkippedTurn(WORDLESS_REASON)
+    turn = read_turn(message)
+    if isinstance(turn, SkippedTurn):
+        return turn
+    text = clean_text(_CHATGPT_CITATION.sub("", turn.text))
+    return replace(turn, text=text) if text else SkippedTurn(WORDLESS_REASON)
 
 
 def _is_claude(item: MessageMapping) -> bool:
@@ -147,18 +148,18 @@ def _is_claude(item: MessageMapping) -> bool:
 
 def _read_claude(item: MessageMapping) -> Iterator[ParsedTurn]:
     return _with_conversation(
-        (_read_message(_add_pasted_text(one)) for one in item["chat_messages"]),
+        (_read_message(_add_pasted_text(message)) for message in item["chat_messages"]),
         session=to_label(item.get("uuid")),
         title=to_label(first_value(item, TITLE_LABELS)),
     )
 
 
 def _add_pasted_text(message: object) -> object:
-    """A message with the text that was pasted into it, which Claude keeps apart."""
+    """A message with the text of its attachments, which Claude stores separately."""
     attached = message.get("attachments") if isinstance(message, Mapping) else None
     if not isinstance(message, Mapping) or not isinstance(attached, list):
         return message
-    pasted = [one.get("extracted_content") for one in attached if isinstance(one, Mapping)]
+    pasted = [attachment.get("extracted_content") for attachment in attached if isinstance(attachment, Mapping)]
     return {**message, "content": [first_value(message, CONTENT_LABELS), *pasted]}
 
 
@@ -167,7 +168,7 @@ def _is_request(item: MessageMapping) -> bool:
 
 
 def _read_request(item: MessageMapping) -> Iterator[ParsedTurn]:
-    """A request to a model: its messages, and the system text that stands beside them."""
+    """A request to a model: its messages, and the separate system text."""
     messages = item.get("messages") or item.get("conversations") or []
     system = [{"role": "system", "content": item["system"]}] if item.get("system") else []
     return _with_conversation(
@@ -178,14 +179,14 @@ def _read_request(item: MessageMapping) -> Iterator[ParsedTurn]:
 def _is_response(item: MessageMapping) -> bool:
     choices = item.get("choices")
     return isinstance(choices, list) and all(
-        isinstance(one, Mapping) and isinstance(one.get("message"), Mapping) for one in choices
+        isinstance(choice, Mapping) and isinstance(choice.get("message"), Mapping) for choice in choices
     )
 
 
 def _read_response(item: MessageMapping) -> Iterator[ParsedTurn]:
-    """A model's answer: of several choices the first."""
+    """The response of a model: the first choice."""
     return _with_conversation(
-        (_read_message(one["message"]) for one in item["choices"][:1]),
+        (_read_message(choice["message"]) for choice in item["choices"][:1]),
         session=read_session(item),
         title=None,
         at=parse_time(item.get("created")),
@@ -201,19 +202,19 @@ def _read_claude_code(item: MessageMapping) -> Iterator[ParsedTurn]:
 
 
 def _read_claude_code_turn(item: MessageMapping) -> ParsedTurn:
-    """A line of a session. What the program put in by itself is no turn."""
+    """A line of a session. Entries that the program added itself are skipped."""
     message = item.get("message")
     if item["type"] not in ("user", "assistant") or not isinstance(message, Mapping):
         return SkippedTurn(NOTICE_REASON)
     if any(item.get(mark) for mark in _CLAUDE_CODE_HIDDEN_MARKS):
         return SkippedTurn(NOTICE_REASON)
-    said = read_turn({"role": item["type"], "content": message.get("content")})
-    if isinstance(said, SkippedTurn):
-        return said
-    text = clean_text(_CLAUDE_CODE_REMINDER.sub("", said.text))
+    turn = read_turn({"role": item["type"], "content": message.get("content")})
+    if isinstance(turn, SkippedTurn):
+        return turn
+    text = clean_text(_CLAUDE_CODE_REMINDER.sub("", turn.text))
     if not text or _CLAUDE_CODE_NOISE.match(text):
         return SkippedTurn(NOTICE_REASON)
-    return replace(said, text=text, at=read_time(item), session=read_session(item))
+    return replace(turn, text=text, at=read_time(item), session=read_session(item))
 
 
 def _is_slack(item: MessageMapping) -> bool:
@@ -237,7 +238,7 @@ def _read_slack_name(item: MessageMapping) -> str | None:
 
 
 def _clean_slack_text(text: str) -> str:
-    """Without Slack's own marks: `<@U1>` is @U1, `<https://a.org|site>` is site (https://a.org).
+    """Without Slack's markup: `<@U1>` is @U1, `<https://a.org|site>` is site (https://a.org).
 
     >>> _clean_slack_text("<@U1> see <https://a.org|the site> &amp; <#C2|general>")
     '@U1 see the site (https://a.org) & #general'
@@ -245,8 +246,8 @@ def _clean_slack_text(text: str) -> str:
     return html.unescape(_SLACK_LINK.sub(_format_slack_link, text))
 
 
-def _format_slack_link(found: re.Match[str]) -> str:
-    target, label = found[1], found[2]
+def _format_slack_link(link: re.Match[str]) -> str:
+    target, label = link[1], link[2]
     if target[0] in "@#!":
         mark = "@" if target[0] == "!" else target[0]
         return f"{mark}{label.lstrip('@#') if label else target[1:]}"
@@ -286,61 +287,63 @@ _LOG_LEVELS = {"trace", "debug", "info", "notice", "warn", "warning", "error", "
 
 
 def is_transcript(text: str) -> bool:
-    """Whether lines are turns of a talk: it opens with one, and roles take turns or half of its lines are by names that come again.
+    """Whether lines are turns of a conversation.
+
+    The first line must be a turn. Then roles alternate, or half of the lines start with names that repeat.
 
     >>> is_transcript("Ana: Hi!\\nBen: Hello.\\nAna: Tea?"), is_transcript("Title: Tea\\nAuthor: Ana")
     (True, False)
     """
     lines = [_match_opening(line) for line in text.split("\n") if line.strip()]
-    turns = [found for found in lines if found]
+    turns = [opening for opening in lines if opening]
     if not turns or lines[0] is None:
         return False
     if _is_between_roles(turns):
         return True
-    names = {found["name"] for found in turns}
+    names = {opening["name"] for opening in turns}
     return len(turns) * 2 >= len(lines) and (len(names) < len(turns) or bool(turns[0]["stamp"]))
 
 
 def read_transcript(text: str) -> Iterator[ChatTurn | SkippedTurn]:
-    """What was said, turn by turn. A line that opens none goes on with the one before."""
+    """The turns of a transcript. A line that starts no turn continues the one before."""
     openings = [_match_opening(line) for line in text.split("\n")]
-    only_roles = _is_between_roles([found for found in openings if found])
-    opened: re.Match[str] | None = None
+    only_roles = _is_between_roles([opening for opening in openings if opening])
+    current: re.Match[str] | None = None
     lines: list[str] = []
-    for line, found in zip(text.split("\n"), openings, strict=True):
-        if found is None or (only_roles and _opening_role(found) is None):
+    for line, opening in zip(text.split("\n"), openings, strict=True):
+        if opening is None or (only_roles and _opening_role(opening) is None):
             lines.append(line)
             continue
-        if opened is not None:
-            yield _make_transcript_turn(opened, lines)
-        opened, lines = found, [found["text"] or ""]
-    if opened is not None:
-        yield _make_transcript_turn(opened, lines)
+        if current is not None:
+            yield _make_transcript_turn(current, lines)
+        current, lines = opening, [opening["text"] or ""]
+    if current is not None:
+        yield _make_transcript_turn(current, lines)
 
 
 def _match_opening(line: str) -> re.Match[str] | None:
-    found = _TRANSCRIPT_LINE.fullmatch(line.rstrip())
-    return None if found is None or found["name"].casefold() in _LOG_LEVELS else found
+    opening = _TRANSCRIPT_LINE.fullmatch(line.rstrip())
+    return None if opening is None or opening["name"].casefold() in _LOG_LEVELS else opening
 
 
 def _is_between_roles(turns: list[re.Match[str]]) -> bool:
-    """Whether a user and an assistant talk; then a line such as "Note: …" in an answer is no turn."""
+    """Whether a user and an assistant talk. Then a line such as "Note: …" in an answer is no turn."""
     return (
         bool(turns)
         and _opening_role(turns[0]) is not None
-        and len({role for one in turns if (role := _opening_role(one))}) >= 2
+        and len({role for turn in turns if (role := _opening_role(turn))}) >= 2
     )
 
 
-def _opening_role(found: re.Match[str]) -> str | None:
-    return ROLES_BY_NAME.get(found["name"].casefold())
+def _opening_role(opening: re.Match[str]) -> str | None:
+    return ROLES_BY_NAME.get(opening["name"].casefold())
 
 
-def _make_transcript_turn(opened: re.Match[str], lines: list[str]) -> ChatTurn | SkippedTurn:
-    text, role = clean_text("\n".join(lines)), _opening_role(opened)
+def _make_transcript_turn(opening: re.Match[str], lines: list[str]) -> ChatTurn | SkippedTurn:
+    text, role = clean_text("\n".join(lines)), _opening_role(opening)
     if not text:
         return SkippedTurn(EMPTY_REASON)
-    return ChatTurn(text, role or opened["name"], role, parse_iso_time(opened["stamp"] or ""), None)
+    return ChatTurn(text, role or opening["name"], role, parse_iso_time(opening["stamp"] or ""), None)
 
 
 _STAMPED_LINE = re.compile(
@@ -370,7 +373,7 @@ DATE_ORDERS = {
 
 @dataclass(frozen=True, slots=True)
 class WhatsAppEntry:
-    """A stamped line with the lines that follow it."""
+    """A line with a timestamp, and the lines that follow it."""
 
     bracketed: bool
     numbers: tuple[int, ...]
@@ -380,7 +383,7 @@ class WhatsAppEntry:
 
 
 def is_whatsapp(text: str) -> bool:
-    """Whether the first line that is not blank is stamped as WhatsApp does."""
+    """Whether the first line that is not blank has a timestamp of WhatsApp."""
     first = next((line for line in text.split("\n") if line.strip()), "")
     return _STAMPED_LINE.match(first) is not None
 
@@ -396,13 +399,13 @@ def _split_whatsapp_entries(text: str) -> Iterator[WhatsAppEntry]:
     stamp: re.Match[str] | None = None
     lines: list[str] = []
     for line in text.split("\n"):
-        found = _STAMPED_LINE.match(line)
-        if found is None:
+        next_stamp = _STAMPED_LINE.match(line)
+        if next_stamp is None:
             lines.append(line)
             continue
         if stamp is not None:
             yield _make_whatsapp_entry(stamp, lines)
-        stamp, lines = found, [found["rest"]]
+        stamp, lines = next_stamp, [next_stamp["rest"]]
     if stamp is not None:
         yield _make_whatsapp_entry(stamp, lines)
 
@@ -415,21 +418,21 @@ def _make_whatsapp_entry(stamp: re.Match[str], lines: list[str]) -> WhatsAppEntr
 
 
 def _make_whatsapp_turn(entry: WhatsAppEntry, order: str) -> ChatTurn | SkippedTurn:
-    found = _SPEAKER_LINE.match(entry.text)
-    if found is None or _has_open_quotation(found["name"]):
+    line = _SPEAKER_LINE.match(entry.text)
+    if line is None or _has_open_quotation(line["name"]):
         return SkippedTurn(NOTICE_REASON)
-    raw = _EDIT_NOTICE.sub("", found["text"])
+    raw = _EDIT_NOTICE.sub("", line["text"])
     text = clean_text(_DIRECTION_MARK.sub("", raw))
     if _MEDIA_PLACEHOLDER.fullmatch(text) or (entry.bracketed and _is_phone_notice(raw)):
         return SkippedTurn(MEDIA_REASON)
     if not text:
         return SkippedTurn(EMPTY_REASON)
-    name = clean_text(_DIRECTION_MARK.sub("", found["name"])).lstrip("~").strip()
+    name = clean_text(_DIRECTION_MARK.sub("", line["name"])).lstrip("~").strip()
     return ChatTurn(text, name, None, _parse_entry_time(entry, order), None)
 
 
 def _has_open_quotation(name: str) -> bool:
-    """Whether the colon stands in the title that a notice quotes, so that nobody speaks.
+    """Whether the colon is inside a quoted title in a notice, so that there is no speaker.
 
     >>> _has_open_quotation('Ana changed the subject to "Trip'), _has_open_quotation('Ana "Nan" Lima')
     (True, False)
@@ -438,15 +441,18 @@ def _has_open_quotation(name: str) -> bool:
 
 
 def _is_phone_notice(raw: str) -> bool:
-    """Whether the phone wrote this in place of a picture or the like. Exports with brackets, and only they, mark it, in any language;
-    a poll, which has several lines, and a place, which has an address, are marked too but have words."""
+    """Whether WhatsApp wrote this in place of media.
+
+    Exports with brackets mark such lines in any language. Polls (several lines) and places (with an
+    address) are marked too, but have text.
+    """
     return raw.startswith("\u200e") and "\n" not in raw.strip() and "://" not in raw
 
 
 def _detect_date_order(entries: list[WhatsAppEntry]) -> str:
-    """How the dates are to be read: so that each is one, and the chat goes forward in time and lasts no longer than it must.
+    """The date order for which all dates are valid, time goes forward, and the chat is shortest.
 
-    Where several orders do as well, clocks of twelve hours go with the month first, others with the day.
+    Between equal orders, clocks with am and pm prefer the month first, others the day.
     """
     twelve = any(entry.half for entry in entries)
     likely = ("month first", "day first") if twelve else ("day first", "month first")
@@ -454,12 +460,12 @@ def _detect_date_order(entries: list[WhatsAppEntry]) -> str:
 
 
 def _rate_date_order(entries: list[WhatsAppEntry], order: str) -> tuple[int, int, bool, timedelta]:
-    """How many dates are none, how many go back in time, whether the order is a rare one, and how long the chat lasts."""
+    """Number of invalid dates, number of steps back in time, whether the order is rare, duration."""
     moments = [_parse_entry_time(entry, order) for entry in entries]
-    known = [moment for moment in moments if moment is not None]
-    backward = sum(later < earlier for earlier, later in pairwise(known))
-    span = max(known) - min(known) if known else timedelta()
-    return len(moments) - len(known), backward, order == "year first", span
+    valid = [moment for moment in moments if moment is not None]
+    backward = sum(later < earlier for earlier, later in pairwise(valid))
+    span = max(valid) - min(valid) if valid else timedelta()
+    return len(moments) - len(valid), backward, order == "year first", span
 
 
 def _parse_entry_time(entry: WhatsAppEntry, order: str) -> datetime | None:

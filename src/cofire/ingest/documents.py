@@ -1,4 +1,4 @@
-"""Documents become facts under their headings, with the data of their front matter."""
+"""Facts from documents, by heading, with the data of their front matter."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from cofire.ingest import blocks, markdown, rst
 from cofire.ingest.blocks import BlockEntry, DocumentBlock, DocumentSection, group_sections
-from cofire.ingest.facts import build_fact
+from cofire.ingest.facts import build_fact, parse_iso_time
 from cofire.ingest.text_pieces import (
     CODE_BREAKS,
     MAX_CODE_LENGTH,
@@ -22,7 +22,6 @@ from cofire.ingest.text_pieces import (
     split_at_breaks,
     split_text,
 )
-from cofire.ingest.timestamps import parse_iso_time
 from cofire.model import Fact
 
 _YAML = re.compile(r"---[ \t]*\n(?P<inside>(?:.*\n)*?)(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
@@ -38,7 +37,7 @@ FrontMatterFields = dict[str, list[str]]
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """What stands above a document, and how many lines it takes."""
+    """The metadata at the top of a document, and its number of lines."""
 
     title: str | None = None
     at: datetime | None = None
@@ -47,16 +46,22 @@ class FrontMatter:
 
 
 def parse_front_matter(text: str) -> FrontMatter:
-    """The front matter of a text; nothing where it has none.
+    """The front matter of a text, empty if it has none.
 
-    >>> found = parse_front_matter("---\\ntitle: Tea\\ndate: 2024-05-01\\ntags: [habit, home]\\n---\\nTea at four.")
-    >>> found.title, found.at.date().isoformat(), found.tags, found.lines
+    >>> front = parse_front_matter("---\\ntitle: Tea\\ndate: 2024-05-01\\ntags: [habit, home]\\n---\\nTea at four.")
+    >>> front.title, front.at.date().isoformat(), front.tags, front.lines
     ('Tea', '2024-05-01', ('habit', 'home'), 5)
     """
-    if (found := _YAML.match(text)) and _is_yaml(lines := found["inside"].split("\n")):
-        return _make_front_matter(_parse_yaml_fields(lines), found[0])
-    if (found := _TOML.match(text)) and (fields := _parse_toml_fields(found["inside"])) is not None:
-        return _make_front_matter(fields, found[0])
+    yaml = _YAML.match(text)
+    if yaml:
+        lines = yaml["inside"].split("\n")
+        if _is_yaml(lines):
+            return _make_front_matter(_parse_yaml_fields(lines), yaml[0])
+    toml = _TOML.match(text)
+    if toml:
+        fields = _parse_toml_fields(toml["inside"])
+        if fields is not None:
+            return _make_front_matter(fields, toml[0])
     return FrontMatter()
 
 
@@ -70,14 +75,14 @@ def _make_front_matter(fields: FrontMatterFields, whole: str) -> FrontMatter:
 
 
 def _is_yaml(lines: list[str]) -> bool:
-    """Whether fields stand between the lines. What else opens with a rule is a text, and none of it may be lost."""
+    """Whether the lines are YAML fields. Other text between rules must not be lost."""
     return _ANY_FIELD.fullmatch(lines[0]) is not None and all(
         _ANY_FIELD.fullmatch(line) or _OTHER_LINE.fullmatch(line) for line in lines
     )
 
 
 def _parse_yaml_fields(lines: list[str]) -> FrontMatterFields:
-    """The fields that matter, each with its values, which may go on below.
+    """The relevant fields with their values, which may continue on the lines below.
 
     >>> _parse_yaml_fields(["title: >-", "  Tea", "  at home", "tags:", "- habit"])
     {'title': ['Tea', 'at home'], 'tags': ['habit']}
@@ -99,32 +104,32 @@ def _parse_yaml_fields(lines: list[str]) -> FrontMatterFields:
 
 
 def _parse_toml_fields(inside: str) -> FrontMatterFields | None:
-    """The same of TOML; None where it is none.
+    """The relevant fields of TOML. None if it is not TOML.
 
     >>> _parse_toml_fields('title = "Tea"\\ntags = ["habit", "home"]')
     {'title': ['Tea'], 'tags': ['habit', 'home']}
     """
     try:
-        found = tomllib.loads(inside)
+        content = tomllib.loads(inside)
     except (ValueError, RecursionError):
         return None
-    fields = {label: found[label] for label in ("title", "date", "tags", "keywords") if label in found}
-    return {
-        label: [str(one) for one in (value if isinstance(value, list) else [value])] for label, value in fields.items()
-    }
+    fields: FrontMatterFields = {}
+    for label in ("title", "date", "tags", "keywords"):
+        if label in content:
+            value = content[label]
+            fields[label] = [str(item) for item in value] if isinstance(value, list) else [str(value)]
+    return fields
 
 
 def _split_values(label: str, text: str) -> list[str]:
-    """Of tags, which may stand in one line, each; of others the one."""
-    return (
-        [_strip_quotes(part) for part in text.strip(" \t[]").split(",")]
-        if label in ("tags", "keywords")
-        else [_strip_quotes(text)]
-    )
+    """Each tag of a line of tags; for other fields the single value."""
+    if label in ("tags", "keywords"):
+        return [_strip_quotes(part) for part in text.strip(" \t[]").split(",")]
+    return [_strip_quotes(text)]
 
 
 def _strip_quotes(text: str) -> str:
-    """Without quotes around it, and a tag without its #."""
+    """Without quotes, and a tag without its #."""
     return text.strip().strip("\"'").removeprefix("#").strip()
 
 
@@ -144,7 +149,7 @@ def read_rst(text: str, about: Fact) -> Iterator[Fact]:
 
 
 def read_plain_text(text: str, about: Fact) -> Iterator[Fact]:
-    """Facts from a text without marks, or with others than Markdown's."""
+    """Facts from text without Markdown."""
     return _build_facts(blocks.parse_plain_text(text), FrontMatter(), about)
 
 
@@ -164,7 +169,7 @@ def _build_facts(blocks: Iterable[DocumentBlock], front: FrontMatter, about: Fac
 
 
 def _section_subject(section: DocumentSection, front: FrontMatter) -> str | None:
-    """The last heading or, above the first one, the document's title."""
+    """The last heading or, above the first one, the title of the document."""
     subject = section.trail[-1] if section.trail else front.title
     return subject[:_MAX_SUBJECT_LENGTH] if subject else None
 
@@ -175,7 +180,7 @@ def _section_metadata(section: DocumentSection, front: FrontMatter, line: int) -
 
 
 def _split_section(section: DocumentSection) -> Iterator[BlockEntry]:
-    """The texts under a heading. A paragraph waits for what follows: it may introduce it."""
+    """The texts under a heading. A paragraph may introduce the block after it."""
     waiting: DocumentBlock | None = None
     for block in section.blocks:
         if block.kind == "paragraph":
@@ -204,7 +209,7 @@ def _split_prose(block: DocumentBlock | None) -> Iterator[BlockEntry]:
 
 
 def _split_code(lead: DocumentBlock | None, block: DocumentBlock) -> Iterator[BlockEntry]:
-    """Code with the paragraph above it; of a long one the last piece leads."""
+    """Code with the last piece of the paragraph above it."""
     *before, last = split_text(lead.text, longest=MAX_PIECE_LENGTH) if lead else [""]
     first, *rest = split_at_breaks(block.text, longest=MAX_CODE_LENGTH, ends=CODE_BREAKS)
     line = lead.line if lead else block.line
@@ -216,7 +221,7 @@ def _split_code(lead: DocumentBlock | None, block: DocumentBlock) -> Iterator[Bl
 
 
 def _split_listing(lead: DocumentBlock | None, block: DocumentBlock) -> Iterator[BlockEntry]:
-    """Items or rows, short ones in groups, each under the sentence that leads them in and the header of its table."""
+    """Items or rows, short ones in groups, each below the introducing sentence and the table header."""
     opening = find_last_sentence(lead.text) if lead and lead.text.endswith((":", "：")) else ""
     if lead is not None and opening != lead.text.strip():
         yield from _split_prose(lead)

@@ -20,7 +20,7 @@ from cofire.ingest.markdown_text import (
 from cofire.ingest.text_pieces import strip_list_marker, update_fence
 
 Lines = Sequence[str]
-ParsedBlock = tuple[DocumentBlock | None, int]  # a block, or nothing worth keeping, and the line after it
+ParsedBlock = tuple[DocumentBlock | None, int]  # a block, or None, and the line after it
 
 _HEADING = re.compile(r" {0,3}(?P<marks>#{1,6})(?:[ \t]+(?P<title>.*))?")
 _UNDERLINE = re.compile(r" {0,3}(?P<mark>=+|-+)[ \t]*")
@@ -35,7 +35,7 @@ _CODE = (
     r"^(?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t])*(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})[^\n]*\n.*?(?:^[ \t>]*(?P=fence)[`~]*[ \t]*$|\Z)"
     r"|`[^`\n]+`"
 )
-_HIDDEN_PARTS = {  # what ends a part that is never shown, and code or such a part
+_HIDDEN_PARTS = {  # the end of a hidden part, and code or such a part
     end: re.compile(rf"{_CODE}|{opening}.*?{end}", re.DOTALL | re.MULTILINE)
     for opening, end in (("<!--", "-->"), (r"<script\b[^<>]*>", "</script>"), (r"<style\b[^<>]*>", "</style>"))
 }
@@ -48,15 +48,15 @@ _MDX = (
 _CLOSED_COMPONENT = re.compile(r"</([A-Z][\w.]*)>|<([A-Z][\w.]*)(?:\s[^<>]*)?/>")
 _LABEL = re.compile(r"\s(?:label|title)=(?P<quote>[\"'])(?P<text>[^\"'<>]+)(?P=quote)")
 _CONTENTS_LINE = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)?\]\(#[^()\s]*\)\s*")
-_RULE_LINE = re.compile(r"^[ \t]+(?:-{3,}|\*{3,}|_{3,})[ \t]*$", re.MULTILINE)  # inside an item of a list
+_RULE_LINE = re.compile(r"^[ \t]+(?:-{3,}|\*{3,}|_{3,})[ \t]*$", re.MULTILINE)  # in a list item
 _HEADING_MARK = re.compile(r"[ \t]+#+[ \t]*$")
 _CODE_SPAN = re.compile(r"`+([^`]+)`+")
 _CELL_PART = re.compile(r"\\.|(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)|.", re.DOTALL)
-_FIRST_UNSPACED_LETTER = "\u2e80"  # from here on scripts put no spaces between words
+_FIRST_UNSPACED_LETTER = "\u2e80"  # scripts without spaces start here
 
 
 def parse_markdown(text: str, *, first_line: int) -> Iterator[DocumentBlock]:
-    """The blocks of a text whose first line has this number."""
+    """The blocks of a text whose first line has the number `first_line`."""
     lines, labels = prepare_lines(remove_components(remove_comments(text)))
     at = 0
     while at < len(lines):
@@ -68,7 +68,7 @@ def parse_markdown(text: str, *, first_line: int) -> Iterator[DocumentBlock]:
 
 
 def _to_plain_block(block: DocumentBlock, labels: frozenset[str]) -> DocumentBlock | None:
-    """A block in plain text; none where only marks are left."""
+    """A block in plain text. None if only markup is left."""
 
     def readable(text: str) -> str:
         return change_outside_code(text, lambda prose: markdown_to_text(_RULE_LINE.sub("", prose), labels)).strip()
@@ -89,13 +89,15 @@ def _to_plain_block(block: DocumentBlock, labels: frozenset[str]) -> DocumentBlo
 
 
 def _is_table_of_contents(block: DocumentBlock) -> bool:
-    """Whether a list holds nothing but links to headings of its own page."""
-    lines = [line for entry in block.entries for line in entry.text.split("\n") if line.strip()]
-    return block.kind == "list" and not block.text and all(_CONTENTS_LINE.fullmatch(line) for line in lines)
+    """Whether a list only has links to headings of its own page."""
+    if block.kind != "list" or block.text:
+        return False
+    text = "\n".join(entry.text for entry in block.entries)
+    return all(_CONTENTS_LINE.fullmatch(line) for line in text.split("\n") if line.strip())
 
 
 def remove_comments(text: str) -> str:
-    """The text with HTML comments, scripts and styles outside of code left out, its lines numbered as before.
+    """Remove HTML comments, scripts and styles outside code. Line numbers stay.
 
     >>> remove_comments("a <!-- b\\n c --> d\\n```\\n<!-- e -->\\n```")
     'a \\n d\\n```\\n<!-- e -->\\n```'
@@ -108,14 +110,14 @@ def remove_comments(text: str) -> str:
     return text
 
 
-def _replace_comment(found: re.Match[str]) -> str:
-    return "\n" * found[0].count("\n") if found[0].startswith("<") else found[0]
+def _replace_comment(match: re.Match[str]) -> str:
+    return "\n" * match[0].count("\n") if match[0].startswith("<") else match[0]
 
 
 def remove_components(text: str) -> str:
-    """The text with MDX's imports, exports, comments and component tags outside of code left out, its lines numbered as before.
+    """Remove imports, exports, comments and component tags of MDX outside code. Line numbers stay.
 
-    A name in angle brackets may also be a type, as in List<String>: it is a component if it is closed somewhere.
+    A name in angle brackets may also be a type, as in List<String>: only tags that are closed count.
 
     >>> remove_components("import A from 'a';\\n<Tab label='Tea'>Hot.</Tab> List<Cup>, `<Tab>`")
     '\\nTea: Hot. List<Cup>, `<Tab>`'
@@ -157,7 +159,7 @@ def _make_heading(title: str, level: int, line: int) -> DocumentBlock:
 
 
 def _clean_title(title: str, labels: frozenset[str]) -> str:
-    """A heading by its plain words.
+    """The plain words of a heading.
 
     >>> _clean_title("**The** `_door_[x]()` [of](#of) cofire ##", frozenset())
     'The _door_[x]() of cofire'
@@ -172,7 +174,7 @@ def _parse_fenced(lines: Lines, at: int, line: int) -> ParsedBlock:
 
 
 def _find_fence_end(lines: Lines, at: int) -> int:
-    """The line after the fence that closes what opens here; the end of the text where none does, the next line where none opens."""
+    """The line after the fence that opens here closes, at most the end of the text."""
     fence = update_fence(strip_list_marker(lines[at]), None)
     end = at + 1
     while end < len(lines) and fence is not None:
@@ -182,8 +184,11 @@ def _find_fence_end(lines: Lines, at: int) -> int:
 
 
 def _parse_preformatted(lines: Lines, at: int, line: int) -> ParsedBlock:
-    """What stands between <pre> and </pre>; to the end of the text where it is not closed."""
-    end = next((place for place in range(at, len(lines)) if "</pre>" in lines[place].lower()), len(lines) - 1) + 1
+    """The lines from <pre> to </pre>, or to the end of the text."""
+    end = at
+    while end < len(lines) and "</pre>" not in lines[end].lower():
+        end += 1
+    end = min(end + 1, len(lines))
     text = "\n".join(lines[at:end]).rstrip()
     return (DocumentBlock("code", line, text) if _has_words(text) else None), end
 
@@ -216,7 +221,7 @@ def _parse_table(lines: Lines, at: int, line: int) -> ParsedBlock:
 
 
 def _split_cells(line: str) -> list[str]:
-    r"""The cells of a row. A bar in code, or behind a backslash, parts none.
+    r"""The cells of a row. A bar in code or after a backslash is no separator.
 
     >>> _split_cells(r"| a | `b|c` | d\|e ||")
     ['a', '`b|c`', 'd\\|e', '']
@@ -232,7 +237,7 @@ def _split_cells(line: str) -> list[str]:
 
 
 def _format_row(header: Sequence[str], cells: Sequence[str]) -> str:
-    """A row in words, each cell behind the name of its column.
+    """A row as text: each cell after the name of its column.
 
     >>> _format_row(["drink", "how"], ["tea", "hot"])
     'drink: tea; how: hot'
@@ -243,13 +248,17 @@ def _format_row(header: Sequence[str], cells: Sequence[str]) -> str:
 
 def _parse_list(lines: Lines, at: int, line: int) -> ParsedBlock:
     starts, end = _find_items(lines, at)
-    bounds = zip(starts, [*starts[1:], end], strict=True)
-    entries = tuple(BlockEntry(line + start - at, "\n".join(lines[start:stop]).rstrip()) for start, stop in bounds)
-    return DocumentBlock("list", line, "", entries=entries), end
+    entries = []
+    for start, stop in zip(starts, [*starts[1:], end], strict=True):
+        text = "\n".join(lines[start:stop]).rstrip()
+        entries.append(BlockEntry(line + start - at, text))
+    return DocumentBlock("list", line, "", entries=tuple(entries)), end
 
 
 def _find_items(lines: Lines, at: int) -> tuple[list[int], int]:
-    """Where the items of a list start, and the line after it. What is indented belongs to the item above, as does a line that goes on."""
+    """The first lines of the items of a list, and the line after it. Indented and continuation lines
+    belong to the item above.
+    """
     starts = [at]
     end = _find_fence_end(lines, at)
     while (here := _skip_blank_lines(lines, end)) < len(lines):
@@ -264,14 +273,14 @@ def _find_items(lines: Lines, at: int) -> tuple[list[int], int]:
 
 
 def _skip_blank_lines(lines: Lines, at: int) -> int:
-    """The first line from here on that is not blank."""
+    """The first line from `at` on that is not blank."""
     while at < len(lines) and not lines[at].strip():
         at += 1
     return at
 
 
 def _is_nested(line: str, above: str) -> bool:
-    """Whether an item is indented to stand under the words of the one above."""
+    """Whether an item is indented below the text of the item above."""
     return _measure_indent(line) - _measure_indent(above) >= 2
 
 
@@ -280,7 +289,7 @@ def _measure_indent(line: str) -> int:
 
 
 def _is_block_start(lines: Lines, at: int) -> bool:
-    """Whether a line ends the paragraph before it without a blank line. Only a list from 1 on may: other numbers end sentences."""
+    """Whether a line ends the paragraph before it. Numbered lists only do if they start at 1."""
     item = _ITEM.fullmatch(lines[at])
     return (
         not lines[at].strip()
@@ -307,8 +316,9 @@ def _parse_paragraph(lines: Lines, at: int, line: int) -> ParsedBlock:
 
 
 def unwrap_lines(lines: Lines) -> str:
-    """The lines of a paragraph as one, as Markdown means them. A line that ends in two spaces or a backslash stays one, as do those
-    of quoted code.
+    """The lines of a paragraph as one line.
+
+    A line that ends in two spaces or a backslash keeps its break, as do lines of quoted code.
 
     >>> unwrap_lines(["A long", "sentence.  ", "Next."]), unwrap_lines(["> Quoted", "> twice."])
     ('A long sentence.\\nNext.', 'Quoted twice.')

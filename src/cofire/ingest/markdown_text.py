@@ -1,4 +1,4 @@
-"""Remove Markdown marks: inline syntax, directives, admonitions, link definitions."""
+"""Remove Markdown markup: inline syntax, directives, admonitions, link definitions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HTML_TAG_NAMES = """a abbr address article aside audio b blockquote br button c
     picture pre q s samp script section small source span strike strong style sub summary sup svg table tbody td tfoot th thead tr tt
     u ul var video wbr""".split()
 HTML_TAG = re.compile(rf"</?(?:{'|'.join(_HTML_TAG_NAMES)})(?:\s[^<>]*)?/?>", re.IGNORECASE)
-# The end of a block: what follows on the same line is another block, not the rest of its last word.
+# The end of a block. The text after it on the same line belongs to another block.
 _BLOCK_END = re.compile(
     r"</(?:caption|dd|div|dt|figcaption|h[1-6]|li|p|summary|td|th)\s*>(?=(?:<[^<>]*>)*\w)", re.IGNORECASE
 )
@@ -22,7 +22,7 @@ MDX_COMPONENT = re.compile(
     r"</?[A-Z][\w.]*(?:\s[^<>]*)?/?>"
 )  # of MDX, where it stands alone; elsewhere it may be a type
 
-# A code span may hold backticks if it is opened and closed by more of them. A role of MyST stands before one.
+# A code span may contain backticks if more of them delimit it. A MyST role may precede it.
 _CODE_SPAN = re.compile(
     r"(?:(?<!\w)\{(?P<role>[\w:+.-]+)\})?(?<!`)(?P<ticks>`+)(?!`)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)", re.DOTALL
 )
@@ -67,7 +67,7 @@ _ROLE_PREFIXES = {"pep": "PEP ", "rfc": "RFC ", "cve": "CVE-"}
 
 
 def markdown_to_text(text: str, labels: Collection[str] = ()) -> str:
-    """A text as it reads, without the marks of Markdown. `labels` are those of its link definitions.
+    """The text without Markdown. `labels` are those of its link definitions.
 
     >>> markdown_to_text(
     ...     "See [the *plan*](https://a.org/x_(y) 'T'), [notes][n] and `[code](x)`.<br/>{ref}`Tea <tea>`", {"n"}
@@ -94,11 +94,11 @@ def markdown_to_text(text: str, labels: Collection[str] = ()) -> str:
 
 def _restore_span(place: re.Match[str], spans: list[str]) -> str:
     number = int(place[1])
-    return spans[number] if number < len(spans) else ""  # an entity may spell a placeholder
+    return spans[number] if number < len(spans) else ""  # an entity may form a placeholder
 
 
 def is_only_images(text: str) -> bool:
-    """Whether a text is images alone, such as badges, with or without links around them.
+    """Whether a text is only images, such as badges, with or without links.
 
     >>> is_only_images("[![Build](b.svg)](https://a.org) ![docs][d]"), is_only_images("![Tea](t.png) is hot.")
     (True, False)
@@ -110,7 +110,7 @@ def is_only_images(text: str) -> bool:
 
 
 def _replace_links(text: str, labels: Collection[str]) -> str:
-    """Links and images by their texts. A pair of brackets without a definition may be an index, as in a[i][j]."""
+    """Replace links and images by their text. Brackets without a definition may be an index: a[i][j]."""
 
     def reference(link: re.Match[str]) -> str:
         label = link["label"] or link[2]
@@ -126,17 +126,19 @@ def _replace_links(text: str, labels: Collection[str]) -> str:
     if "[" not in text:
         return text
     text = _LINK.sub(r"\1", _IMAGE.sub(r"\1", text))
-    text = _REFERENCE.sub(reference, _REFERENCE.sub(reference, text))  # an image may be the text of a link
+    text = _REFERENCE.sub(reference, _REFERENCE.sub(reference, text))  # the text of a link may be an image
     return _SHORTCUT.sub(shortcut, _WIKI_LINK.sub(wiki_link, text))
 
 
 def normalise_label(label: str) -> str:
-    """The label of a link definition without regard to case and spaces."""
+    """The label of a link definition, without differences in case and spaces."""
     return " ".join(label.split()).casefold()
 
 
 def format_role(role: str, text: str) -> str:
-    """What a role of Sphinx or MyST shows: the title before a target, the last name behind ~; names of code stay code.
+    """The text of a Sphinx or MyST role.
+
+    The title before a target, or the last name after ~. Names of code stay code.
 
     >>> format_role("ref", "Tea <tea-label>"), format_role("py:class", "~tea.Pot"), format_role("pep", "8")
     ('Tea', '`Pot`', 'PEP 8')
@@ -155,7 +157,7 @@ def format_role(role: str, text: str) -> str:
 
 
 def change_outside_code(text: str, change: Callable[[str], str]) -> str:
-    """The text with what stands outside of fenced code changed.
+    """The text with `change` applied to everything outside fenced code.
 
     >>> change_outside_code("a\\n```\\nb\\n```\\nc", str.upper)
     'A\\n```\\nb\\n```\\nC'
@@ -221,7 +223,7 @@ DROPPED_DIRECTIVES = frozenset(
 
 
 def prepare_lines(text: str) -> tuple[list[str], frozenset[str]]:
-    """The lines of a text without those that are marks, and the labels of its link definitions."""
+    """The lines of a text without markup-only lines, and the labels of its link definitions."""
     lines = text.split("\n")
     lines = _remove_directives(lines)
     lines = _remove_admonitions(_remove_definition_marks(lines))
@@ -249,7 +251,7 @@ def prepare_lines(text: str) -> tuple[list[str], frozenset[str]]:
 
 
 def format_title(title: str) -> str:
-    """A title as the opening of what it stands over.
+    """A title that introduces the text below it.
 
     >>> format_title("Mind the gap"), format_title("Really?"), format_title("")
     ('Mind the gap:', 'Really?', '')
@@ -270,7 +272,7 @@ def _change_lines_outside_code(lines: list[str], change: Callable[[str], str]) -
 
 
 def _remove_directives(lines: list[str]) -> list[str]:
-    """Directives of MyST, between fences or colons, and containers: the content of notes stays, that of code becomes a fence."""
+    """Unwrap directives of MyST and containers. Notes keep their content, code becomes a fence."""
     lines = list(lines)
     closers = [place for place, line in enumerate(lines) if _CLOSING_MARKS.fullmatch(line)]
     at = 0
@@ -292,7 +294,7 @@ def _remove_directives(lines: list[str]) -> list[str]:
 
 
 def _find_closing_line(lines: list[str], closers: list[int], at: int, marks: str) -> int | None:
-    """The line that closes a directive: as many of the same marks, or more, and nothing else."""
+    """The line that closes a directive: at least as many of the same marks, and nothing else."""
     for place in closers[bisect_right(closers, at) :]:
         line = lines[place].strip()
         if len(line) >= len(marks) and not line.strip(marks[0]):
@@ -318,7 +320,7 @@ def _unwrap_directive(lines: list[str], at: int, end: int, directive: re.Match[s
 
 
 def _find_option_lines(lines: list[str], at: int, end: int) -> range:
-    """The lines of a directive's options: fields, or YAML between rules."""
+    """The lines of the options of a directive: fields, or YAML between rules."""
     stop = at
     if at < end and lines[at].strip() == "---":
         closing = next((place for place in range(at + 1, end) if lines[place].strip() == "---"), None)
@@ -329,7 +331,10 @@ def _find_option_lines(lines: list[str], at: int, end: int) -> range:
 
 
 def _unwrap_container(lines: list[str], closers: list[int], at: int, container: re.Match[str]) -> None:
-    """A container is left out, its title stays; one that is never closed names code whose options stand indented below."""
+    """Remove a container and keep its title.
+
+    Without a closing line it names a module, with indented options below it.
+    """
     indent, rest = container["indent"], container["rest"]
     end = _find_closing_line(lines, closers, at, container["colons"]) if rest else None
     if rest and end is None and _MODULE_NAME.fullmatch(rest):
@@ -342,9 +347,9 @@ def _unwrap_container(lines: list[str], closers: list[int], at: int, container: 
 
 
 def _remove_definition_marks(lines: list[str]) -> list[str]:
-    """Terms and their definitions as paragraphs: `term`, then `:   definition`, becomes `term:`, then `definition`."""
+    """Terms and definitions as paragraphs: `term`, `:   definition` becomes `term:`, `definition`."""
     lines = list(lines)
-    term: int | None = None  # the line of the last text at the margin
+    term: int | None = None  # the last line of text without indentation
     fence: str | None = None
     for at, line in enumerate(lines):
         after = update_fence(strip_list_marker(line) if fence is None else line, fence)
@@ -360,7 +365,7 @@ def _remove_definition_marks(lines: list[str]) -> list[str]:
 
 
 def _remove_admonitions(lines: list[str]) -> list[str]:
-    """Admonitions and tabs by indentation: the mark is left out, its title stays, and what it holds moves out by its indentation."""
+    """Unwrap admonitions and tabs: the title stays, the content moves out by its indentation."""
     done = list(lines)
     fence: str | None = None
     for at in range(len(done)):

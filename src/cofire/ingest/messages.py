@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from cofire.errors import InvalidInput
-from cofire.ingest.timestamps import parse_time
+from cofire.ingest.facts import parse_time
 
 ROLES_BY_NAME = {
     **dict.fromkeys(("user", "human"), "user"),
@@ -19,9 +19,9 @@ ROLES_BY_NAME = {
 }
 
 EMPTY_REASON = "An empty message."
-WORDLESS_REASON = "A tool call, result, image or thought."
+WORDLESS_REASON = "A tool call, tool result, image or reasoning."
 SYSTEM_REASON = "A system message."
-NOTICE_REASON = "A notice or other line that nobody said."
+NOTICE_REASON = "A notice, not a message."
 MEDIA_REASON = "A picture, recording or file."
 
 _UNWRITABLE_CHARACTER = re.compile("[\x00\ud800-\udfff]")
@@ -29,7 +29,7 @@ _UNWRITABLE_CHARACTER = re.compile("[\x00\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class ChatTurn:
-    """What one speaker said at once. The role is user, assistant or system where the log tells."""
+    """One message of a speaker. The role is user, assistant or system, if the log states it."""
 
     text: str
     speaker: str | None
@@ -41,13 +41,13 @@ class ChatTurn:
 
 @dataclass(frozen=True, slots=True)
 class SkippedTurn:
-    """A turn without words of its own, and why."""
+    """A message without text of its own, and the reason."""
 
     reason: str
 
 
 def clean_text(text: str) -> str:
-    """A text with plain line ends and no blank edges; half characters and NUL, which nothing can write, are shown as missing."""
+    """Unix line ends, stripped. Lone surrogates and NUL become replacement characters."""
     return _UNWRITABLE_CHARACTER.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
 
@@ -55,19 +55,19 @@ _WORDLESS_TYPES = re.compile(
     r"tool|function|image|audio(?!_transcription)|video|file|document|thinking|thought|reasoning"
 )
 
-_CONTINUATION = re.compile(r"[\s,.;:?)\]}…’”»，。、；：！？]|!(?!\[)")  # not what opens a picture
+_CONTINUATION = re.compile(r"[\s,.;:?)\]}…’”»，。、；：！？]|!(?!\[)")  # not the start of an image
 
 
 @dataclass(frozen=True, slots=True)
 class MessageText:
-    """The words of a message, and whether it held something besides."""
+    """The text of a message. `besides` means that it had other content as well."""
 
     text: str
     besides: bool = False
 
 
 def extract_message_text(content: object, *, running: bool) -> MessageText:
-    """The words of any content. The blocks are paragraphs, unless one goes on with a sentence or all are `running` text.
+    """The text of any content. Blocks become paragraphs, unless they continue a sentence or are `running`.
 
     >>> extract_message_text([{"type": "text", "text": "Look:"}, {"type": "image", "source": {}}], running=False)
     MessageText(text='Look:', besides=True)
@@ -88,10 +88,13 @@ def extract_message_text(content: object, *, running: bool) -> MessageText:
 
 def _extract_block_text(block: Mapping[str, object], *, running: bool) -> MessageText:
     kind = block.get("type") or block.get("content_type")
-    if block.get("thought") is True or (isinstance(kind, str) and _WORDLESS_TYPES.search(kind)):
+    is_wordless = isinstance(kind, str) and _WORDLESS_TYPES.search(kind) is not None
+    if is_wordless or block.get("thought") is True:
         return MessageText("", besides=True)
-    words = next((block[label] for label in ("text", "value", "parts", "refusal") if block.get(label)), None)
-    return extract_message_text(words, running=running) if words is not None else MessageText("", besides=True)
+    for label in ("text", "value", "parts", "refusal"):
+        if block.get(label):
+            return extract_message_text(block[label], running=running)
+    return MessageText("", besides=True)
 
 
 def _join_texts(parts: list[MessageText], *, running: bool) -> MessageText:
@@ -102,7 +105,7 @@ def _join_texts(parts: list[MessageText], *, running: bool) -> MessageText:
 
 
 def _is_continuation(before: str, after: str) -> bool:
-    """Whether a block stands in the midst of a sentence, as where each citation is a block of its own.
+    """Whether a block continues a sentence, as citations in blocks of their own do.
 
     >>> (
     ...     _is_continuation("The grass is", " green"),
@@ -126,7 +129,7 @@ _STEP_TYPE = re.compile(r"reasoning|item_reference|\w+_call(?:_output)?|mcp_\w+|
 
 
 def is_message(item: MessageMapping) -> bool:
-    """Whether a mapping tells who spoke and what; one with a role every log knows, or a step between messages, may be without words."""
+    """Whether a mapping is a message: it has a known role or is a step, or has a speaker and content."""
     role = _read_role(item)
     return (
         role in ROLES_BY_NAME
@@ -136,53 +139,52 @@ def is_message(item: MessageMapping) -> bool:
 
 
 def _is_step(item: MessageMapping) -> bool:
-    """Whether this is a call, its output or a thought, which OpenAI's Responses API puts beside messages, or what Telegram notes of
-    a chat."""
+    """Whether an item is a call, its output or reasoning (OpenAI Responses API), or a Telegram service entry."""
     kind = item.get("type")
     return "role" not in item and isinstance(kind, str) and _STEP_TYPE.fullmatch(kind) is not None
 
 
 def read_turn(message: MessageMapping) -> ChatTurn | SkippedTurn:
-    """What a message says, or why it says nothing."""
+    """The turn of a message, or why it has none."""
     role = _read_role(message)
     if role == "tool" or _is_step(message):
         return SkippedTurn(WORDLESS_REASON)
-    said = extract_message_text(first_value(message, CONTENT_LABELS), running=_is_split_in_runs(message))
-    text = clean_text(said.text)
+    content = extract_message_text(first_value(message, CONTENT_LABELS), running=_is_split_in_runs(message))
+    text = clean_text(content.text)
     if not text:
-        return SkippedTurn(WORDLESS_REASON if said.besides or message.get("tool_calls") else EMPTY_REASON)
+        return SkippedTurn(WORDLESS_REASON if content.besides or message.get("tool_calls") else EMPTY_REASON)
     return ChatTurn(text, _read_speaker_name(message) or role, role, read_time(message), read_session(message))
 
 
 def _is_split_in_runs(message: MessageMapping) -> bool:
-    """Whether the words are runs of one text, each with its format, as in Telegram's export."""
+    """Whether the text is a list of formatted runs, as in Telegram exports."""
     return isinstance(message.get("text"), list)
 
 
 def read_time(message: MessageMapping) -> datetime | None:
-    """When it was said, if the message tells."""
+    """The time of a message, if it has one."""
     return parse_time(first_value(message, TIME_LABELS))
 
 
 def read_session(message: MessageMapping) -> str | None:
-    """Which conversation it belongs to, if the message tells."""
+    """The conversation of a message, if it has one."""
     return to_label(first_value(message, SESSION_LABELS))
 
 
-def to_label(given: object) -> str | None:
-    """A name or a number as a name; None for anything else."""
-    if isinstance(given, bool) or not isinstance(given, str | int):
+def to_label(value: object) -> str | None:
+    """A string or a number as a name. None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, str | int):
         return None
-    return " ".join(clean_text(str(given)).split()) or None
+    return " ".join(clean_text(str(value)).split()) or None
 
 
 def first_value(message: MessageMapping, labels: tuple[str, ...]) -> Any:
-    """The first of these that is there and not empty."""
+    """The first value that is present and not empty."""
     return next((message[label] for label in labels if message.get(label) not in (None, "", [], {})), None)
 
 
 def _read_role(message: MessageMapping) -> str | None:
-    """The role as user, assistant, system or tool; it may stand where others put the speaker's name.
+    """The role as user, assistant, system or tool. It may be in the place of the speaker's name.
 
     >>> (
     ...     _read_role({"sender": "human"}),
@@ -196,18 +198,26 @@ def _read_role(message: MessageMapping) -> str | None:
     role = to_label(message.get("role") or (author.get("role") if isinstance(author, Mapping) else None))
     if role is not None:
         return ROLES_BY_NAME.get(role.casefold(), role)
-    return next((found for label in ("type", *SPEAKER_LABELS) if (found := _to_known_role(message.get(label)))), None)
+    for label in ("type", *SPEAKER_LABELS):
+        role = _to_known_role(message.get(label))
+        if role:
+            return role
+    return None
 
 
 def _read_speaker_name(message: MessageMapping) -> str | None:
-    """The speaker's name, where it is more than a role."""
-    return next((found for label in SPEAKER_LABELS if (found := _to_proper_name(message.get(label)))), None)
+    """The name of the speaker, unless it is only a role."""
+    for label in SPEAKER_LABELS:
+        name = _to_proper_name(message.get(label))
+        if name:
+            return name
+    return None
 
 
-def _to_proper_name(given: object) -> str | None:
-    found = to_label(first_value(given, _AUTHOR_NAME_LABELS) if isinstance(given, Mapping) else given)
-    return None if found is None or _to_known_role(found) else found
+def _to_proper_name(value: object) -> str | None:
+    name = to_label(first_value(value, _AUTHOR_NAME_LABELS) if isinstance(value, Mapping) else value)
+    return None if name is None or _to_known_role(name) else name
 
 
-def _to_known_role(given: object) -> str | None:
-    return ROLES_BY_NAME.get(given.casefold()) if isinstance(given, str) else None
+def _to_known_role(value: object) -> str | None:
+    return ROLES_BY_NAME.get(value.casefold()) if isinstance(value, str) else None

@@ -6,11 +6,12 @@ import csv
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from cofire.ingest.blocks import BlockEntry, DocumentBlock
 from cofire.ingest.markdown_text import CODE_DIRECTIVES, DROPPED_DIRECTIVES, format_role, format_title, normalise_label
 
-RstLine = tuple[int, str]  # its number in the file, and its text
+RstLine = tuple[int, str]  # line number and text
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*\s*")
 _TARGET = re.compile(r"\.\. _(?P<name>`[^`]+`|(?:[^:\\]|\\.)+):(?:\s.*)?|__(?:\s.*)?|\.\. __:.*")
@@ -54,23 +55,23 @@ _OBJECT_DIRECTIVES = frozenset(
     member var enum struct command variable setting directive role program classmethod staticmethod decoratormethod event
     fixture globalvar hook""".split()
 )
-_MAX_DEPTH = 30  # blocks inside of each other; what lies deeper is a paragraph
+_MAX_DEPTH = 30  # nested blocks; deeper ones become a paragraph
 _MAX_ROW_LENGTH = 100_000  # characters of a line of comma-separated values, within the limit of the csv module
 _HIDDEN_FIELDS = frozenset("orphan tocdepth nocomments nosearch hide-toc no-search".split())
 
 
 @dataclass(slots=True)
 class _RstDocument:
-    """What a whole document knows: the styles of its titles, its targets and its substitutions; and how deep it is being read."""
+    """State of a document: title styles in order of level, link targets, substitutions, nesting depth."""
 
     styles: list[tuple[bool, str]] = field(default_factory=list)
     targets: set[str] = field(default_factory=set)
     substitutions: dict[str, str] = field(default_factory=dict)
-    depth: int = 0  # of the block that is being read, inside of others
+    depth: int = 0  # nesting depth of the current block
 
 
 def parse_rst(text: str) -> Iterator[DocumentBlock]:
-    """The blocks of a text. Titles are ranked by the order in which their styles first appear."""
+    """The blocks of a text. The level of a title depends on when its style first appears."""
     lines = [(number, line.expandtabs(8).rstrip()) for number, line in enumerate(text.split("\n"), start=1)]
     document = _RstDocument()
     for _, line in lines:
@@ -88,14 +89,14 @@ def parse_rst(text: str) -> Iterator[DocumentBlock]:
 def rst_to_text(
     text: str, targets: frozenset[str] | set[str] = frozenset(), substitutions: Mapping[str, str] | None = None
 ) -> str:
-    """A text as it reads, without the marks of reStructuredText. Literals and names of code stand between backticks.
+    """The text without reStructuredText. Literals and names of code are in backticks.
 
     >>> rst_to_text(
     ...     "See :ref:`the plan <plan>`, `notes <https://a.org>`_ and ``x * y`` of :class:`~tea.Pot` [1]_, *hot*."
     ... )
     'See the plan, notes and `x * y` of `Pot`, hot.'
     """
-    known = substitutions or {}
+    replacements = substitutions or {}
     spans: list[str] = []
 
     def protect(span: str) -> str:
@@ -112,13 +113,13 @@ def rst_to_text(
     text = _LITERAL.sub(lambda literal: protect(f"`{literal['code']}`"), text.replace("\0", ""))
     text = _ROLE.sub(lambda role: protect(format_role(role["role"], _ESCAPE.sub(r"\1", role["text"]))), text)
     text = _ESCAPE.sub(lambda escape: protect("" if escape[1].isspace() else escape[1]), text)
-    text = _SUBSTITUTED.sub(lambda name: known.get(name["name"], name["name"]), text)
+    text = _SUBSTITUTED.sub(lambda name: replacements.get(name["name"], name["name"]), text)
     text = _NAMED_LINK.sub(r"\g<text>", _LINK.sub(r"\g<text>", _INLINE_TARGET.sub(r"\g<text>", text)))
     text = _CITATION.sub(r"\g<label>", _NOTE_LINK.sub("", text))
     text = _WORD_LINK.sub(word_link, text) if targets else text
     text = _EMPHASIS.sub(r"\g<text>", text)
     text = _PLACEHOLDER.sub(restored, text)
-    return _PLACEHOLDER.sub(restored, text)  # a link may hold a literal
+    return _PLACEHOLDER.sub(restored, text)  # a link may contain a literal
 
 
 def _parse_blocks(lines: list[RstLine], document: _RstDocument, *, titles: bool) -> Iterator[DocumentBlock]:
@@ -167,19 +168,20 @@ def _parse_blocks_at_depth(lines: list[RstLine], document: _RstDocument, *, titl
             yield _make_code_block(lines[at:end], "pycon")
             at = end
         else:
-            found, at = _parse_paragraph(lines, at, document)
-            yield from found
+            blocks, at = _parse_paragraph(lines, at, document)
+            yield from blocks
 
 
 def _match_title(lines: list[RstLine], at: int) -> tuple[bool, str] | None:
-    """Whether a title starts here: with a line above, and its words."""
+    """The title that starts here: whether it has an overline, and its text."""
     texts = [line for _, line in lines[at : at + 3]]
     if len(texts) == 3 and _is_adornment(texts[0]) and texts[2] == texts[0] and texts[1].strip():
         return True, texts[1].strip()
     if len(texts) < 2 or not _is_adornment(texts[1]) or texts[0][0] == " " or _is_adornment(texts[0]):
         return None
-    is_long = len(texts[1]) >= min(len(texts[0]), 4) if len(texts[1]) >= 4 else len(texts[1]) >= len(texts[0])
-    return (False, texts[0]) if is_long and texts[1] != "::" else None
+    title, underline = texts[:2]
+    is_long_enough = len(underline) >= 4 or len(underline) >= len(title)
+    return (False, title) if is_long_enough and underline != "::" else None
 
 
 def _is_adornment(line: str) -> bool:
@@ -195,7 +197,7 @@ def _to_plain_text(text: str, document: _RstDocument) -> str:
 
 
 def _find_indent_end(lines: list[RstLine], at: int, *, least: int) -> int:
-    """The line after those that are blank or indented at least so far."""
+    """The line after those that are blank or indented by at least `least`."""
     end = last = at
     while end < len(lines) and (not lines[end][1] or lines[end][1][:least].isspace()):
         end += 1
@@ -224,7 +226,7 @@ def _make_code_block(lines: list[RstLine], language: str) -> DocumentBlock:
 
 
 def _parse_explicit_markup(lines: list[RstLine], document: _RstDocument) -> Iterator[DocumentBlock]:
-    """A directive, footnote or citation. Targets, substitution definitions and comments say nothing themselves."""
+    """A directive, footnote or citation. Targets, substitutions and comments have no text."""
     number, first = lines[0]
     if _TARGET.fullmatch(first) or _SUBSTITUTION.fullmatch(first):
         return
@@ -241,28 +243,13 @@ def _parse_directive(
     kind = name.rpartition(":")[2]
     if kind in DROPPED_DIRECTIVES or name in DROPPED_DIRECTIVES or kind.startswith("auto"):
         return
-    start = 0
-    if kind not in _TEXT_ARGUMENT_DIRECTIVES:
-        while (
-            start < len(body) and body[start][1] and not _FIELD.fullmatch(body[start][1]) and kind in _OBJECT_DIRECTIVES
-        ):
-            start += 1  # more signatures
-    while start < len(body) and _FIELD.fullmatch(body[start][1]):
-        start = (
-            _find_indent_end(body, start + 1, least=1)
-            if start + 1 < len(body) and body[start + 1][1][:1] == " "
-            else start + 1
-        )
-    content = body[start:]
+    content = body[_find_content(kind, body) :]
     if kind in CODE_DIRECTIVES:
-        code = content if any(line for _, line in content) else [(number, argument)]
-        language = (
-            argument.split(maxsplit=1)[0]
-            if argument and code is content and kind.startswith(("code", "sourcecode"))
-            else ""
-        )
-        if any(line.strip() for _, line in code):
-            yield _make_code_block(code, language)
+        if any(line for _, line in content):
+            names_language = argument and kind.startswith(("code", "sourcecode"))
+            yield _make_code_block(content, argument.split(maxsplit=1)[0] if names_language else "")
+        elif argument.strip():
+            yield _make_code_block([(number, argument)], "")
         return
     if kind in ("list-table", "csv-table"):
         yield from _parse_listed_table(kind, number, content, document)
@@ -272,15 +259,27 @@ def _parse_directive(
     )
 
 
+def _find_content(kind: str, body: list[RstLine]) -> int:
+    """The first line after the additional signatures and the options of a directive."""
+    start = 0
+    if kind in _OBJECT_DIRECTIVES and kind not in _TEXT_ARGUMENT_DIRECTIVES:
+        while start < len(body) and body[start][1] and not _FIELD.fullmatch(body[start][1]):
+            start += 1
+    while start < len(body) and _FIELD.fullmatch(body[start][1]):
+        start += 1
+        if start < len(body) and body[start][1][:1] == " ":
+            start = _find_indent_end(body, start, least=1)
+    return start
+
+
 def _format_lead(kind: str, argument: str, document: _RstDocument) -> str:
-    """The words of a directive's own line."""
+    """The text of the first line of a directive."""
     if not argument:
         return ""
     if kind in _VERSION_DIRECTIVES:
         version, _, text = argument.partition(" ")
-        return f"{_VERSION_DIRECTIVES[kind]} {version}:" + (
-            f" {_to_plain_text(text.strip(), document)}" if text else ""
-        )
+        lead = f"{_VERSION_DIRECTIVES[kind]} {version}:"
+        return f"{lead} {_to_plain_text(text.strip(), document)}" if text else lead
     if kind in _TEXT_ARGUMENT_DIRECTIVES:
         return _to_plain_text(argument, document)
     if kind in _TITLED_DIRECTIVES:
@@ -289,18 +288,18 @@ def _format_lead(kind: str, argument: str, document: _RstDocument) -> str:
 
 
 def _prepend_lead(lead: str, number: int, content: list[DocumentBlock]) -> Iterator[DocumentBlock]:
-    """Blocks behind the words that open them."""
+    """Blocks with the text of a directive before them."""
     if lead and content and content[0].kind == "paragraph":
         content[0] = replace(content[0], line=number, text=f"{lead} {content[0].text}")
     elif lead:
-        yield DocumentBlock(
-            "paragraph", number, lead.removesuffix(":") + "." * lead.endswith(":") if not content else lead
-        )
+        if not content and lead.endswith(":"):
+            lead = lead.removesuffix(":") + "."
+        yield DocumentBlock("paragraph", number, lead)
     yield from content
 
 
 def _is_item_start(lines: list[RstLine], at: int) -> bool:
-    """Whether an item of a list, a field, or a term with its definition starts here."""
+    """Whether a list item, a field, or a term with its definition starts here."""
     line = lines[at][1]
     is_term = at + 1 < len(lines) and lines[at + 1][1][:1] == " " and not line.endswith("::")
     return bool(
@@ -325,7 +324,7 @@ def _parse_items(lines: list[RstLine], at: int, document: _RstDocument) -> tuple
 
 
 def _format_entry(lines: list[RstLine], document: _RstDocument) -> str:
-    """An item in words, with all that stands under it."""
+    """An item as text, with everything below it."""
     number, first = lines[0]
     rest = _dedent_lines(lines[1:])
     if marker := _BULLET.match(first) or _NUMBER.match(first):
@@ -340,45 +339,42 @@ def _format_entry(lines: list[RstLine], document: _RstDocument) -> str:
         name = entry["name"].replace("\\", "")
         return "" if name in _HIDDEN_FIELDS or not inner else f"{name}: {inner}"
     inner = _join_block_texts(list(_parse_blocks(rest, document, titles=False)))
-    return format_title(_to_plain_text(first, document)) + (
-        f" {inner}" if not inner.startswith("```") else f"\n{inner}"
-    )
+    separator = "\n" if inner.startswith("```") else " "
+    return f"{format_title(_to_plain_text(first, document))}{separator}{inner}"
 
 
 def _join_block_texts(content: list[DocumentBlock]) -> str:
-    parts = [
-        block.text
-        if not block.entries
-        else "\n".join(part for part in (block.text, *(entry.text for entry in block.entries)) if part)
-        for block in content
-    ]
+    parts: list[str] = []
+    for block in content:
+        parts.append(block.text)
+        parts += [entry.text for entry in block.entries]
     return "\n".join(part for part in parts if part)
 
 
 def _parse_paragraph(lines: list[RstLine], at: int, document: _RstDocument) -> tuple[list[DocumentBlock], int]:
-    """A paragraph, and the literal block that it may announce with two colons."""
+    """A paragraph, and the literal block that it announces with two colons."""
     number = lines[at][0]
     end = at + 1
     while end < len(lines) and lines[end][1] and not lines[end][1].startswith(".. "):
         end += 1
     text = " ".join(line.strip() for _, line in lines[at:end])
-    found: list[DocumentBlock] = []
+    blocks: list[DocumentBlock] = []
     if not text.endswith("::"):
         if any(letter.isalnum() for letter in text):
-            found.append(DocumentBlock("paragraph", number, _to_plain_text(text, document)))
-        return found, end
+            blocks.append(DocumentBlock("paragraph", number, _to_plain_text(text, document)))
+        return blocks, end
     words = text[:-2].rstrip() + (":" if len(text) > 2 and not text[-3].isspace() else "")
     if words.strip(":"):
-        found.append(DocumentBlock("paragraph", number, _to_plain_text(words, document)))
+        blocks.append(DocumentBlock("paragraph", number, _to_plain_text(words, document)))
     literal = _find_indent_end(lines, end, least=1)
     if any(line for _, line in lines[end:literal]):
-        found.append(_make_code_block(lines[end:literal], ""))
+        blocks.append(_make_code_block(lines[end:literal], ""))
         end = literal
-    return found, end
+    return blocks, end
 
 
 def _find_table_end(lines: list[RstLine], at: int) -> int:
-    """The line after a table: of a grid the next blank one, of a simple table the one after its last border."""
+    """The line after a table: the next blank one for a grid, the last border for a simple table."""
     if lines[at][1].startswith("+"):
         return _find_blank_line(lines, at)
     end = at + 1
@@ -393,7 +389,7 @@ def _find_table_end(lines: list[RstLine], at: int) -> int:
 
 
 def _parse_table(lines: list[RstLine], document: _RstDocument) -> Iterator[DocumentBlock]:
-    """The rows of a table, each cell behind the name of its column where there is a header."""
+    """The rows of a table. Each cell follows the name of its column if there is a header."""
     border = lines[0][1]
     edge = "+" if border.startswith("+") else " "
     starts = _find_columns(border, edge)
@@ -421,19 +417,23 @@ def _parse_table(lines: list[RstLine], document: _RstDocument) -> Iterator[Docum
 def _find_columns(border: str, edge: str) -> list[int]:
     if edge == "+":
         return [place + 1 for place, mark in enumerate(border) if mark == "+"][:-1]
-    return [found.start() for found in re.finditer("=+", border)]
+    return [match.start() for match in re.finditer("=+", border)]
 
 
 def _split_cells(line: str, starts: list[int], edge: str) -> list[str]:
-    ends = [start - 1 if edge == "+" else start for start in starts[1:]]
-    cells = [line[start:end] for start, end in zip(starts, [*ends, None], strict=True)]
-    return [cell.strip().strip("|").strip() if edge == "+" else cell.strip() for cell in cells]
+    is_grid = edge == "+"
+    cells = []
+    for start, next_start in pairwise([*starts, None]):
+        end = next_start - 1 if is_grid and next_start is not None else next_start
+        cell = line[start:end].strip()
+        cells.append(cell.strip("|").strip() if is_grid else cell)
+    return cells
 
 
 def _parse_listed_table(
     kind: str, number: int, content: list[RstLine], document: _RstDocument
 ) -> Iterator[DocumentBlock]:
-    """The rows of a table that is written as a list of lists, or as values between commas."""
+    """The rows of a list-table or csv-table."""
     rows: list[tuple[int, list[str]]] = []
     for place, line in content:
         if kind == "csv-table":

@@ -20,7 +20,7 @@ CODE_BREAKS = (_LINE_END, _SPACE)
 
 
 def split_text(text: str, *, longest: int) -> list[str]:
-    """A text whole if it is short, otherwise by paragraphs, several to a piece where they fit."""
+    """The text if it is short, else its paragraphs, several per piece while they fit."""
     if len(text) <= longest:
         return [text]
     parts = [part for paragraph in split_paragraphs(text) for part in split_block(paragraph, longest=longest)]
@@ -28,45 +28,45 @@ def split_text(text: str, *, longest: int) -> list[str]:
 
 
 def split_paragraphs(text: str) -> list[str]:
-    """What blank lines part; fenced code is a paragraph of its own.
+    """Split at blank lines. Fenced code is a paragraph of its own.
 
     >>> split_paragraphs("One:\\n```\\na\\n\\nb\\n```\\n\\nTwo.")
     ['One:', '```\\na\\n\\nb\\n```', 'Two.']
     """
-    found: list[list[str]] = [[]]
+    paragraphs: list[list[str]] = [[]]
     fence: str | None = None
     for line in text.split("\n"):
-        after = update_fence(strip_list_marker(line) if fence is None else line, fence)
-        if fence is None and (after is not None or not line.strip()):
-            found.append([])
+        next_fence = update_fence(strip_list_marker(line) if fence is None else line, fence)
+        if fence is None and (next_fence is not None or not line.strip()):
+            paragraphs.append([])
         if fence is not None or line.strip():
-            found[-1].append(line)
-        if fence is not None and after is None:
-            found.append([])
-        fence = after
-    return ["\n".join(lines) for lines in found if lines]
+            paragraphs[-1].append(line)
+        if fence is not None and next_fence is None:
+            paragraphs.append([])
+        fence = next_fence
+    return ["\n".join(lines) for lines in paragraphs if lines]
 
 
 def strip_list_marker(text: str) -> str:
-    """What stands behind the marks of a list's item, where code may open.
+    """The text after the marker of a list item, where code may open.
 
     >>> strip_list_marker("1. ```sh"), strip_list_marker("make")
     ('```sh', 'make')
     """
-    found = _LIST_MARKER.match(text)
-    return text[found.end() :] if found else text
+    marker = _LIST_MARKER.match(text)
+    return text[marker.end() :] if marker else text
 
 
 def update_fence(line: str, fence: str | None) -> str | None:
-    """The fence that stands open after a line, given the one that stood open before.
+    """The fence that is open after a line, given the one open before it.
 
     >>> update_fence("```python", None), update_fence("~~~", "```"), update_fence("```", "```")
     ('```', '```', None)
     """
-    found = _FENCE.match(line)
-    if found is None:
+    match = _FENCE.match(line)
+    if match is None:
         return fence
-    marks, rest = found["fence"], found["rest"]
+    marks, rest = match["fence"], match["rest"]
     if fence is None:
         return None if marks[0] == "`" and "`" in rest else marks
     closes = marks[0] == fence[0] and len(marks) >= len(fence) and not rest.strip()
@@ -74,32 +74,32 @@ def update_fence(line: str, fence: str | None) -> str | None:
 
 
 def split_block(text: str, *, longest: int) -> list[str]:
-    """A paragraph at its sentence ends; a block of code stays whole, unless it is longer than any reader wants."""
+    """A paragraph split at sentence ends. Code stays whole up to `MAX_CODE_LENGTH`."""
     if _FENCE.match(strip_list_marker(text)):
         return split_at_breaks(text, longest=MAX_CODE_LENGTH, ends=CODE_BREAKS)
     return split_at_breaks(text, longest=longest, ends=PROSE_BREAKS)
 
 
 def split_at_breaks(text: str, *, longest: int, ends: tuple[re.Pattern[str], ...]) -> list[str]:
-    """Pieces of at most so many characters, each up to the last end within reach of the first kind that is found.
+    """Pieces of at most `longest` characters, split at the first kind of break that is found.
 
     >>> split_at_breaks("One. Two and three. Four.", longest=12, ends=PROSE_BREAKS)
     ['One.', 'Two and', 'three. Four.']
     """
     if len(text) <= longest:
         return [text]
-    edges = "\n" if ends == CODE_BREAKS else None  # what indents code is part of it
-    found: list[str] = []
+    edges = "\n" if ends == CODE_BREAKS else None  # keep the indentation of code
+    pieces: list[str] = []
     start = 0
     while len(text) - start > longest:
         end = _find_last_break(text, start, start + longest, ends)
-        found.append(text[start:end].strip(edges))
+        pieces.append(text[start:end].strip(edges))
         start = end
-    return [part for part in (*found, text[start:].strip(edges)) if part.strip()]
+    return [part for part in (*pieces, text[start:].strip(edges)) if part.strip()]
 
 
 def _find_last_break(text: str, start: int, limit: int, ends: tuple[re.Pattern[str], ...]) -> int:
-    """Where the longest good piece ends; an end in its first quarter would leave a crumb, so the next kind is tried."""
+    """The end of the longest good piece. A break in the first quarter is ignored."""
     least = start + (limit - start) // 4
     for kind in ends:
         reached = [match.end() for match in kind.finditer(text, start, limit + 1) if match.start() <= limit]
@@ -109,7 +109,7 @@ def _find_last_break(text: str, start: int, limit: int, ends: tuple[re.Pattern[s
 
 
 def find_last_sentence(text: str) -> str:
-    """The sentence a paragraph ends with.
+    """The last sentence of a paragraph.
 
     >>> find_last_sentence("Install it first. Then do these:")
     'Then do these:'
@@ -118,7 +118,7 @@ def find_last_sentence(text: str) -> str:
 
 
 def join_parts(parts: Iterable[str], *, longest: int, glue: str) -> list[str]:
-    """Neighbours together while they fit.
+    """Join neighbours while they fit.
 
     >>> join_parts(["a", "b", "long"], longest=4, glue="-")
     ['a-b', 'long']
@@ -127,7 +127,7 @@ def join_parts(parts: Iterable[str], *, longest: int, glue: str) -> list[str]:
 
 
 def group_parts(parts: Iterable[str], *, longest: int, glue: int) -> Iterator[list[str]]:
-    """Runs of neighbours whose characters, with so many between two, stay within a length; a longer part is alone."""
+    """Runs of neighbours whose total length, with `glue` characters between, stays within `longest`."""
     group: list[str] = []
     length = 0
     for part in parts:

@@ -359,27 +359,32 @@ def _resolve_relative_unit(match: re.Match[str], now: datetime) -> Period:
 
 def _resolve_relative_season(match: re.Match[str], now: datetime) -> Period:
     """Last summer is over, next summer has not begun, this summer is in this year."""
-    word, season = _RELATIVE_OFFSETS[match["word"].lower()], match["season"].lower()
-    this = season_period(now, now.year, season)
-    if word < 0:
-        return this if this[1] <= now else season_period(now, now.year - 1, season)
-    if word > 0:
-        return this if this[0] > now else season_period(now, now.year + 1, season)
-    return this
+    offset = _RELATIVE_OFFSETS[match["word"].lower()]
+    season = match["season"].lower()
+    this_year = season_period(now, now.year, season)
+    if offset < 0 and this_year[1] > now:
+        return season_period(now, now.year - 1, season)
+    if offset > 0 and this_year[0] <= now:
+        return season_period(now, now.year + 1, season)
+    return this_year
 
 
 def _resolve_relative_weekday(match: re.Match[str], now: datetime) -> Period:
-    number, word = WEEKDAYS.index(match["weekday"].lower()), _RELATIVE_OFFSETS[match["word"].lower()]
-    if word < 0:
+    number = WEEKDAYS.index(match["weekday"].lower())
+    offset = _RELATIVE_OFFSETS[match["word"].lower()]
+    if offset < 0:
         return _narrow_to_part(_latest_weekday(now, number, before_today=True), match["part"])
-    return _narrow_to_part(weekday_period(now, number, word), match["part"])
+    return _narrow_to_part(weekday_period(now, number, offset), match["part"])
 
 
 def _resolve_bare_weekday(match: re.Match[str], now: datetime) -> Period:
     number = WEEKDAYS.index(match["weekday"].lower())
-    if _FUTURE_CUE.search(match.string[max(0, match.start() - 80) : match.start() + 80]):
-        return _narrow_to_part(day_period(now, (number - now.weekday()) % 7), match["part"])
-    return _narrow_to_part(_latest_weekday(now, number, before_today=False), match["part"])
+    context = match.string[max(0, match.start() - 80) : match.start() + 80]
+    if _FUTURE_CUE.search(context):
+        period = day_period(now, (number - now.weekday()) % 7)
+    else:
+        period = _latest_weekday(now, number, before_today=False)
+    return _narrow_to_part(period, match["part"])
 
 
 def _latest_weekday(now: datetime, number: int, *, before_today: bool) -> Period:

@@ -59,9 +59,11 @@ def split_terms(text: str) -> list[str]:
 def _split_token(token: str) -> tuple[str, ...]:
     if token.isalpha() and (token.islower() or token[1:].islower()):
         return (token.lower(),)
-    if token[0] in "vV" and token[1:2].isdigit() and "." in token:
+    is_version = token[0] in "vV" and token[1:2].isdigit() and "." in token
+    if is_version:
         return (token[1:],)
-    if token[-1] == "s" and len(token) > 2 and token[:-1].isalpha() and token[:-1].isupper():
+    is_plural_acronym = len(token) > 2 and token[-1] == "s" and token[:-1].isalpha() and token[:-1].isupper()
+    if is_plural_acronym:
         return (token[:-1].lower(),)
     token = token.removesuffix("'s").removesuffix("'S").replace("'", "")
     if token.isalpha() and token[0].islower() and classify_token(token).shape == "code":
@@ -166,8 +168,8 @@ def _list_variants(surface: str, name: str) -> Iterator[str]:
     if len(words[0]) == 4 and words[0].isdigit() and len(words) > 2:
         yield " ".join(words[1:])
     last = surface.rsplit(maxsplit=1)[-1]
-    if last.isalpha() and last.islower() and (one := to_singular(words[-1])) != words[-1]:
-        yield " ".join((*words[:-1], one))
+    if last.isalpha() and last.islower() and (singular := to_singular(words[-1])) != words[-1]:
+        yield " ".join((*words[:-1], singular))
 
 
 def _list_single_word_variants(surface: str, name: str) -> Iterator[str]:
@@ -320,8 +322,8 @@ def extract_mentions(
     abbreviations = find_abbreviations(sentences)
     mentions: list[Mention] = []
     for number, names in enumerate(names_by_sentence):
-        found = _extract_sentence_mentions(names, number, surnames, abbreviations)
-        mentions += islice(found, MAX_MENTIONS_PER_SENTENCE)
+        sentence_mentions = _extract_sentence_mentions(names, number, surnames, abbreviations)
+        mentions += islice(sentence_mentions, MAX_MENTIONS_PER_SENTENCE)
     return tuple(mentions[:MAX_MENTIONS_PER_FACT])
 
 

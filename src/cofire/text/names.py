@@ -68,15 +68,20 @@ def find_name_spans(line: TokenLine, start: int) -> tuple[int, list[NameSpan]]:
     """The end of the run of capitals that begins at `start`, and the names in the run."""
     end = _find_run_end(line, start)
     opens = is_sentence_start(line, start)
-    linked = end + 1 < len(line) and line[end].core in ("and", "the") and not (line[end].closed or line[end - 1].stops)
-    if linked and _has_epithet(line, start, end):
+    is_joined = (
+        end + 1 < len(line) and line[end].core in ("and", "the") and not line[end].closed and not line[end - 1].stops
+    )
+    if is_joined and _has_epithet(line, start, end):
         return end + 2, [_make_name_span(line, start, end + 2, opens=opens)]
     spans = []
-    for first, last in _split_at_possessives(line, start, end):
-        trimmed_first, trimmed_last = _trim_span(line, first, last, opens=opens and first == start)
-        if 0 < trimmed_last - trimmed_first <= MAX_NAME_TOKENS:
-            spans.append(_make_name_span(line, trimmed_first, trimmed_last, opens=opens and trimmed_first == start))
-    return end, [*spans, *_join_with_next(line, start, end)] if linked else spans
+    for part_start, part_end in _split_at_possessives(line, start, end):
+        at_opening = opens and part_start == start
+        first, last = _trim_span(line, part_start, part_end, opens=at_opening)
+        if 0 < last - first <= MAX_NAME_TOKENS:
+            spans.append(_make_name_span(line, first, last, opens=opens and first == start))
+    if is_joined:
+        spans += _join_with_next(line, start, end)
+    return end, spans
 
 
 def _make_name_span(line: TokenLine, start: int, end: int, *, opens: bool) -> NameSpan:
@@ -107,13 +112,16 @@ def is_sentence_start(line: TokenLine, at: int) -> bool:
 
 def is_name_prefix(line: TokenLine, at: int) -> bool:
     """A year or ordinal before a name: "the 1998 World Cup", "20th Century Fox", "1st Earl of Kent"."""
-    if line[at].closed or at + 2 >= len(line) or line[at + 1].stops or line[at + 1].shape not in NAME_SHAPES:
+    if line[at].closed or at + 2 >= len(line):
         return False
-    after = line[at + 2].shape
-    if line[at].core.isdigit():
-        starts = at == 0 or line[at - 1].low in _DETERMINERS
-        return starts and len(line[at].core) == 4 and after in NAME_SHAPES
-    return line[at].core[-1].isalpha() and (after in NAME_SHAPES or after == "joint")
+    number, first, second = line[at : at + 3]
+    if first.stops or first.shape not in NAME_SHAPES:
+        return False
+    if number.core.isdigit():
+        can_begin = at == 0 or line[at - 1].low in _DETERMINERS
+        return can_begin and len(number.core) == 4 and second.shape in NAME_SHAPES
+    is_ordinal = number.core[-1].isalpha()
+    return is_ordinal and (second.shape in NAME_SHAPES or second.shape == "joint")
 
 
 def _find_run_end(line: TokenLine, start: int) -> int:
@@ -182,7 +190,7 @@ def _is_name_number(line: TokenLine, at: int) -> bool:
 def _split_at_possessives(line: TokenLine, start: int, end: int) -> list[tuple[int, int]]:
     """ "Google's Sundar Pichai" is two names, "Schindler's List" one."""
     cuts = [at + 1 for at in range(start, end - 1) if line[at].possessive and not _is_possessive_name(line, at)]
-    return list(pairwise((start, *cuts, end))) if cuts else [(start, end)]
+    return list(pairwise([start, *cuts, end]))
 
 
 def _is_possessive_name(line: TokenLine, at: int) -> bool:
@@ -347,16 +355,16 @@ def _extract_quoted_names(sentence: str) -> tuple[list[NamedEntity], str]:
     names: list[NamedEntity] = []
     rest: list[str] = []
     end = 0
-    for found in _QUOTED_TEXT.finditer(sentence):
-        double, single, code = found.groups()
+    for match in _QUOTED_TEXT.finditer(sentence):
+        double, single, code = match.groups()
         if code is not None:
             names += _extract_code_names(code.strip())
         elif is_quoted_title(double or single):
             names.append(NamedEntity((double or single).strip(" ,.;"), "title"))
         else:
             continue
-        rest += (sentence[end : found.start()], ' " ')
-        end = found.end()
+        rest += (sentence[end : match.start()], ' " ')
+        end = match.end()
     return names, "".join((*rest, sentence[end:]))
 
 
@@ -397,8 +405,8 @@ def _extract_unquoted_names(line: TokenLine) -> Iterator[NamedEntity]:
         if at < done or shape in _SHAPES_WITHOUT_NAMES or (shape == "capital" and _is_plain_opener(line, at)):
             continue
         if shape in NAME_SHAPES or (shape == "number" and is_name_prefix(line, at)):
-            done, found = find_name_spans(line, at)
-            yield from filter(None, map(_make_named_entity, found))
+            done, spans = find_name_spans(line, at)
+            yield from filter(None, map(_make_named_entity, spans))
         elif shape in _SINGLE_TOKEN_SHAPES:
             yield NamedEntity(piece.core, shape)
 
@@ -408,7 +416,9 @@ def _is_plain_opener(line: TokenLine, at: int) -> bool:
 
     The most common case, decided early.
     """
-    if line[at].low not in (SENTENCE_OPENERS if at == 0 else FUNCTION_WORDS) or line[at].low in AMBIGUOUS_GIVEN_NAMES:
+    low = line[at].low
+    plain_words = SENTENCE_OPENERS if at == 0 else FUNCTION_WORDS
+    if low not in plain_words or low in AMBIGUOUS_GIVEN_NAMES:
         return False
     return at + 1 == len(line) or line[at + 1].shape == "word"
 

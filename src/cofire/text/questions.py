@@ -504,8 +504,11 @@ def _overlaps_taken_span(start: int, span: TimeSpan, taken: Sequence[tuple[int, 
 def _is_in_quoted_title(text: str, start: int, span: TimeSpan) -> bool:
     """Whether a span is inside a quoted title, unless the whole text is quoted."""
     end = start + len(span.surface)
-    titles = (match.span() for match in _QUOTED_TITLE.finditer(text) if match.group() != text.strip())
-    return any(since < start and end < until for since, until in titles)
+    for title in _QUOTED_TITLE.finditer(text):
+        is_whole_text = title.group() == text.strip()
+        if not is_whole_text and title.start() < start and end < title.end():
+            return True
+    return False
 
 
 def _has_part_of_year(text: str) -> bool:

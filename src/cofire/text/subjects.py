@@ -70,10 +70,11 @@ def find_subjects(fact: Fact, text: str) -> tuple[FactSubject, ...]:
     (FactSubject(name='lambert margrave of tuscany', strength=1.0), FactSubject(name='lambert', strength=0.9))
     """
     strengths: dict[str, float] = {}
-    for surface, strength in _list_surfaces(fact, text):
+    for surface, surface_strength in _list_surfaces(fact, text):
         for name, confidence in list_name_forms(surface):
             if len(name) > 1 and name not in STOP_WORDS:
-                strengths[name] = max(strengths.get(name, 0.0), round(strength * _form_share(confidence), 3))
+                strength = round(surface_strength * _form_share(confidence), 3)
+                strengths[name] = max(strengths.get(name, 0.0), strength)
     strongest = sorted(strengths.items(), key=lambda pair: -pair[1])
     return tuple(FactSubject(name, strength) for name, strength in strongest[:_MAX_SUBJECTS])
 

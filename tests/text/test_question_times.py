@@ -1,4 +1,4 @@
-"""The times a question asks about, in a memory from November 2021 to now, and how close moments are to them."""
+"""The times a question asks for, in a memory since November 2021, and scores of moments near them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When two names mean one thing, and when they do not."""
+"""When two names mean the same thing, and when they do not."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Costly things are made late, once, and again after they were let go of."""
+"""Lazy resources are created once, and again after a release."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor

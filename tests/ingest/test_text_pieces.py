@@ -1,4 +1,4 @@
-"""Cutting loses nothing, keeps the order, and finds good ends."""
+"""Splitting loses no text, keeps the order, and ends at good places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokens: the estimate of what a text costs."""
+"""The estimate of the number of tokens."""
 
 from __future__ import annotations
 

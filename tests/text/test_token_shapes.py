@@ -1,4 +1,4 @@
-"""What a piece of a text looks like by itself."""
+"""The shapes of tokens."""
 
 import pytest
 

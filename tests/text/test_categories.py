@@ -1,4 +1,4 @@
-"""The category of a fact that was given none."""
+"""Categories derived from the text of a fact."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""When a text says something was, seen from a Wednesday: 10 May 2023, two in the afternoon."""
+"""Times in a text, seen from Wednesday, 10 May 2023, two in the afternoon."""
 
 from datetime import UTC, datetime, timedelta, timezone
 

@@ -1,4 +1,4 @@
-"""From a name in the settings to an embedder."""
+"""Embedders by their name in the settings."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""An embedder that a caller brings along: what it may get wrong, and what a memory makes of that."""
+"""Custom embedders: their possible errors, and how a memory handles them."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -79,5 +79,5 @@ def test_vectors_of_any_length_mean_the_same(open_memory: Opening) -> None:
 
 
 def test_an_object_that_cannot_embed_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="int is no embedder"):
+    with pytest.raises(InvalidInput, match="int is not an embedder"):
         Memory(":memory:", embedder=5)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Key phrases, and the tags made of them."""
+"""Key phrases, and the tags derived from them."""
 
 from cofire.text.categories import MAX_PHRASE_WORDS, MAX_PHRASES, MAX_TAGS, derive_tags, extract_key_phrases
 

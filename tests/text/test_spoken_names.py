@@ -1,4 +1,4 @@
-"""Spoken names: what a new fact may speak of, and whether an old one speaks of a new name, are the same."""
+"""Possible names of a new fact, and known names in an old fact, are found by the same rules."""
 
 from __future__ import annotations
 
