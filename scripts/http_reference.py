@@ -1,130 +1,168 @@
-"""The page on the HTTP API, from its OpenAPI description: every route with what it takes and what it answers."""
+"""The page on the HTTP API, from its OpenAPI description: every operation with what it takes and what it returns."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from cofire.http.application import make_api
-from cofire.http.errors import STATUS_BY_ERROR
-from cofire.http.routing import ERROR_DESCRIPTIONS
-from cofire.http.server import MAX_BODY_BYTES
+from cofire.http.errors import STATUS_BY_ERROR, STATUS_DESCRIPTIONS
+from cofire.http.server import MAX_BODY_BYTES, make_api
 
-KINDS = {
+TYPE_NAMES = {
     "string": "text",
     "integer": "a whole number",
     "number": "a number",
     "boolean": "true or false",
     "object": "an object",
 }
-FORMATS = {"date-time": "a time", "date": "a date"}
+FORMAT_NAMES = {"date-time": "a time", "date": "a date"}
 
 INTRODUCTION = """
-What `cofire serve` answers. The same as a file for programs: `GET /api/v1/openapi.json`. How to start it and who may come in:
+What `cofire serve` answers. The same as a file for programs: `GET /api/v1/openapi.json`, from which a client can be
+generated; its functions have the names of the verbs (`recall`, `remember`, …). How to start the server and who may use it:
 [Serve over HTTP](../how-to/serve-over-http.md).
 
-Bodies and answers are JSON, and their parts have the shapes of [json.md](json.md). Every route but `/api/v1/health` asks for the
-header `Authorization: Bearer TOKEN`. A field that is not named here is refused.
+Bodies and responses are JSON. Every route but `/api/v1/health` needs the header `Authorization: Bearer TOKEN`. An unknown
+field is refused. With `Accept-Encoding: gzip`, responses of more than 1,000 bytes are compressed.
 
-`/api/v1/explore`, `/api/v1/dream` and `/api/v1/curate` answer with server-sent events where the request says
-`Accept: text/event-stream`: `seed` for each seed explored, or `progress` with `done`, `total` and `stage`; then `done`, with the
-exploration or with `report`; or `error`.
+`recall`, `why` and `explore` return little unless more is asked for: `include` names the parts to add, as in
+`{"query": "…", "include": ["channels", "paths"]}`.
+
+`explore`, `dream` and `curate` respond with server-sent events where the request has the header
+`Accept: text/event-stream`: `seed` for each explored seed, or `progress` with `done`, `total` and `stage`; then `done`,
+with the exploration or with `report`; or `error`, with a problem as below.
 """.strip()
 
 
 def http_parts() -> Iterator[str]:
     """The parts of the page, in their order."""
-    yield INTRODUCTION
-    yield from _errors()
     api = make_api(guarded=True).openapi()
-    operations = [(path, method, one) for path, ways in api["paths"].items() for method, one in ways.items()]
-    for about, listed in groupby(operations, key=lambda entry: entry[2]["tags"][0]):
-        yield f"## About {about}"
-        for path, method, one in listed:
-            yield from _operation(path, method, one, api["components"]["schemas"])
+    schemas = api["components"]["schemas"]
+    yield INTRODUCTION
+    yield from _errors(schemas["Problem"])
+    operations = [
+        (path, method, operation) for path, methods in api["paths"].items() for method, operation in methods.items()
+    ]
+    tags = {tag["name"]: tag["description"] for tag in api["tags"]}
+    for tag, group in groupby(operations, key=lambda entry: entry[2]["tags"][0]):
+        yield f"## {tag.capitalize()}"
+        yield tags[tag]
+        for path, method, operation in group:
+            yield from _operation(path, method, operation, schemas)
+    yield from _shapes(schemas)
 
 
-def _errors() -> Iterator[str]:
+def _errors(problem: Mapping[str, Any]) -> Iterator[str]:
     yield "## Errors"
     yield (
-        'Every error is `{"error": {"kind": …, "problem": …, "way_out": …}}`, as on the command line. A body may have '
-        f"{MAX_BODY_BYTES // 1024 // 1024} MiB."
+        "Every error is a problem (`application/problem+json`, RFC 9457). `kind`, `problem` and `way_out` are those of the "
+        f"command line. A body may have {MAX_BODY_BYTES // 1024 // 1024} MiB."
     )
-    yield "\n".join(f"- **{status}** {text}{_kinds(status)}" for status, text in ERROR_DESCRIPTIONS.items())
+    yield "\n".join(_fields(problem, show_required=False))
+    yield "\n".join(f"- **{status}** {text}{_error_names(status)}" for status, text in STATUS_DESCRIPTIONS.items())
 
 
-def _kinds(status: int) -> str:
+def _error_names(status: int) -> str:
     """The errors of cofire that have a status."""
-    kinds = [kind.__name__ for kind, given in STATUS_BY_ERROR.items() if given == status]
-    return f" ({', '.join(kinds)})" if kinds else ""
+    names = [error.__name__ for error, error_status in STATUS_BY_ERROR.items() if error_status == status]
+    return f" ({', '.join(names)})" if names else ""
 
 
-def _operation(path: str, method: str, one: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[str]:
-    yield f"### {method.upper()} {path}"
-    yield one["description"]
-    asked = [
-        f"- `{parameter['name']}` in the {'path' if parameter['in'] == 'path' else 'address'}: {kind(parameter['schema'])}"
-        for parameter in one.get("parameters", ())
+def _operation(path: str, method: str, operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[str]:
+    yield f"### {operation['operationId']}"
+    yield f"`{method.upper()} {path}`"
+    yield operation["description"]
+    parameters = [
+        f"- `{parameter['name']}` in the {'path' if parameter['in'] == 'path' else 'address'}: "
+        f"{type_name(parameter['schema'])}. {parameter['description']}"
+        for parameter in operation.get("parameters", ())
     ]
-    if asked:
-        yield "\n".join(asked)
-    for name in _bodies(one):
-        yield from _shape(f"Body `{name}`.", schemas[name])
-        for inner in _shapes_in(schemas[name]):
-            yield from _shape(f"`{inner}`:", schemas[inner])
-    answer = one["responses"]["200"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
-    yield f"Answers with `{answer}`: {', '.join(f'`{field}`' for field in schemas[answer]['properties'])}."
+    if parameters:
+        yield "\n".join(parameters)
+    for name in _body_shapes(operation):
+        lines = [f"Body `{name}`. {_one_line(schemas[name]['description'])}", "", *_fields(schemas[name])]
+        yield "\n".join(lines)
+    if "requestBody" in operation:
+        example = operation["requestBody"]["content"]["application/json"]["example"]
+        yield f"```json\n{json.dumps(example, ensure_ascii=False)}\n```"
+    response = _reference(operation["responses"]["200"]["content"]["application/json"]["schema"])
+    yield f"Returns [`{response}`](#{response.lower()})."
 
 
-def _shape(called: str, schema: Mapping[str, Any]) -> Iterator[str]:
-    yield "\n".join([f"{called} {_said(schema)}".strip(), "", *_fields(schema)])
-
-
-def _shapes_in(schema: Mapping[str, Any]) -> list[str]:
-    """The shapes that fields of a shape have."""
-    refs = [field.get("$ref", "") for field in schema["properties"].values()]
-    return [ref.rpartition("/")[2] for ref in refs if ref]
-
-
-def _said(schema: Mapping[str, Any]) -> str:
-    return " ".join(schema.get("description", "").split())
-
-
-def _bodies(one: Mapping[str, Any]) -> list[str]:
+def _body_shapes(operation: Mapping[str, Any]) -> list[str]:
     """The shapes that a body may have."""
-    schema = one.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
-    shapes = schema.get("oneOf") or schema.get("anyOf") or ([schema] if schema else [])
-    return [shape["$ref"].rpartition("/")[2] for shape in shapes if "$ref" in shape]
+    schema = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    alternatives = schema.get("oneOf") or schema.get("anyOf") or [schema]
+    return [_reference(alternative) for alternative in alternatives if "$ref" in alternative]
 
 
-def _fields(schema: Mapping[str, Any]) -> list[str]:
-    needed = schema.get("required", ())
-    return [
-        f"- `{name}`: {kind(field)}{', needed' if name in needed else ''}"
-        for name, field in schema["properties"].items()
-    ]
+def _shapes(schemas: Mapping[str, Any]) -> Iterator[str]:
+    """All shapes that are no body of their own."""
+    yield "## Shapes"
+    yield "Members that are not always there are marked; all others are."
+    for name, schema in schemas.items():
+        if "properties" in schema and _has_section(name):
+            yield f"### {name}"
+            yield _one_line(schema["description"])
+            yield "\n".join(_fields(schema, show_required=name == "FilterBody", show_optional=name != "FilterBody"))
 
 
-def kind(schema: Mapping[str, Any]) -> str:
+def _fields(schema: Mapping[str, Any], *, show_required: bool = True, show_optional: bool = False) -> list[str]:
+    required = schema.get("required", ())
+    lines = []
+    for name, field in schema["properties"].items():
+        mark = ", required" if show_required and name in required else ""
+        mark += ", if included" if show_optional and name not in required else ""
+        lines.append(f"- `{name}`: {type_name(field)}{mark}. {field['description']}")
+    return lines
+
+
+def _reference(schema: Mapping[str, Any]) -> str:
+    name: str = schema["$ref"].rpartition("/")[2]
+    return name
+
+
+def _has_section(name: str) -> bool:
+    """Problems and bodies are described where they are used; the filter is used in several places."""
+    return name == "FilterBody" or not name.endswith(("Body", "Problem"))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def type_name(schema: Mapping[str, Any]) -> str:
     """What a value may be, in words.
 
-    >>> kind({"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]})
+    >>> type_name({"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]})
     'a list: text'
-    >>> kind({"type": "integer", "minimum": 1, "maximum": 1000})
+    >>> type_name({"type": "integer", "minimum": 1, "maximum": 1000})
     'a whole number from 1 to 1,000'
-    >>> kind({"type": "integer", "minimum": 1.0, "maximum": 1000.0})
+    >>> type_name({"type": "integer", "minimum": 1.0, "maximum": 1000.0})
     'a whole number from 1 to 1,000'
+    >>> type_name({"type": "object", "additionalProperties": {"type": "number"}})
+    'an object of a number each'
     """
     if "$ref" in schema:
-        return f"`{schema['$ref'].rpartition('/')[2]}`"
+        name = _reference(schema)
+        return f"[`{name}`](#{name.lower()})" if _has_section(name) else f"`{name}`"
     if "anyOf" in schema:
-        return " or ".join(dict.fromkeys(kind(one) for one in schema["anyOf"] if one.get("type") != "null"))
+        alternatives = [type_name(alternative) for alternative in schema["anyOf"] if alternative.get("type") != "null"]
+        return " or ".join(dict.fromkeys(alternatives))
     if "enum" in schema:
         return f"one of {', '.join(schema['enum'])}"
+    if "const" in schema:
+        return str(schema["const"])
     if schema.get("type") == "array":
-        return f"a list: {kind(schema['items'])}"
-    plain = FORMATS.get(schema.get("format", ""), KINDS[schema["type"]])
+        return f"a list: {type_name(schema['items'])}" if schema.get("items") else "a list"
+    if "type" not in schema:
+        return "any value"
+    inner = schema.get("additionalProperties")
+    if schema["type"] == "object" and isinstance(inner, Mapping) and ("type" in inner or "$ref" in inner):
+        return f"an object of {type_name(inner)} each"
+    plain = FORMAT_NAMES.get(schema.get("format", ""), TYPE_NAMES[schema["type"]])
     if not {"minimum", "maximum"} <= schema.keys():
         return plain
     low, high = (int(end) if schema["type"] == "integer" else end for end in (schema["minimum"], schema["maximum"]))

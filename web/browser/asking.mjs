@@ -14,7 +14,7 @@ export async function ask(page, address, question = QUESTION) {
 
 /** Wait until a replay that plays has come to its end. */
 async function ended(page) {
-  await page.locator(".replay-title", { hasText: "What came back" }).waitFor();
+  await page.locator(".replay-title", { hasText: "Result" }).waitFor();
   await page.getByRole("button", { name: "Play" }).waitFor();
 }
 
@@ -73,7 +73,7 @@ export default {
     assert.equal(titles[0], "The question");
     assert.equal(titles[1], "Seeds");
     assert.ok(titles.includes("Activation spreads"));
-    assert.equal(titles.at(-1), "What came back");
+    assert.equal(titles.at(-1), "Result");
   },
 
   "every frame of the replay paints something else": async ({ page, addresses }) => {
@@ -114,7 +114,7 @@ export default {
     await page.locator(".hit").first().waitFor();
     await page.getByLabel("Moment of the replay").fill("2");
     assert.equal(await page.locator(".replay-title").innerText(), "Round 1");
-    assert.match(await page.locator(".replay-caption").innerText(), /\d+ silenced by stronger ones/);
+    assert.match(await page.locator(".replay-caption").innerText(), /\d+ inhibited by stronger facts/);
   },
 
   "choosing a hit shows its path": async ({ page, addresses }) => {
@@ -131,7 +131,7 @@ export default {
 
   "why not tells where a fact was lost and what would bring it back": async ({ page, addresses }) => {
     await ask(page, addresses.team);
-    await page.getByLabel("Find a fact that did not come back").fill("coffee machine");
+    await page.getByLabel("Find a fact that was not returned").fill("coffee machine");
     await page.locator(".picked-from button", { hasText: "coffee machine" }).click();
     const card = page.locator(".why-card");
     await card.waitFor();
@@ -143,7 +143,7 @@ export default {
   "feedback on a hit is taken": async ({ page, addresses }) => {
     await ask(page, addresses.team);
     await page.getByRole("button", { name: "This helped" }).first().click();
-    await page.getByText("memory has learned from that").waitFor();
+    await page.getByText("Feedback stored.").waitFor();
     assert.equal(await page.getByRole("button", { name: "This helped" }).first().getAttribute("aria-pressed"), "true");
   },
 
@@ -152,7 +152,7 @@ export default {
     await drawn(page);
     await page.getByRole("textbox", { name: "Question" }).fill("Which volcano erupted in 1883?");
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "Memory is silent" }).waitFor();
+    await page.getByRole("heading", { name: "No answer" }).waitFor();
     assert.ok((await page.locator(".answer.silent p").first().innerText()).length > 10);
   },
 

@@ -61,7 +61,7 @@ export default {
   "an archived fact leaves the graph until it is restored": async ({ page, addresses }) => {
     await openFact(page, addresses.team, "VAT for Portugal");
     await act(page, "Archive").click();
-    await page.getByText("No fact says that").waitFor();
+    await page.getByText("No fact contains this").waitFor();
     await act(page, "Restore").click();
     await page.locator(".found h3", { hasText: "1 fact found" }).waitFor();
   },
@@ -69,7 +69,7 @@ export default {
   "two facts are connected": async ({ page, addresses }) => {
     await openFact(page, addresses.team, "big meeting room");
     await act(page, "Connect").click();
-    await page.getByLabel("How they belong together").fill("elaborates");
+    await page.getByLabel("Kind of link").fill("elaborates");
     await page.getByLabel("Find the other fact").fill("office moved to Hafenstrasse");
     await page.locator(".picked-from button", { hasText: "Hafenstrasse" }).click();
     await page.locator(".fact-form").getByRole("button", { name: "Connect" }).click();

@@ -17,17 +17,17 @@ export default {
 
   "rehearsing tells what curating would change, with progress": async ({ page, addresses }) => {
     await visit(page, addresses.team);
-    await page.getByRole("button", { name: "Rehearse" }).click();
-    const task = page.locator(".task").filter({ has: page.getByRole("button", { name: "Rehearse" }) });
+    await page.getByRole("button", { name: "Dry run" }).click();
+    const task = page.locator(".task").filter({ has: page.getByRole("button", { name: "Dry run" }) });
     await task.locator(".work-said", { hasText: "to review" }).waitFor();
-    assert.match(await task.locator(".work-said").innerText(), /would be faded/);
+    assert.match(await task.locator(".work-said").innerText(), /would be decayed/);
     assert.equal(await task.locator("progress").evaluate((bar) => bar.value), 1);
   },
 
   "a dream connects what waits": async ({ page, addresses }) => {
     await visit(page, addresses.team);
     await page.getByRole("button", { name: "Dream" }).click();
-    await page.locator(".card", { hasText: "Nothing waits." }).waitFor();
+    await page.locator(".card", { hasText: "No facts waiting." }).waitFor();
   },
 
   "what curating came to stays to be read": async ({ page, addresses }) => {
@@ -44,7 +44,7 @@ export default {
     await visit(page, addresses.team);
     assert.match(await page.locator(".reviews").innerText(), /Porto or Lisbon/);
     await page.getByRole("button", { name: "Keep both" }).click();
-    await page.getByText("No facts disagree.").waitFor();
+    await page.getByText("No contradictions to review.").waitFor();
   },
 
   "the shadow's comparisons are told": async ({ page, addresses }) => {
@@ -89,7 +89,7 @@ export default {
     await search.fill("recall");
     assert.equal(await field.inputValue(), "7");
     await page.getByRole("button", { name: "Reset" }).click();
-    await page.locator(".notice", { hasText: "recall.k is no longer kept in the store." }).waitFor();
+    await page.locator(".notice", { hasText: "recall.k is no longer stored." }).waitFor();
     await search.fill("recall.k");
     assert.equal(await field.inputValue(), "10");
   },

@@ -69,7 +69,7 @@ export default {
 
   "a token that nobody can read opens nothing, and the page asks for one": async ({ page, addresses, complaints }) => {
     await page.goto(`${withoutToken(addresses.team)}#token=%`);
-    await page.getByRole("heading", { name: "This memory is private" }).waitFor();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
     complaints.splice(0, complaints.length, ...complaints.filter((one) => !one.includes("401")));
   },
 
@@ -83,11 +83,11 @@ export default {
 
   "without a token it asks for one, and a wrong one does not open it": async ({ page, addresses, complaints }) => {
     await page.goto(withoutToken(addresses.team));
-    await page.getByRole("heading", { name: "This memory is private" }).waitFor();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
     assert.deepEqual(await faults(page), []);
     await page.getByLabel("Token").fill("wrong");
     await page.keyboard.press("Enter");
-    await page.getByText("That token does not open it.").waitFor();
+    await page.getByText("The token is wrong.").waitFor();
     await page.getByLabel("Token").fill(addresses.team.split("token=")[1]);
     await page.keyboard.press("Enter");
     await drawn(page);
@@ -108,7 +108,7 @@ export default {
     assert.deepEqual(await faults(page), []);
     await page.getByLabel("A fact").fill("Tea is at four.");
     await page.getByRole("button", { name: "Remember" }).click();
-    await page.getByRole("heading", { name: "Ask, and watch memory answer" }).waitFor();
+    await page.getByRole("heading", { name: "Ask a question" }).waitFor();
     assert.match(await page.locator(".count").innerText(), /^1 fact$/);
   },
 
@@ -118,7 +118,7 @@ export default {
     await context.setOffline(true);
     await page.getByRole("textbox", { name: "Question" }).fill("Who is on call?");
     await page.keyboard.press("Enter");
-    await page.getByText("The memory does not answer.").waitFor();
+    await page.getByText("The server does not respond.").waitFor();
     assert.deepEqual(await faults(page), []);
     await context.setOffline(false);
     await page.getByRole("button", { name: "Try again" }).click();

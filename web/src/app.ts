@@ -1,4 +1,4 @@
-// What the screens share: the stage, the fact panel, and the ways between them.
+// What the screens share: the stage, the fact panel and the navigation.
 import type { Stage } from "./graph/stage.ts";
 import type { Cluster } from "./shapes.ts";
 
@@ -11,10 +11,10 @@ export interface App {
   close: () => void;
   /** Show the facts of a cluster as a graph of their own. */
   openCluster: (cluster: Cluster) => void;
-  /** The way back from it. */
+  /** Show all clusters again. */
   closeCluster: () => void;
   go: (screen: ScreenName) => void;
-  /** Something in memory has changed: load the graph anew. */
+  /** Reload the graph after a change. */
   changed: () => Promise<void>;
 }
 
@@ -22,8 +22,8 @@ export interface Screen {
   element: HTMLElement;
   enter: () => void;
   leave: () => void;
-  /** The atlas is there, or is a new one. */
+  /** The atlas was loaded. */
   charted?: () => void;
-  /** Its communities have their names. */
+  /** The names of its communities were loaded. */
   named?: () => void;
 }

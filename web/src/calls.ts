@@ -1,4 +1,5 @@
-// Calls to cofire's HTTP interface: the token, requests, and refusals with their way out.
+// Calls to the HTTP API: token, requests and refusals.
+import type { Problem } from "./shapes.ts";
 
 const BASE = "/api/v1";
 const KEY = "cofire.token";
@@ -14,7 +15,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The token that `cofire serve` put behind the address; it is kept for this tab and taken out of sight. */
+/** Keep the token in the address for this tab, and remove it from the address. */
 export function takeToken(): void {
   const given = /[#&]token=([^&]+)/.exec(location.hash)?.[1];
   if (!given) return;
@@ -22,7 +23,7 @@ export function takeToken(): void {
   history.replaceState(null, "", `${location.pathname}#/ask`);
 }
 
-/** A token that is not encoded as addresses are is taken as it stands: whether it opens anything, the memory decides. */
+/** A token that is not URL-encoded is used as it is; the server decides whether it is right. */
 function decoded(given: string): string {
   try {
     return decodeURIComponent(given);
@@ -51,7 +52,7 @@ async function call<T>(method: string, path: string, body?: unknown): Promise<T>
   return (await answered(method, path, "application/json", body)).json() as Promise<T>;
 }
 
-/** A response that went well; every other becomes a refusal that says what to do next. */
+/** A successful response. Any other is thrown as a refusal. */
 export async function answered(method: string, path: string, accept: string, body?: unknown): Promise<Response> {
   const response = await sent(method, path, accept, body);
   if (!response.ok) throw await refusalOf(response);
@@ -69,15 +70,14 @@ async function sent(method: string, path: string, accept: string, body?: unknown
     throw new Refusal(
       0,
       "Unreachable",
-      "The memory does not answer.",
-      "See whether cofire serve is still running, then try again.",
+      "The server does not respond.",
+      "Check that cofire serve is still running, then try again.",
     );
   }
 }
 
 async function refusalOf(response: Response): Promise<Refusal> {
-  const said = (await response.json().catch(() => ({}))) as { error?: Record<string, string> };
-  const error = said.error ?? {};
-  const message = error["problem"] ?? `The memory answered with ${response.status}.`;
-  return new Refusal(response.status, error["kind"] ?? "Unexpected", message, error["way_out"] ?? "Try again.");
+  const problem = (await response.json().catch(() => ({}))) as Partial<Problem>;
+  const message = problem.problem ?? `The server responded with ${response.status}.`;
+  return new Refusal(response.status, problem.kind ?? "Unexpected", message, problem.way_out ?? "Try again.");
 }

@@ -1,5 +1,5 @@
-// Colours that a canvas needs as numbers, for light and dark. Everything that CSS can colour is in styles/tokens.css.
-// Hexadecimal throughout: sigma paints what it cannot read in black.
+// Colours for the canvas, light and dark. All others are in styles/tokens.css.
+// Hexadecimal only: sigma draws other notations in black.
 
 export interface Colours {
   ground: string;
@@ -72,7 +72,7 @@ export function communityColour(colours: Colours, community: number | null): str
   return colours.communities[community % colours.communities.length] ?? colours.loose;
 }
 
-/** A colour on its way to another: 0 is the first, 1 the second. */
+/** A mix of two colours: 0 is the first, 1 the second. */
 export function mixed(from: string, to: string, share: number): string {
   const [a, b] = [parts(from), parts(to)];
   const between = a.map((value, place) => Math.round(value + ((b[place] ?? value) - value) * share));

@@ -1,4 +1,4 @@
-// Making elements. No framework: an element is made once, and changed by the module that made it.
+// Create elements without a framework: the module that creates an element updates it.
 
 type Handler = (event: never) => void;
 type Attribute = string | number | boolean | null | undefined | Handler;
@@ -35,7 +35,7 @@ function attach(element: HTMLElement, name: string, value: Attribute): void {
   else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, String(value));
 }
 
-/** A drawing of one stroke, from the paths of `icons.ts`. */
+/** An icon, from a path of `icons.ts`. */
 export function icon(path: string): SVGSVGElement {
   const space = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(space, "svg");
@@ -61,7 +61,7 @@ export function iconButton(
   );
 }
 
-/** Widths and the like are set through the CSSOM, which a strict CSP allows; a style attribute it does not. */
+/** Sets a CSS variable through the CSSOM: a strict CSP forbids style attributes. */
 export function measured<E extends HTMLElement>(element: E, property: string, value: string): E {
   element.style.setProperty(property, value);
   return element;

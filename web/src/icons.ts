@@ -1,4 +1,4 @@
-// The page's icons: one stroke each, on a grid of twenty.
+// The icons of the page: one path each, on a grid of 20 by 20.
 
 export const PLAY = "M6.5 4.2v11.6L15.5 10z";
 export const PAUSE = "M7 4.5v11M13 4.5v11";

@@ -1,4 +1,4 @@
-// The page begins here: the token, the theme, and then the page itself, or the box that asks who is there.
+// Entry point: token and theme, then the page or the form for the token.
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/shell.css";

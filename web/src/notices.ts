@@ -1,4 +1,4 @@
-// Notices at the edge of the page, and cards for what went wrong. A refusal always says what to do next.
+// Notices at the edge of the page, and cards for errors with what to do next.
 import { Refusal } from "./calls.ts";
 import { h, iconButton } from "./elements.ts";
 import { CLOSE } from "./icons.ts";
@@ -36,7 +36,7 @@ export function failureCard(error: unknown, again?: () => void): HTMLElement {
 function told(error: unknown): { message: string; wayOut: string } {
   if (error instanceof Refusal) return { message: error.message, wayOut: error.wayOut };
   return {
-    message: "The page itself failed.",
-    wayOut: `Reload it. It said: ${error instanceof Error ? error.message : String(error)}`,
+    message: "The page failed.",
+    wayOut: `Reload it. Error: ${error instanceof Error ? error.message : String(error)}`,
   };
 }

@@ -1,4 +1,4 @@
-// The page: the stage, three screens and the fact panel, and what leads from one to another.
+// The page: the stage, three screens, the fact panel, and the navigation between them.
 import type { App, Screen, ScreenName } from "./app.ts";
 import { AskScreen } from "./ask/screen.ts";
 import { fill, h } from "./elements.ts";
@@ -64,7 +64,7 @@ export class Page implements App {
 
   openCluster(cluster: Cluster): void {
     if (cluster.community === null)
-      return notice("These facts are in no large community, and too many to be drawn. Search or ask for them.");
+      return notice("These facts belong to no large community and are too many to draw. Use search or ask.");
     this.go("graph");
     const whole = this.stage.atlas;
     if (whole) void this.reach(async () => this.graph.open(await loadWithin(cluster, whole)));
@@ -75,7 +75,7 @@ export class Page implements App {
     this.graph.back();
   }
 
-  /** What was clicked on: a fact or a cluster. */
+  /** Handle a click on a fact or a cluster. */
   private pick(node: string | null): void {
     if (!node || !this.stage.atlas) return this.close();
     const cluster = clusterOf(this.stage.atlas, node);
@@ -83,7 +83,7 @@ export class Page implements App {
     else this.open(node);
   }
 
-  /** One step out: of a fact, then of a cluster. */
+  /** Close the fact or, if none is open, the cluster. */
   private leave(): void {
     if (!this.panel.element.hidden) this.close();
     else this.graph.back();
@@ -98,7 +98,7 @@ export class Page implements App {
     await this.reach(async () => this.chart(await loadAtlas()));
   }
 
-  /** The graph is drawn at once; the names of its communities follow. */
+  /** Draw the graph at once; add the names of its communities later. */
   private async chart(atlas: Atlas): Promise<void> {
     const inside = this.graph.opened();
     this.stage.show(atlas);
@@ -118,7 +118,7 @@ export class Page implements App {
     }
   }
 
-  /** Show the screen that the address names. */
+  /** Show the screen in the address. */
   private follow(): void {
     const named = location.hash.slice(2) as ScreenName;
     const next = Object.hasOwn(this.screens, named) ? named : "ask";
@@ -145,14 +145,14 @@ export class Page implements App {
   private shortcuts(): Shortcut[] {
     const player = this.ask.player;
     return [
-      { key: "/", shown: "/", does: "Write a question, or search the graph", run: () => this.search() },
+      { key: "/", shown: "/", does: "Focus the question or the graph search", run: () => this.search() },
       { key: "1", shown: "1", does: "Ask", run: () => this.go("ask") },
       { key: "2", shown: "2", does: "Graph", run: () => this.go("graph") },
       { key: "3", shown: "3", does: "Health", run: () => this.go("health") },
       { key: " ", shown: "Space", does: "Play or pause the replay", run: this.replaying(() => player.toggle()) },
       { key: "ArrowRight", shown: "→", does: "Step forward", run: this.replaying(() => player.step(1)) },
       { key: "ArrowLeft", shown: "←", does: "Step back", run: this.replaying(() => player.step(-1)) },
-      { key: "t", shown: "t", does: "Light or dark", run: turnTheme },
+      { key: "t", shown: "t", does: "Light or dark theme", run: turnTheme },
       { key: "?", shown: "?", does: "Show these keys", run: () => this.keys.showModal() },
       { key: "Escape", shown: "Esc", does: "Close the fact, or the community", run: () => this.leave() },
     ];

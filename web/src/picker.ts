@@ -1,4 +1,4 @@
-// A field that finds facts by what is typed, and hands over the one that is picked.
+// A search field for facts with a list to choose from.
 import { get } from "./calls.ts";
 import { fill, h } from "./elements.ts";
 import { failureCard } from "./notices.ts";
@@ -32,7 +32,7 @@ export function factPicker(label: string, placeholder: string, onPick: (fact: Fa
     const choices = facts.map((fact) =>
       h("li", {}, h("button", { type: "button", onclick: () => pick(fact) }, clipped(fact.text, 110))),
     );
-    fill(list, ...(choices.length ? choices : [h("li", { class: "none" }, "No fact is like that.")]));
+    fill(list, ...(choices.length ? choices : [h("li", { class: "none" }, "No matching fact.")]));
   };
   const pick = (fact: Fact) => {
     input.value = "";

@@ -1,4 +1,12 @@
-// The shapes that cofire's HTTP interface speaks, as docs/reference/json.md describes them. Types only.
+// The shapes of the HTTP API (docs/reference/http.md), and the parts of responses that the page includes.
+
+/** Problem details (RFC 9457): the body of every refusal, and the event `error` of a stream. */
+export interface Problem {
+  status: number;
+  kind: string;
+  problem: string;
+  way_out: string;
+}
 
 export interface Fact {
   id: string;
@@ -83,6 +91,7 @@ export interface Plan {
   fusion: string;
 }
 
+/** A recall with all parts of RECALL_PARTS included. */
 export interface Recollection {
   id: string | null;
   question: string;
@@ -90,7 +99,6 @@ export interface Recollection {
   reason: string;
   plan: Plan | null;
   channels: { name: string; status: string; heard: number; note: string }[];
-  judgement: { known: boolean; evidence: number | null; threshold: number | null; reason: string } | null;
   hits: Hit[];
   guesses: Hit[];
   texts: { id: string; text: string }[];
@@ -98,6 +106,13 @@ export interface Recollection {
   spread: Spread | null;
 }
 
+/** What the page needs of a recall besides the ids, texts and scores of the hits. */
+export const RECALL_PARTS = ["facts", "channels", "parts", "paths", "plan", "guesses", "spread"];
+
+/** What the page needs of an explanation besides the verdict. */
+export const WHY_PARTS = ["fact", "hit", "likeness"];
+
+/** An explanation with all parts of WHY_PARTS included. */
 export interface Why {
   returned: boolean;
   stage: string;
@@ -107,8 +122,6 @@ export interface Why {
   hit: Hit | null;
   likeness: { cosine: number | null; words: string[]; share: number } | null;
   refusals: { filter: string; asked: string; has: string }[];
-  rivals: { id: string; text: string; score: number }[];
-  margin: number | null;
   remedies: { change: string; place: number | null }[];
 }
 

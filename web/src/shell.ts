@@ -1,4 +1,4 @@
-// The frame of the page: the way between screens above, and the stage with what lies over it.
+// The frame of the page: the navigation at the top, and the stage with its overlays.
 import type { ScreenName } from "./app.ts";
 import { h, icon, iconButton } from "./elements.ts";
 import type { Stage } from "./graph/stage.ts";
@@ -21,7 +21,7 @@ const TABS: [ScreenName, string, string][] = [
 export function shell(showKeys: () => void): Shell {
   const tabs = TABS.map(([name, label, path]) => h("a", { href: `#/${name}`, "data-screen": name }, icon(path), label));
   const count = h("span", { class: "count" });
-  const turn = iconButton(SUN, "Light or dark", turnTheme);
+  const turn = iconButton(SUN, "Light or dark theme", turnTheme);
   const showTheme = () => turn.replaceChildren(icon(theme() === "light" ? MOON : SUN));
   onTheme(showTheme);
   showTheme();

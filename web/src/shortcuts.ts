@@ -1,4 +1,4 @@
-// Keys that work everywhere, and the sheet that lists them. None of them fires while somebody writes.
+// Keyboard shortcuts, and the dialog that lists them. They are off in text fields.
 import { h } from "./elements.ts";
 
 export interface Shortcut {
@@ -19,7 +19,7 @@ export function listen(shortcuts: readonly Shortcut[]): void {
   });
 }
 
-/** A key belongs to a field that is written in, and space and arrows to whatever control has the focus. */
+/** Whether the focused element uses the key itself: text fields use all, other controls space and arrows. */
 function isTaken(event: KeyboardEvent): boolean {
   const focused = event.target as HTMLElement;
   if (focused.matches("input:not([type=checkbox]), textarea, select")) return true;

@@ -1,4 +1,4 @@
-// The box that asks for the token, where the address did not bring it.
+// The form for the token, if the address has none.
 import { keepToken } from "./calls.ts";
 import { h } from "./elements.ts";
 
@@ -21,9 +21,9 @@ export function signIn(again: () => void, refused: boolean): HTMLElement {
     h(
       "form",
       { class: "card", onsubmit: enter },
-      h("h1", {}, "This memory is private"),
-      h("p", {}, "Open the address that cofire serve printed, or paste the token from the end of it."),
-      refused && h("p", { class: "failure", role: "alert" }, "That token does not open it."),
+      h("h1", {}, "Sign in"),
+      h("p", {}, "Open the address that cofire serve printed, or enter the token at its end."),
+      refused && h("p", { class: "failure", role: "alert" }, "The token is wrong."),
       token,
       h("button", { type: "submit", class: "primary" }, "Open"),
     ),

@@ -1,5 +1,6 @@
-// Server-sent events over fetch, so that a POST with a token can stream: progress, then the end.
+// Server-sent events over fetch: EventSource can send neither a POST nor a token.
 import { answered, Refusal } from "./calls.ts";
+import type { Problem } from "./shapes.ts";
 
 export interface Event {
   name: string;
@@ -12,7 +13,7 @@ export interface Progress {
   stage: string;
 }
 
-/** The events that are complete in a piece of text, and the rest that is not yet. */
+/** The complete events in a text, and the incomplete rest. */
 export function eventsIn(text: string): { events: Event[]; rest: string } {
   const blocks = text.replaceAll("\r\n", "\n").split("\n\n");
   const rest = blocks.pop() ?? "";
@@ -38,28 +39,22 @@ export async function* streamed(path: string, body: unknown): AsyncGenerator<Eve
   }
 }
 
-/** Runs a verb that reports on its way, and gives its report. */
+/** Run a verb that reports progress, and return its report. */
 export async function work<T>(path: string, body: unknown, onProgress: (progress: Progress) => void): Promise<T> {
   for await (const event of streamed(path, body)) {
     const said = JSON.parse(event.said) as Record<string, unknown>;
     if (event.name === "progress") onProgress(said as unknown as Progress);
-    if (event.name === "error") throw refusalIn(said);
+    if (event.name === "error") throw refusalIn(said as unknown as Problem);
     if (event.name === "done") return (said["report"] ?? said) as T;
   }
   throw new Refusal(
     0,
     "Interrupted",
-    "The work broke off before it was done.",
-    "Run it again: it goes on where it stopped.",
+    "The work was interrupted.",
+    "Run it again: it continues where it stopped.",
   );
 }
 
-function refusalIn(said: Record<string, unknown>): Refusal {
-  const error = (said["error"] ?? said) as Record<string, string>;
-  return new Refusal(
-    500,
-    error["kind"] ?? "Unexpected",
-    error["problem"] ?? "It failed.",
-    error["way_out"] ?? "Try again.",
-  );
+function refusalIn(problem: Problem): Refusal {
+  return new Refusal(problem.status, problem.kind, problem.problem, problem.way_out);
 }

@@ -1,4 +1,4 @@
-// Light and dark: as the system says, until somebody says otherwise here.
+// The theme, light or dark: that of the system unless the user chooses one.
 import { coloursOf, type Colours } from "./colours.ts";
 
 const KEY = "cofire.theme";
@@ -11,7 +11,7 @@ export function theme(): "light" | "dark" {
   return system.matches ? "light" : "dark";
 }
 
-// Asked for every node and link of a frame, so that it is worked out once.
+// Cached: every node and link of a frame reads it.
 let shown = coloursOf(theme());
 
 export function colours(): Colours {

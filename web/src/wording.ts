@@ -1,4 +1,4 @@
-// How numbers, times and consequences are said. Pure.
+// Numbers, times and counts in words. Pure functions.
 import type { Radius } from "./shapes.ts";
 
 export function counted(count: number, one: string, many = `${one}s`): string {
@@ -32,19 +32,19 @@ export function day(moment: string | number | null): string {
 
 const SIGNS = new Intl.Segmenter();
 
-/** The beginning of a text, cut between signs: an emoji of several units stays whole or goes. */
+/** The beginning of a text, cut between graphemes, so that no emoji is split. */
 export function clipped(text: string, width: number): string {
   if (text.length <= width) return text;
   const end = SIGNS.segment(text).containing(width - 1)?.index;
   return `${text.slice(0, end).trimEnd()}…`;
 }
 
-/** A kind or a setting as people say it: auto_link is auto link. */
+/** A name without underscores: auto_link is auto link. */
 export function spoken(name: string): string {
   return name.replaceAll("_", " ");
 }
 
-/** What goes with a fact that is forgotten, most telling first. */
+/** What is removed together with a fact, most important first. */
 export function radiusInWords(radius: Radius): string[] {
   const parts = [
     radius.edges && counted(radius.edges, "link"),

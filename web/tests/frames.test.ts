@@ -45,7 +45,7 @@ test("a pass is shown as its seeds and then hop by hop", () => {
   );
   assert.deepEqual(
     frames.map((frame) => frame.title),
-    ["The question", "Seeds", "Activation spreads", "Activation spreads", "Silence"],
+    ["The question", "Seeds", "Activation spreads", "Activation spreads", "No answer"],
   );
   assert.deepEqual([...(frames[3]?.lit.keys() ?? [])], ["a", "b", "c"]);
   assert.deepEqual(
@@ -54,7 +54,7 @@ test("a pass is shown as its seeds and then hop by hop", () => {
   );
 });
 
-test("rounds show who is silenced and who stays below the gate", () => {
+test("rounds show who is silenced and who stays below the threshold", () => {
   const facts = [
     { id: "a", activation: 0.6, ...STEP },
     { id: "b", activation: 0, inhibited: true, gated: false },
@@ -73,7 +73,7 @@ test("rounds show who is silenced and who stays below the gate", () => {
     [...(round?.lit.values() ?? [])].map((lit) => lit.mood),
     ["active", "inhibited", "gated"],
   );
-  assert.equal(round?.caption, "1 fact awake, 1 silenced by stronger ones, 1 below the gate.");
+  assert.equal(round?.caption, "1 fact active, 1 inhibited by stronger facts, 1 below the threshold.");
 });
 
 test("the end shows hits with their places", () => {

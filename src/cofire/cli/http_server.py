@@ -17,7 +17,7 @@ from cofire.installation import install_command, missing_page_way_out, page_is_b
 
 # Loaded when the server starts: no other command needs the packages of the extra.
 SERVER_MODULE = "cofire.http.server"
-TOKENS_MODULE = "cofire.http.tokens"
+ACCESS_MODULE = "cofire.http.access"
 EXTRA_PACKAGES = ("fastapi", "sse_starlette", "uvicorn")
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 
@@ -79,9 +79,9 @@ def serve(*, place: ServeCommandOptions, call: GlobalOptions) -> None:
 
 def _load_token() -> tuple[str, str]:
     """The token, and where it is kept."""
-    tokens: Any = import_module(TOKENS_MODULE)
-    path = tokens.token_path()
-    return tokens.load_or_make_token(path), str(path)
+    access: Any = import_module(ACCESS_MODULE)
+    path = access.token_path()
+    return access.load_or_make_token(path), str(path)
 
 
 def _announce_address(call: GlobalOptions, url: str, token: str | None, kept: str | None) -> None:

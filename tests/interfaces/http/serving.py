@@ -16,8 +16,7 @@ import httpx
 import uvicorn
 
 from cofire import AsyncMemory
-from cofire.http.application import PAGE_FOLDER, make_application
-from cofire.http.server import ListenAddress, make_access_rules, make_server_config
+from cofire.http.server import PAGE_FOLDER, ListenAddress, make_access_rules, make_application, make_server_config
 
 TOKEN = "a-token-for-tests-of-forty-four-letters-0000"
 HERE = ListenAddress("127.0.0.1", 0, (), 100_000.0)
@@ -62,11 +61,13 @@ def ask(url: str, method: str, path: str, **said: Any) -> httpx.Response:
 
 
 def error(answer: httpx.Response) -> dict[str, str]:
-    """The error that a server answered with."""
-    found: dict[str, str] = answer.json()["error"]
-    assert set(found) == {"kind", "problem", "way_out"}
-    assert found["way_out"]
-    return found
+    """The problem details that a server answered with."""
+    problem: dict[str, str] = answer.json()
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert set(problem) == {"type", "title", "status", "detail", "instance", "kind", "problem", "way_out"}
+    assert problem["way_out"]
+    assert problem["status"] == answer.status_code
+    return problem
 
 
 def events(api: httpx.Client, path: str, body: dict[str, Any]) -> list[tuple[str, Any]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cofire import AsyncMemory
-from cofire.http.endpoints import fetch_texts
+from cofire.http.routes import fetch_texts
 from cofire.http.server import MAX_BODY_BYTES
 from tests.interfaces.http.conftest import TEXTS, Served
 from tests.interfaces.http.serving import error
@@ -263,7 +263,7 @@ def test_facts_of_a_wrong_shape_are_skipped_with_the_others(served: Served) -> N
 def test_the_near_miss_of_a_field_is_named(served: Served, path: str, body: dict[str, object], meant: str) -> None:
     refused = served.api.post(path, json=body)
     assert refused.status_code == 422
-    assert meant in refused.json()["error"]["problem"]
+    assert meant in error(refused)["problem"]
 
 
 def test_the_near_miss_of_a_name_in_an_address_is_named(served: Served) -> None:

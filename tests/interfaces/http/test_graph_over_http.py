@@ -119,7 +119,7 @@ def test_a_stream_that_fails_ends_with_the_error(tmp_path: Path) -> None:
         assert api.get("/stats").status_code == 200
         path.write_bytes(b"this is no store" * 1000)
         name, told = events(api, "/curate", {})[-1]
-        assert (name, told["error"]["kind"], bool(told["error"]["way_out"])) == ("error", "StoreCorrupt", True)
+        assert (name, told["kind"], bool(told["way_out"])) == ("error", "StoreCorrupt", True)
 
 
 def test_a_newer_fact_supersedes_an_older(served: Served) -> None:

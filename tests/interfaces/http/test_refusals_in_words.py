@@ -20,19 +20,23 @@ BODIES: dict[str, tuple[str, Any, str]] = {
     "a number for a scope": ("/recall", {**QUERY, "scope": 5}, "scope: give text, or a list of texts."),
     "a blank scope": ("/recall", {**QUERY, "scope": ""}, "scope: it is blank; give some text."),
     "a blank scope in a list": ("/recall", {**QUERY, "scope": ["a", ""]}, "scope[1]: it is blank; give some text."),
-    "an unknown mode": ("/recall", {**QUERY, "mode": "bogus"}, "mode: choose one of no_recall, minimal, full, graph."),
+    "an unknown mode": (
+        "/recall",
+        {**QUERY, "mode": "bogus"},
+        "mode: choose one of 'no_recall', 'minimal', 'full' or 'graph'.",
+    ),
     "a time that is none": ("/recall", {**QUERY, "since": "nope"}, "since: give a date or a time in ISO 8601"),
     "too many": ("/recall", {**QUERY, "k": 1_001}, "k: give 1,000 or less."),
     "an id in a list": ("/forget", {"ids": ["nope"]}, f"ids[0]: {AN_ID}."),
     "an unknown way to make an edge": (
         "/edges",
         {"mode": "bogus"},
-        "mode: choose one of reinforce, update, skip, error",
+        "mode: choose one of 'reinforce', 'update', 'skip' or 'error'",
     ),
     "a list for an object": ("/facts", [], "body: give an object."),
 }
 ADDRESSES = {
-    "/shadow?kind=bogus": "kind: choose one of recall, assist.",
+    "/shadow?kind=bogus": "kind: choose one of 'recall' or 'assist'.",
     "/facts?before=nope": f"before: {AN_ID}.",
     "/facts?limit=many": "limit: give a whole number.",
     "/edges?ids=nope": f"ids: {AN_ID}.",
@@ -105,7 +109,7 @@ def test_a_field_is_refused_where_there_is_none_to_give(served: Served, verb: st
 def test_a_change_that_changes_nothing_is_refused_with_what_may_be_changed(served: Served) -> None:
     answer = served.api.patch(f"/facts/{served.ids[0]}", json={})
     assert answer.status_code == 422
-    assert "nothing says what to change; give some of text, tags, category" in error(answer)["problem"]
+    assert "nothing to change; give some of tags, category, subject" in error(answer)["problem"]
 
 
 def test_a_method_that_is_not_there_names_those_that_are(served: Served) -> None:

@@ -20,7 +20,7 @@ import pytest
 
 from cofire.cli import http_server
 from cofire.errors import StoreNotOpened
-from cofire.http.tokens import load_or_make_token, token_path
+from cofire.http.access import load_or_make_token, token_path
 from tests.interfaces.calling import Store, call, start_process
 from tests.interfaces.cli.test_json_shapes import EXAMPLES
 

@@ -16,8 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from cofire.http import server
 from cofire.http.access import MAX_CLIENTS, AccessGuard, RateLimiter
-from cofire.http.application import make_api
-from cofire.http.server import MAX_CONCURRENT_REQUESTS
+from cofire.http.server import MAX_CONCURRENT_REQUESTS, make_api
 from tests.interfaces.http.conftest import Served
 from tests.interfaces.http.serving import TOKEN, WALLS, ask, client, error, running
 

@@ -1,4 +1,4 @@
-// What stands where no answer is yet: an invitation to ask, or to tell an empty memory something.
+// The start of the ask screen: suggested questions, or a form for the first fact.
 import type { App } from "../app.ts";
 import { post } from "../calls.ts";
 import { h } from "../elements.ts";
@@ -8,7 +8,7 @@ import { counted } from "../wording.ts";
 
 const QUESTIONS = 4;
 
-/** A few things that memory knows much about, to begin with. */
+/** Suggested questions about the largest communities. */
 export function invitation(atlas: Atlas, ask: (question: string) => void): HTMLElement {
   const topics = atlas.communities.filter((one) => one.size > 1).slice(0, QUESTIONS);
   const buttons = topics.map(({ name }) => {
@@ -18,11 +18,11 @@ export function invitation(atlas: Atlas, ask: (question: string) => void): HTMLE
   return h(
     "div",
     { class: "invitation" },
-    h("h2", {}, "Ask, and watch memory answer"),
+    h("h2", {}, "Ask a question"),
     h(
       "p",
       {},
-      `${counted(atlas.total, "fact")} lie here. A question wakes a few of them, and activation spreads along their links to what belongs to it.`,
+      `${counted(atlas.total, "fact")}. A question activates some of them, and activation spreads along their links to related facts.`,
     ),
     buttons.length > 0 && h("ul", { class: "topics" }, ...buttons),
   );
@@ -38,7 +38,7 @@ export function emptyMemory(app: App): HTMLElement {
     if (!text.value.trim()) return text.focus();
     try {
       await post("/facts", { text: text.value.trim() });
-      notice("Remembered.");
+      notice("Stored.");
       await app.changed();
     } catch (error) {
       failureNotice(error);
@@ -48,7 +48,7 @@ export function emptyMemory(app: App): HTMLElement {
     "div",
     { class: "invitation" },
     h("h2", {}, "Memory is empty"),
-    h("p", {}, "Tell it something worth knowing, a sentence or two."),
+    h("p", {}, "Add a fact: one or two sentences."),
     text,
     h("button", { type: "button", class: "primary", onclick: () => void tell() }, "Remember"),
   );

@@ -1,4 +1,4 @@
-// The question and what may go with it: how many, where, when, and how activation spreads.
+// The question form: number of facts, scope, tags, times and dynamics.
 import { h } from "../elements.ts";
 
 export interface Asked extends Record<string, unknown> {
@@ -13,7 +13,7 @@ export interface QuestionForm {
   setScopes: (names: readonly string[]) => void;
 }
 
-// As many as the memory hands out at once.
+// The limit of the API.
 const MOST = 1000;
 const DYNAMICS = ["cofire", "synapse.documented", "synapse.paper", "diffusion", "energy"];
 
@@ -21,7 +21,7 @@ export function questionForm(onAsk: (asked: Asked) => void): QuestionForm {
   const query = h("textarea", {
     name: "query",
     rows: 1,
-    placeholder: "Ask memory something",
+    placeholder: "Ask a question",
     "aria-label": "Question",
     enterkeyhint: "search",
     onkeydown: submitOnEnter,
@@ -85,7 +85,7 @@ function optionFields(controls: Record<string, HTMLElement>): HTMLElement {
     h("summary", {}, "Options"),
     h("div", { class: "option-grid" }, ...fields),
   );
-  // What a field has against being asked can only be told where the field is seen.
+  // The browser shows the message of an invalid field only where the field is visible.
   for (const control of Object.values(controls)) control.addEventListener("invalid", () => (options.open = true));
   return options;
 }

@@ -1,4 +1,4 @@
-// The answer to a question: hits as cards, or silence with its reason.
+// The answer to a question: hits as cards, or the reason why there is none.
 import type { App } from "../app.ts";
 import { post } from "../calls.ts";
 import { h, icon } from "../elements.ts";
@@ -42,12 +42,12 @@ function heading(found: Recollection): HTMLElement {
     return h(
       "header",
       { class: "answer" },
-      h("h2", {}, `${counted(found.hits.length, "fact")} came back`),
+      h("h2", {}, `${counted(found.hits.length, "fact")} found`),
       h("p", {}, `of ${counted(found.candidates, "candidate")} · ${how}`),
     );
   }
-  const otherwise = found.guesses.length > 0 && h("p", { class: "label" }, "Otherwise these would have come back:");
-  return h("header", { class: "answer silent" }, h("h2", {}, "Memory is silent"), h("p", {}, found.reason), otherwise);
+  const otherwise = found.guesses.length > 0 && h("p", { class: "label" }, "Best matches below the threshold:");
+  return h("header", { class: "answer silent" }, h("h2", {}, "No answer"), h("p", {}, found.reason), otherwise);
 }
 
 interface Card {
@@ -91,19 +91,19 @@ function card(made: Card): HTMLElement {
       judge(found, hit, "helped"),
       judge(found, hit, "hurt"),
     ),
-    h("details", {}, h("summary", {}, "Why this one"), xray(hit, textOf)),
+    h("details", {}, h("summary", {}, "Why this fact"), xray(hit, textOf)),
   );
 }
 
-/** Feedback on a hit: the ways to it grow or shrink. */
+/** Feedback on a hit: it strengthens or weakens the edges on its path. */
 function judge(found: Recollection, hit: Hit, verdict: "helped" | "hurt"): HTMLElement | null {
   if (!found.id) return null;
-  const label = verdict === "helped" ? "This helped" : "This did not help";
+  const label = verdict === "helped" ? "This helped" : "This hurt";
   const say = async () => {
     try {
       await post("/feedback", { id: found.id, [verdict]: [hit.id] });
       button.setAttribute("aria-pressed", "true");
-      notice("Thank you: memory has learned from that.");
+      notice("Feedback stored.");
     } catch (error) {
       failureNotice(error);
     }

@@ -1,4 +1,4 @@
-// The screen where questions are asked: the answer beside the graph, and over the graph the replay of how it was found.
+// The ask screen: the answer beside the graph, and the replay of the recall over the graph.
 import type { App, Screen } from "../app.ts";
 import { post } from "../calls.ts";
 import { fill, h } from "../elements.ts";
@@ -11,7 +11,7 @@ import { framesOf, type Frame } from "../replay/frames.ts";
 import { momentAt } from "../replay/moments.ts";
 import { paint } from "../replay/painting.ts";
 import { Player } from "../replay/player.ts";
-import type { Hit, Recollection } from "../shapes.ts";
+import { RECALL_PARTS, type Hit, type Recollection } from "../shapes.ts";
 import { colours } from "../theme.ts";
 import { emptyMemory, invitation } from "./invitation.ts";
 import { questionForm, type Asked } from "./question.ts";
@@ -37,7 +37,7 @@ export class AskScreen implements Screen {
   private found: Recollection | null = null;
   private chosen: Hit | null = null;
   private list: Results | null = null;
-  // The atlas of a memory too large to be drawn whole, while the replay shows a part of it.
+  // The whole atlas, while the replay shows a part of a large graph.
   private whole: Atlas | null = null;
 
   constructor(private readonly app: App) {
@@ -101,7 +101,7 @@ export class AskScreen implements Screen {
     this.asked = asked;
     fill(this.answer, waiting());
     try {
-      const found = await post<Recollection>("/recall", asked);
+      const found = await post<Recollection>("/recall", { ...asked, include: RECALL_PARTS });
       if (asked === this.asked) this.tell(found, asked);
     } catch (error) {
       if (asked !== this.asked) return;
@@ -121,7 +121,7 @@ export class AskScreen implements Screen {
     void this.play(found);
   }
 
-  /** Show the path of one hit alone, or of all again. */
+  /** Show the path of one hit, or of all hits again. */
   private choose(hit: Hit): void {
     this.chosen = this.chosen?.id === hit.id ? null : hit;
     this.list?.choose(this.chosen?.id ?? null);
@@ -139,7 +139,7 @@ export class AskScreen implements Screen {
     this.app.stage.fly(litIds(frames), covered);
   }
 
-  /** Of a memory too large to be drawn whole, what the replay lights up is drawn alone. */
+  /** In a graph too large to draw, draw only the facts of the replay. */
   private async bringNear(frames: readonly Frame[]): Promise<void> {
     const { found } = this;
     const { stage } = this.app;

@@ -1,10 +1,10 @@
-// "Why not …?": pick any fact, and learn where a question lost it and what would have brought it back.
+// "Why not …?": choose a fact to see at which stage it was lost, and what would return it.
 import type { App } from "../app.ts";
 import { post } from "../calls.ts";
 import { fill, h } from "../elements.ts";
 import { failureCard } from "../notices.ts";
 import { factPicker } from "../picker.ts";
-import type { Fact, Why } from "../shapes.ts";
+import { WHY_PARTS, type Fact, type Why } from "../shapes.ts";
 import { clipped, counted, percent, spoken } from "../wording.ts";
 import { xray } from "./xray.ts";
 
@@ -13,9 +13,9 @@ export function whyNot(asked: Record<string, unknown>, app: App): HTMLElement {
   let picked: Fact | null = null;
   const explain = async (fact: Fact) => {
     picked = fact;
-    fill(answer, h("p", { class: "waiting" }, "Asking again, and again …"));
+    fill(answer, h("p", { class: "waiting" }, "Testing changes to the question …"));
     try {
-      const why = await post<Why>("/why", { ...asked, id: fact.id });
+      const why = await post<Why>("/why", { ...asked, id: fact.id, include: WHY_PARTS });
       if (fact === picked) fill(answer, told(why, app));
     } catch (error) {
       if (fact !== picked) return;
@@ -29,7 +29,7 @@ export function whyNot(asked: Record<string, unknown>, app: App): HTMLElement {
     "section",
     { class: "why", "aria-labelledby": "why-title" },
     h("h2", { id: "why-title" }, "Why not …?"),
-    factPicker("Find a fact that did not come back", "A fact you expected", (fact) => void explain(fact)),
+    factPicker("Find a fact that was not returned", "A fact you expected", (fact) => void explain(fact)),
     answer,
   );
 }
@@ -46,7 +46,7 @@ function told(why: Why, app: App): HTMLElement {
     h(
       "p",
       { class: "verdict" },
-      h("strong", {}, why.returned ? "It came back" : spoken(why.stage)),
+      h("strong", {}, why.returned ? "Returned" : spoken(why.stage)),
       why.place ? ` · place ${why.place}` : "",
     ),
     h("p", {}, why.explanation),
@@ -56,7 +56,7 @@ function told(why: Why, app: App): HTMLElement {
       h(
         "details",
         {},
-        h("summary", {}, "Its arithmetic"),
+        h("summary", {}, "Score"),
         xray(why.hit, () => undefined),
       ),
   );
@@ -65,19 +65,19 @@ function told(why: Why, app: App): HTMLElement {
 function likeness(why: Why): HTMLElement | null {
   if (!why.likeness) return null;
   const { cosine, words } = why.likeness;
-  const meaning = cosine === null ? "no vector" : `meaning ${percent(Math.max(0, cosine))} alike`;
-  return h("p", { class: "meta" }, `${meaning}, ${words.length ? `shares ${words.join(", ")}` : "shares no word"}`);
+  const meaning = cosine === null ? "no vector" : `meaning ${percent(Math.max(0, cosine))} similar`;
+  return h("p", { class: "meta" }, `${meaning}, ${words.length ? `shared words: ${words.join(", ")}` : "no shared words"}`);
 }
 
 function remedies(why: Why): HTMLElement | null {
   if (!why.remedies.length) return null;
   const items = why.remedies.map((one) =>
-    h("li", {}, h("code", {}, one.change), one.place ? ` brings it to place ${one.place}` : ""),
+    h("li", {}, h("code", {}, one.change), one.place ? ` (place ${one.place})` : ""),
   );
   return h(
     "div",
     {},
-    h("p", { class: "label" }, `${counted(why.remedies.length, "thing")} would bring it back:`),
+    h("p", { class: "label" }, `${counted(why.remedies.length, "change")} would return it:`),
     h("ul", { class: "remedies" }, ...items),
   );
 }

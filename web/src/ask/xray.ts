@@ -1,4 +1,4 @@
-// The x-ray of a hit: what each channel gives and how that adds up, and the path that led there.
+// The x-ray of a hit: the share of each channel in the score, and the path to the fact.
 import { h, measured } from "../elements.ts";
 import type { Heard, Hit, Hop } from "../shapes.ts";
 import { clipped, percent, signed, spoken } from "../wording.ts";
@@ -9,14 +9,14 @@ export function channelClass(name: string): string {
   return CHANNELS.includes(name) ? `channel-${name}` : "channel-own";
 }
 
-/** What counts for a hit, the largest share first. */
+/** The channels that count for a hit, largest share first. */
 export function terms(hit: Hit): [string, Heard][] {
   return Object.entries(hit.channels)
     .filter(([, heard]) => heard.rank !== null || heard.gives !== 0)
     .sort(([, one], [, other]) => other.gives - one.gives);
 }
 
-/** One bar: each channel as wide as what it gives, beside the best score of all. */
+/** A bar with a segment for each channel, in proportion to the best score. */
 export function channelBar(hit: Hit, most: number): HTMLElement {
   const giving = terms(hit).filter(([, heard]) => heard.gives > 0);
   const spoken = giving.map(([name, heard]) => `${name} ${signed(heard.gives)}`).join(", ");

@@ -1,4 +1,4 @@
-// Connecting a fact with another one: pick it, say how they belong together.
+// Connect a fact with another one: choose it, and the kind of link.
 import { post } from "../calls.ts";
 import { fill, h } from "../elements.ts";
 import { failureNotice, notice } from "../notices.ts";
@@ -12,7 +12,7 @@ const KINDS = ["supports", "elaborates", "causes", "contradicts", "outcome"];
 export function connectForm(fact: Fact, ways: Ways): HTMLElement {
   const kind = h("input", { type: "text", value: "supports", list: "kinds", required: true });
   const kinds = h("datalist", { id: "kinds" }, ...KINDS.map((name) => h("option", { value: name })));
-  const target = h("p", { class: "target" }, "Pick the fact to connect it with.");
+  const target = h("p", { class: "target" }, "Choose the fact to connect it with.");
   const submit = h("button", { type: "submit", class: "primary", disabled: true }, "Connect");
   let other: Fact | null = null;
   const pick = (picked: Fact) => {
@@ -37,7 +37,7 @@ export function connectForm(fact: Fact, ways: Ways): HTMLElement {
       "aria-label": "Connect the fact",
       onsubmit: (event: SubmitEvent) => (event.preventDefault(), void connect()),
     },
-    h("label", { class: "field" }, h("span", {}, "How they belong together"), kind),
+    h("label", { class: "field" }, h("span", {}, "Kind of link"), kind),
     kinds,
     factPicker("Find the other fact", "Find the other fact", pick),
     target,

@@ -1,4 +1,4 @@
-// Changing what a fact says. What it said before stays in its history.
+// Edit a fact. The version before is kept in its history.
 import { listed } from "../ask/question.ts";
 import { patch } from "../calls.ts";
 import { h } from "../elements.ts";
@@ -14,7 +14,7 @@ export function editForm(fact: Fact, ways: Ways): HTMLElement {
   const text = h("textarea", { rows: 4, value: fact.text, required: true });
   const told = fact.tags.join(", ");
   const tags = h("input", { type: "text", value: told });
-  // A tag may hold a comma: tags that nobody touched are not read back from the field.
+  // A tag may contain a comma: unchanged tags are not read back from the field.
   const changes = () => ({
     text: text.value.trim(),
     ...(tags.value !== told && { tags: listed(tags.value) }),
@@ -22,7 +22,7 @@ export function editForm(fact: Fact, ways: Ways): HTMLElement {
   const save = async () => {
     try {
       await patch(`/facts/${encodeURIComponent(fact.id)}`, changes());
-      notice("Changed. What it said before is in its history.");
+      notice("Saved. The version before is in the history.");
       ways.done();
     } catch (error) {
       failureNotice(error);

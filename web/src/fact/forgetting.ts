@@ -1,4 +1,4 @@
-// Forgetting a fact: first what would go with it, then the deed, then a way back.
+// Forget a fact: show what would be removed, remove it, and offer to undo.
 import type { App } from "../app.ts";
 import { post } from "../calls.ts";
 import { fill, h } from "../elements.ts";
@@ -20,7 +20,7 @@ export function forgetCard(fact: Fact, app: App, cancel: () => void): HTMLElemen
       );
     }
   };
-  fill(card, h("p", { class: "waiting" }, "Looking at what would go …"));
+  fill(card, h("p", { class: "waiting" }, "Counting what would be removed …"));
   void preview();
   return card;
 }
@@ -29,7 +29,7 @@ function previewed(told: Forgotten, forget: () => void, cancel: () => void): HTM
   const going = radiusInWords(told.radius);
   return [
     h("strong", {}, "Forget this fact?"),
-    h("p", {}, going.length ? "With it would go:" : "Nothing else would go with it."),
+    h("p", {}, going.length ? "This would also be removed:" : "Nothing else would be removed."),
     h("ul", { class: "radius" }, ...going.map((part) => h("li", {}, part))),
     h(
       "div",
@@ -55,7 +55,7 @@ async function forget(fact: Fact, app: App): Promise<void> {
 async function undo(receipt: string, fact: Fact, app: App): Promise<void> {
   try {
     const back = await post<{ facts: Fact[]; edges: number }>("/undo", { receipt });
-    notice(`It is back, with ${counted(back.edges, "link")}.`);
+    notice(`Restored, with ${counted(back.edges, "link")}.`);
     await app.changed();
     app.open(fact.id);
   } catch (error) {

@@ -1,4 +1,4 @@
-// The fact panel: what a fact says, what hangs on it, what it said before, and what can be done with it.
+// The fact panel: text, links, history and actions of a fact.
 import type { App } from "../app.ts";
 import { linkInWords } from "../ask/xray.ts";
 import { get, post, Refusal } from "../calls.ts";
@@ -50,8 +50,8 @@ function goneCard(): HTMLElement {
   return h(
     "div",
     { class: "failure" },
-    h("strong", {}, "This fact is gone."),
-    h("p", {}, "It was forgotten, or it lies in a cluster too large to draw."),
+    h("strong", {}, "This fact is not available."),
+    h("p", {}, "It was forgotten, or it belongs to a cluster too large to draw."),
   );
 }
 
@@ -84,7 +84,7 @@ function tagList(fact: Fact): HTMLElement | null {
 function actions(fact: Fact, app: App, again: () => void, space: HTMLElement): HTMLElement {
   const toggle = (form: () => HTMLElement) => {
     fill(space, form());
-    // At once: a later call would take the focus from the field the user has gone to meanwhile.
+    // At once: a later call would take the focus away from another field.
     space.querySelector("textarea")?.focus();
   };
   const cancel = () => fill(space);
@@ -106,10 +106,10 @@ function actions(fact: Fact, app: App, again: () => void, space: HTMLElement): H
 }
 
 const DONE = {
-  pin: "Pinned: it never fades.",
+  pin: "Pinned: it does not decay.",
   unpin: "Unpinned.",
-  archive: "Archived: recall leaves it out.",
-  restore: "Restored: recall finds it again.",
+  archive: "Archived: excluded from recall.",
+  restore: "Restored: included in recall.",
 };
 
 async function mark(fact: Fact, verb: keyof typeof DONE, done: () => void): Promise<void> {
@@ -126,14 +126,14 @@ function particulars({ fact, importance, use, descriptions, archived_because }: 
   const rows: [string, string | null | undefined][] = [
     ["When", fact.at && day(fact.at)],
     ["About", fact.subject],
-    ["Said by", fact.speaker],
+    ["Speaker", fact.speaker],
     ["Kind", fact.category],
     ["Source", fact.source],
     ["Session", fact.session],
     ["Scope", fact.scope],
-    ["Learned", fact.stored_at && day(fact.stored_at)],
+    ["Stored", fact.stored_at && day(fact.stored_at)],
     ["Valid until", fact.valid_until && day(fact.valid_until)],
-    ["Told again", fact.reinforced ? counted(fact.reinforced, "time") : null],
+    ["Stored again", fact.reinforced ? counted(fact.reinforced, "time") : null],
     ["Importance", importance && `${(100 * importance.pagerank).toFixed(1)} % of all`],
     ["Helped", use.helped + use.hurt ? `${use.helped} of ${use.helped + use.hurt} (${percent(use.success)})` : null],
     ["Described as", descriptions.length ? clipped(descriptions.join(", "), 120) : null],
@@ -156,7 +156,7 @@ function linkList({ fact, links }: Portrait, app: App): HTMLElement {
     h("h3", {}, "Links"),
     links.length
       ? h("ul", { class: "links" }, ...rows)
-      : h("p", { class: "meta" }, "Nothing is linked with it yet. A dream connects what was learned."),
+      : h("p", { class: "meta" }, "No links yet. Dream links new facts."),
     more,
   );
 }
@@ -185,5 +185,5 @@ function historyList(history: readonly Past[]): HTMLElement | null {
   const rows = [...history]
     .reverse()
     .map((past) => h("li", {}, h("span", {}, past.text), h("small", {}, `until ${day(past.until)}`)));
-  return h("section", {}, h("h3", {}, "What it said before"), h("ul", { class: "history" }, ...rows));
+  return h("section", {}, h("h3", {}, "History"), h("ul", { class: "history" }, ...rows));
 }

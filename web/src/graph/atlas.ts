@@ -1,4 +1,4 @@
-// The atlas: the graph as it was loaded, with a place for every fact, ready to be drawn.
+// The atlas: the loaded graph with a position for every fact.
 import Graph from "graphology";
 import { get } from "../calls.ts";
 import type { Cluster, Community, Edge, Network, Node } from "../shapes.ts";
@@ -9,16 +9,16 @@ export interface Atlas {
   nodes: ReadonlyMap<string, Node>;
   edges: readonly Edge[];
   clusters: readonly Cluster[];
-  /** The largest, which come after the first frame: nothing but names waits for them. */
+  /** The largest communities. They are loaded after the first frame; only names need them. */
   communities: Community[];
-  /** The cluster that was opened, where it is not the whole memory that is drawn. */
+  /** The open cluster, if a part of the graph is drawn. */
   within: Cluster | null;
   discs: readonly Disc[];
   graph: Graph;
   total: number;
 }
 
-// As many facts as the page draws one by one; of more it draws the communities.
+// The maximum number of facts that the page draws as points; above it, points are communities.
 const MOST = 10_000;
 const NEAR = 600;
 const NAMED = 100;
@@ -27,7 +27,7 @@ export async function loadAtlas(): Promise<Atlas> {
   return charted(await get<Network>("/graph", { limit: MOST }), []);
 }
 
-/** Give an atlas, and all that were made from it, the names of its communities. */
+/** Add the names of communities to an atlas and to all derived from it. */
 export async function loadNames({ communities }: Atlas): Promise<void> {
   const told = await get<{ communities: Community[] }>("/communities", { limit: NAMED });
   communities.splice(0, communities.length, ...told.communities);
@@ -39,7 +39,7 @@ export async function loadWithin(cluster: Cluster, whole: Atlas): Promise<Atlas>
   return { ...charted(await get<Network>("/graph", asked), whole.communities), total: whole.total, within: cluster };
 }
 
-/** The surroundings of some facts, for memories too large to be drawn whole. */
+/** Some facts and their neighbours, for graphs too large to draw as a whole. */
 export async function loadAround(ids: readonly string[], whole: Atlas): Promise<Atlas> {
   const network = await get<Network>("/graph/around", { ids: ids.join(","), depth: 1, limit: NEAR });
   return { ...charted(network, whole.communities), total: whole.total };
@@ -62,12 +62,12 @@ export function charted(network: Network, communities: Community[]): Atlas {
   };
 }
 
-/** The cluster that a node stands for; null where it is a fact. */
+/** The cluster of a node; null if the node is a fact. */
 export function clusterOf(atlas: Atlas, node: string): Cluster | null {
   return atlas.clusters.find((one) => one.id === node) ?? null;
 }
 
-/** The first of the phrases that name a community: what there is room for beside a point. */
+/** The first phrase of the name of a community, which fits beside a point. */
 export function shortName(name: string): string {
   return name.split(",")[0]?.trim() ?? name;
 }
@@ -76,7 +76,7 @@ export function nameOf(cluster: Cluster): string {
   return cluster.name || "other facts";
 }
 
-/** A cluster stands as a node of its own community, as important as it is large. */
+/** A cluster as a node: its importance is its size. */
 function asNode(cluster: Cluster): Node {
   return {
     id: cluster.id,

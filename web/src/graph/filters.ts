@@ -1,16 +1,16 @@
-// What of the graph is seen: by words, scope, kind of fact and of link, and up to a moment.
+// Filters of the graph: words, scope, kind of fact and link, and time.
 import { fill, h, measured } from "../elements.ts";
 import { day, spoken } from "../wording.ts";
 import type { Atlas } from "./atlas.ts";
 import { histogram, momentIn, spanOf } from "./time.ts";
 
-/** What was chosen; it stays when the graph is loaded anew. */
+/** The chosen filters. They are kept when the graph is reloaded. */
 export interface Chosen {
   words: string;
   scope: string;
   category: string;
   archived: boolean;
-  /** Facts up to this moment are seen. */
+  /** Show facts up to this moment. */
   until: number;
   hiddenKinds: Set<string>;
 }
@@ -29,7 +29,7 @@ export function isShown(atlas: Atlas, chosen: Chosen, id: string): boolean {
   return node.at === null || Date.parse(node.at) <= chosen.until;
 }
 
-/** The facts that say what is searched for, in their whole texts where those are known; null where nothing is. */
+/** The facts that match the search, by their full texts where these are known; null without a search. */
 export function matching(
   atlas: Atlas,
   chosen: Chosen,
@@ -44,7 +44,7 @@ export function matching(
   return new Set(found.map((node) => node.id));
 }
 
-/** Give up a choice that nothing in the graph has any more: it would go on hiding, and not be seen among the choices. */
+/** Reset a choice that no fact of the graph has any more: it would still filter, but not be shown among the choices. */
 export function giveUpWhatIsGone(atlas: Atlas, chosen: Chosen): void {
   for (const field of ["scope", "category"] as const) {
     if (!valuesOf(atlas, field).includes(chosen[field])) chosen[field] = "";
@@ -71,7 +71,7 @@ export function filterControls(atlas: Atlas, chosen: Chosen, onChange: () => voi
     onchange: () => ((chosen.archived = archived.checked), onChange()),
   });
   const scope = choice("Scope", "scope", "all scopes", atlas, chosen, onChange);
-  // A cluster has neither kind nor time: there is nothing else to choose by.
+  // A cluster has neither kind nor time.
   if (atlas.clusters.length) return [words, scope];
   return [
     words,
@@ -83,7 +83,7 @@ export function filterControls(atlas: Atlas, chosen: Chosen, onChange: () => voi
     ),
     timeSlider(atlas, chosen, onChange),
     kindBoxes(atlas, chosen, onChange),
-    h("label", { class: "check" }, archived, "Archived facts, too"),
+    h("label", { class: "check" }, archived, "Include archived facts"),
   ];
 }
 

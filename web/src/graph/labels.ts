@@ -1,4 +1,4 @@
-// Labels over the graph: those that come first are drawn first, and none lies upon another, nor upon a point.
+// Labels over the graph: drawn in order, and none overlaps another label or a point.
 import { faded, type Colours } from "../colours.ts";
 import { clipped } from "../wording.ts";
 import type { Point } from "./layout.ts";
@@ -46,7 +46,7 @@ export function drawLabels(
   }
 }
 
-/** The text of one node: at its right or, where that would be over the edge, at its left. */
+/** The text of one node: at its right, or at its left where it would cross the edge. */
 export function drawBeside(
   context: CanvasRenderingContext2D,
   node: Point & { size: number; label: string | null },
@@ -62,12 +62,12 @@ export function drawBeside(
   outlined(context, text, { x: hasRoom ? node.x + away : node.x - away - width, y: node.y + 0.5 }, colours, 1);
 }
 
-/** As much of a text as a narrow stage has room for. */
+/** The part of a text that fits on a narrow stage. */
 function fitting(text: string, context: CanvasRenderingContext2D): string {
   return clipped(text, Math.min(WIDTH, Math.round(context.canvas.clientWidth / 14)));
 }
 
-/** Where a label may lie: right of its point, left, above, below, and aslant. */
+/** Possible places of a label: right of its point, left, above, below, and diagonal. */
 function sidesOf({ at, offset }: Label, textWidth: number): Box[] {
   const width = textWidth + 2 * MARGIN;
   const corners = [
@@ -98,7 +98,7 @@ function edgeOf(context: CanvasRenderingContext2D): Box {
   return { left: 4, top: 4, right: clientWidth - 4, bottom: clientHeight - 4 };
 }
 
-/** Text that stays legible over links: with a rim in the colour of the ground. */
+/** Text with an outline in the colour of the background, so that it is legible over links. */
 export function outlined(
   context: CanvasRenderingContext2D,
   text: string,

@@ -1,5 +1,5 @@
-// Where facts lie: each community is a disc, discs lie near those they are linked with, and its most important fact is its middle.
-// Pure and quick, so that the first frame waits for nothing; `settling.worker.ts` then lets each disc settle.
+// Positions of facts: each community is a disc with its most important fact in the middle; linked discs are near each other.
+// Pure functions, fast enough for the first frame; `settling.worker.ts` refines each disc later.
 import type { Edge, Node } from "../shapes.ts";
 
 export interface Point {
@@ -17,18 +17,18 @@ export interface Disc extends Point {
 const GOLDEN_ANGLE = Math.PI * (3 - Math.sqrt(5));
 const SPACING = 1;
 const GAP = 2.2;
-// With more discs than this, facts that are alone lie around the others, where they cost no time.
+// With more discs than this, single facts are placed around the others without a computation.
 const CROWD = 1500;
 // Cells are numbered column by column.
 const COLUMN = 1 << 16;
 const AROUND = [-1, 0, 1].flatMap((dx) => [-1, 0, 1].map((dy) => dx * COLUMN + dy));
 
-/** What tells communities apart: each scope numbers its own. Facts in none are told apart by scope alone. */
+/** The key of a community: each scope numbers its own. Facts in no community are grouped by scope. */
 export function communityId(scope: string, number: number | null): string {
   return `${scope}/${number ?? ""}`;
 }
 
-/** Discs in their places, the largest first. */
+/** Discs with their positions, largest first. */
 export function discsOf(nodes: readonly Node[], edges: readonly Edge[]): Disc[] {
   const all = [...grouped(nodes).values()].map(disc);
   all.sort((one, other) => other.members.length - one.members.length);
@@ -38,7 +38,7 @@ export function discsOf(nodes: readonly Node[], edges: readonly Edge[]): Disc[] 
   return discs === all ? discs : [...discs, ...dust(all.slice(discs.length), reach(discs))];
 }
 
-/** Every fact on its disc, from the middle outward as the seeds of a sunflower. */
+/** Every fact on its disc, from the middle outward in a sunflower pattern. */
 export function places(discs: readonly Disc[]): Map<string, Point> {
   const placed = new Map<string, Point>();
   for (const one of discs) {
@@ -73,7 +73,7 @@ function seedOf(one: Disc, row: number): Point {
   return { x: one.x + away * Math.cos(row * GOLDEN_ANGLE), y: one.y + away * Math.sin(row * GOLDEN_ANGLE) };
 }
 
-/** The largest in the middle, the others around it, with room for what is already there. */
+/** The largest disc in the middle, the others around it without overlap. */
 function spiral(discs: Disc[]): void {
   let filled = 0;
   discs.forEach((one, row) => {
@@ -84,7 +84,7 @@ function spiral(discs: Disc[]): void {
   });
 }
 
-/** How strongly discs are tied: links between them, beside the size of the smaller. */
+/** The attraction of two discs: the links between them, divided by the size of the smaller. */
 function ties(discs: readonly Disc[], edges: readonly Edge[]): [number, number, number][] {
   const home = new Map<string, number>();
   discs.forEach((one, row) => one.members.forEach((id) => home.set(id, row)));
@@ -103,7 +103,7 @@ function tie(discs: readonly Disc[], a: number, b: number, count: number): [numb
   return [a, b, Math.min(1, count / smaller)];
 }
 
-/** Tied discs draw together, all draw to the middle, and none lies upon another. */
+/** Linked discs attract each other, all are drawn to the middle, and none overlap. */
 function relax(discs: Disc[], tied: readonly [number, number, number][]): void {
   const rounds = Math.min(160, Math.max(16, Math.floor(2.4e4 / (discs.length + 1))));
   for (let round = 0; round < rounds; round++) {
@@ -127,7 +127,7 @@ function draw(one: Disc | undefined, other: Disc | undefined, pull: number): voi
   other.y -= dy * pull * share;
 }
 
-/** Only discs of the same cell or of cells beside it can touch: a cell is as wide as the two largest. */
+/** Only discs in the same or adjacent cells can touch: a cell is as wide as the two largest discs. */
 function part(discs: readonly Disc[]): void {
   const width = 2 * (discs[0]?.radius ?? 1) + GAP;
   const cells = new Map<number, Disc[]>();
@@ -157,7 +157,7 @@ function reach(discs: readonly Disc[]): number {
   return Math.max(0, ...discs.map((one) => Math.hypot(one.x, one.y) + one.radius));
 }
 
-/** Around all others, as dust. */
+/** Single facts, around all discs. */
 function dust(alone: readonly Disc[], from: number): Disc[] {
   return alone.map((one, row) => {
     const away = Math.sqrt((from + GAP) ** 2 + row * 2 * SPACING);

@@ -1,4 +1,4 @@
-// Names of communities over the graph: seen from afar, gone when one comes near.
+// Names of communities over the graph, shown while the camera is far away.
 import type { Colours } from "../colours.ts";
 import { colours } from "../theme.ts";
 import { spoken } from "../wording.ts";
@@ -14,7 +14,7 @@ const FAR = 0.6;
 const MOST = 24;
 const SMALLEST = 3;
 
-/** A painter of the names of all communities that have facts to be seen. */
+/** A painter of the names of all communities with visible facts. */
 export function namesOn(stage: Stage, shows: (id: string) => boolean = () => true): Painter {
   return (context, project) => {
     const strength = Math.min(1, Math.max(0, (stage.ratio() - NEAR) / (FAR - NEAR)));
@@ -47,7 +47,7 @@ function paintNames(context: CanvasRenderingContext2D, atlas: Atlas, project: Pr
   }
 }
 
-/** The point above a community's highest fact, in its middle. */
+/** The point above the highest fact of a community, horizontally centred. */
 function crown(members: readonly string[], project: Project): Point | null {
   const points = members
     .slice(0, 400)

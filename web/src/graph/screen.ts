@@ -1,4 +1,4 @@
-// The screen of the whole graph: communities, one of them opened, and filters by words, scope, kind and time.
+// The graph screen: communities, an open community, and filters by words, scope, kind and time.
 import type { App, Screen } from "../app.ts";
 import { fill, h, icon, measured } from "../elements.ts";
 import { RETURN } from "../icons.ts";
@@ -14,7 +14,7 @@ const LISTED = 12;
 const ROWS = 40;
 const ALL = "All communities";
 
-/** What a row of the list tells: a community or a cluster. */
+/** A row of the list: a community or a cluster. */
 interface Group {
   community: number | null;
   name: string;
@@ -23,9 +23,9 @@ interface Group {
 
 export interface GraphScreen extends Screen {
   focus: () => void;
-  /** What of the memory is drawn while a cluster is open; null where none is. */
+  /** The open cluster; null if none is open. */
   opened: () => Cluster | null;
-  /** Show a cluster's facts instead of all clusters. */
+  /** Show the facts of a cluster instead of all clusters. */
   open: (inside: Atlas) => void;
   /** Back to all clusters. */
   back: () => void;
@@ -48,7 +48,7 @@ export function graphScreen(app: App): GraphScreen {
   const look = () => {
     const atlas = app.stage.atlas;
     if (!atlas) return;
-    // Communities are searched by their names, which are there.
+    // Communities are searched by name, and the names are loaded.
     if (!atlas.clusters.length) texts.seek(chosen.words, atlas);
     const matched = matching(atlas, chosen, texts.known);
     const shows = (id: string) => isShown(atlas, chosen, id);
@@ -103,7 +103,7 @@ export function graphScreen(app: App): GraphScreen {
 
   return {
     element,
-    // What was loaded anew is all of memory; whoever is inside a cluster is led into it again.
+    // The reload loaded the whole graph. Open the cluster again that was open before.
     charted: () => ((overview = null), charted()),
     named,
     enter: () => {
@@ -130,13 +130,13 @@ function summary(atlas: Atlas, app: App): HTMLElement {
     { class: "answer" },
     within && h("button", { type: "button", class: "way-back", onclick: () => app.closeCluster() }, icon(RETURN), ALL),
     h("h2", {}, within ? spoken(nameOf(within)) : facts),
-    h("p", {}, within ? `${facts}, ${counted(atlas.edges.length, "link")} among them` : drawnIn(atlas)),
+    h("p", {}, within ? `${facts}, ${counted(atlas.edges.length, "link")} between them` : drawnIn(atlas)),
   );
 }
 
 function drawnIn(atlas: Atlas): string {
   if (atlas.clusters.length)
-    return "More than can be drawn one by one, so that each point is a community. Click on one to open it.";
+    return "Too many facts to draw: each point is a community. Click one to open it.";
   const groups = atlas.discs.filter((disc) => disc.community !== null).length;
   return `${counted(atlas.edges.length, "link")}, ${counted(groups, "community", "communities")}`;
 }
@@ -152,18 +152,18 @@ function matchList(ids: readonly string[], atlas: Atlas, app: App, isSeeking: bo
 }
 
 function matchCount(count: number, { clusters }: Atlas, isSeeking: boolean): string {
-  if (clusters.length) return count ? `${counted(count, "community", "communities")} found` : "No community is named so";
+  if (clusters.length) return count ? `${counted(count, "community", "communities")} found` : "No community has this name";
   if (count) return `${counted(count, "fact")} found`;
-  return isSeeking ? "Searching …" : "No fact says that";
+  return isSeeking ? "Searching …" : "No fact contains this";
 }
 
-/** Communities to come near to, or clusters to open; inside of a cluster there is nothing to choose. */
+/** Communities to fly to, or clusters to open. Empty inside a cluster. */
 function groupList(atlas: Atlas, app: App): HTMLElement[] {
   if (atlas.within) return [];
   const rows = atlas.clusters.length ? clusterRows(atlas, app) : communityRows(atlas, app);
   if (!rows.length) {
     const found = atlas.discs.some((disc) => disc.community !== null);
-    return found ? [] : [h("p", { class: "meta" }, "No communities yet: a dream finds them.")];
+    return found ? [] : [h("p", { class: "meta" }, "No communities yet. Dream finds them.")];
   }
   return [h("h3", {}, "Communities"), h("ul", { class: "communities" }, ...rows)];
 }

@@ -1,4 +1,4 @@
-// Asks the worker where facts come to rest.
+// Compute the final positions of facts in the worker.
 import type { Atlas } from "./atlas.ts";
 import type { Point } from "./layout.ts";
 

@@ -1,4 +1,4 @@
-// Lets each disc of the layout settle by its own links (ForceAtlas2), away from the thread that draws.
+// Lays out each disc by its own links (ForceAtlas2), outside the thread that draws.
 import Graph from "graphology";
 import forceAtlas2 from "graphology-layout-forceatlas2";
 import type { Edge } from "../shapes.ts";
@@ -38,7 +38,7 @@ function settle(disc: Disc, edges: readonly Edge[]): Map<string, Point> {
   return within(disc, forceAtlas2(graph, { iterations: ROUNDS, settings }));
 }
 
-/** Scaled so that most of a disc's facts lie within its radius, and moved to where it lies. */
+/** Scale positions so that most facts of a disc are within its radius, and move them to the disc. */
 function within(disc: Disc, settled: Record<string, Point>): Map<string, Point> {
   const points = Object.values(settled);
   const middle = { x: mean(points.map((one) => one.x)), y: mean(points.map((one) => one.y)) };

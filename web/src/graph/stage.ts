@@ -1,4 +1,4 @@
-// The stage: sigma draws the atlas, and a canvas above it belongs to whoever paints (the replay, names of communities).
+// The stage: sigma draws the atlas. A canvas above it is for painters (the replay, the names of communities).
 import Sigma from "sigma";
 import { EdgeLineProgram, EdgeRectangleProgram } from "sigma/rendering";
 import type { Settings } from "sigma/settings";
@@ -24,7 +24,7 @@ export type Painter = (context: CanvasRenderingContext2D, project: (id: string) 
 
 export const WHOLE: View = { shows: () => true, follows: () => true, stands: () => false, dimmed: 0, labels: true };
 
-// With more than this, edges are thin lines, are left out while the camera moves, and nothing glides into place.
+// Above this number, edges are thin lines and hidden while the camera moves, and positions are not animated.
 const MANY = 3000;
 const FEW = 40;
 
@@ -38,7 +38,7 @@ export class Stage {
   private view: View = WHOLE;
   private painter: Painter | null = null;
   private chosen: string | null = null;
-  // Points are smaller where there is less room.
+  // Points are smaller on a small stage.
   private scale = 1;
   private flights = 0;
   private readonly shades = new Map<string, string>();
@@ -101,7 +101,7 @@ export class Stage {
     void camera?.animate({ ratio: camera.ratio / by }, { duration: this.pace(200) });
   }
 
-  /** Bring these facts into view, or all of them; `foot` is the share of the height that something covers below. */
+  /** Move the camera to these facts, or to all. `foot` is the share of the height that is covered at the bottom. */
   fly(ids: readonly string[] = [], foot = 0): void {
     const points = ids.map((id) => this.sigma?.getNodeDisplayData(id)).filter((one) => one !== undefined);
     const nearest = Math.min(0.45, 8 / Math.sqrt(this.atlas?.nodes.size ?? 1));
@@ -110,7 +110,7 @@ export class Stage {
     const flight = ++this.flights;
     this.element.dataset["flying"] = "yes";
     this.sigma?.getCamera().animate(target, { duration: 700, easing: "cubicInOut" }, () => {
-      // A flight that is cut short by the next one ends as well; the camera is at rest when the last one has.
+      // An interrupted animation ends too. The camera is at rest when the last one has ended.
       if (flight === this.flights) delete this.element.dataset["flying"];
     });
   }
@@ -138,7 +138,7 @@ export class Stage {
       hideEdgesOnMove: many,
       labelDensity: 0.6,
       labelGridCellSize: 180,
-      // The names of communities are always told, the texts of facts from near.
+      // Names of communities are always shown, texts of facts only when near.
       labelRenderedSizeThreshold: atlas.clusters.length || isSmallPart(atlas) ? 0 : many ? 9 : 11,
       stagePadding: Math.min(48, this.element.clientWidth / 16),
       minCameraRatio: 0.02,
@@ -164,7 +164,7 @@ export class Stage {
       hidden: !this.view.shows(id),
       color: id === this.chosen ? palette.accent : stands ? plain : this.shade(plain, quiet),
       highlighted: id === this.chosen,
-      // What is dimmed is there to be seen, not to be read.
+      // Dimmed nodes have no label.
       ...(this.view.dimmed && !stands ? { label: "" } : {}),
       zIndex: stands ? 1 : 0,
       forceLabel: stands,
@@ -181,7 +181,7 @@ export class Stage {
     };
   }
 
-  /** A colour on its way to the ground. There are few of them and many to colour, so that each is mixed once. */
+  /** A colour mixed with the background. Cached: there are few colours and many nodes. */
   private shade(colour: string, quiet: number): string {
     const ground = colours().ground;
     const name = `${colour} ${ground} ${quiet}`;
@@ -230,12 +230,12 @@ export class Stage {
   }
 }
 
-/** Few facts of one cluster: their texts have room. */
+/** Few facts of one cluster: there is room for their texts. */
 function isSmallPart(atlas: Atlas): boolean {
   return atlas.within !== null && atlas.nodes.size <= FEW;
 }
 
-/** A camera that sees all of these, with room around them, and never too near. */
+/** A camera that shows all of these with a margin, and is never too near. */
 function around(points: readonly Point[], foot: number, nearest: number): { x: number; y: number; ratio: number } {
   const [xs, ys] = [points.map((one) => one.x), points.map((one) => one.y)];
   const [left, right, low, high] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];

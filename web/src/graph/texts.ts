@@ -1,17 +1,17 @@
-// Whole texts for a search: the graph knows how each fact begins, the memory knows the rest.
+// Full texts for a search: the graph has only the beginning of each text, the server has the rest.
 import { get } from "../calls.ts";
 import { failureNotice } from "../notices.ts";
 import type { Fact } from "../shapes.ts";
 import type { Atlas } from "./atlas.ts";
 
 const PAUSE_MILLISECONDS = 180;
-// As many as the memory hands out at once.
+// The limit of the API.
 const MOST = 1000;
 
 export interface Texts {
-  /** The whole texts that are known, by the ids of their facts. */
+  /** The full texts loaded so far, by id. */
   known: ReadonlyMap<string, string>;
-  /** Whether more of them may come. */
+  /** Whether more may be loaded. */
   isSeeking: () => boolean;
   seek: (words: string, atlas: Atlas) => void;
   forget: () => void;

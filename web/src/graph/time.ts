@@ -1,4 +1,4 @@
-// How facts lie in time: bars of a histogram, and the moment that a slider stands for. Pure.
+// Facts over time: the bars of a histogram, and the moment of a slider. Pure functions.
 
 export interface Span {
   from: number;
@@ -15,7 +15,7 @@ export function spanOf(moments: readonly number[]): Span | null {
   return { from, to };
 }
 
-/** How many moments fall into each of so many equal stretches. */
+/** The number of moments in each of `count` equal intervals. */
 export function histogram(moments: readonly number[], span: Span, bars: number): number[] {
   const counts = new Array<number>(bars).fill(0);
   const width = (span.to - span.from) / bars || 1;

@@ -1,4 +1,4 @@
-// The inbox: pairs of facts that seem to disagree, and wait for somebody to decide.
+// The inbox: contradictions that wait for a decision.
 import type { App } from "../app.ts";
 import { post } from "../calls.ts";
 import { h } from "../elements.ts";
@@ -14,7 +14,7 @@ export function inbox(reviews: readonly Review[], app: App, changed: () => void)
     h("h2", {}, "Inbox"),
     rows.length
       ? h("ul", { class: "reviews" }, ...rows)
-      : h("p", { class: "meta" }, "No facts disagree. Curating looks for pairs that do."),
+      : h("p", { class: "meta" }, "No contradictions to review. Curate finds them."),
   );
 }
 
@@ -22,7 +22,7 @@ function pair(review: Review, app: App, changed: () => void): HTMLElement {
   const decide = async (verdict: "accept" | "dismiss") => {
     try {
       await post(`/review/${verdict}`, { old: review.old.id, new: review.new.id });
-      notice(verdict === "accept" ? "The newer fact holds from now on." : "Both stay.");
+      notice(verdict === "accept" ? "The newer fact supersedes the older one." : "Both facts stay valid.");
       changed();
     } catch (error) {
       failureNotice(error);
@@ -44,7 +44,7 @@ function pair(review: Review, app: App, changed: () => void): HTMLElement {
     h(
       "div",
       { class: "row" },
-      h("button", { type: "button", class: "quiet", onclick: () => void decide("accept") }, "The newer holds"),
+      h("button", { type: "button", class: "quiet", onclick: () => void decide("accept") }, "Accept the newer"),
       h("button", { type: "button", class: "quiet", onclick: () => void decide("dismiss") }, "Keep both"),
     ),
   );

@@ -1,4 +1,4 @@
-// The screen of memory's health: what it holds, what waits, work with its progress, settings, and the shadow.
+// The health screen: figures of the store, review, maintenance, settings and shadow recalls.
 import type { App, Screen } from "../app.ts";
 import { get } from "../calls.ts";
 import { fill, h } from "../elements.ts";
@@ -27,7 +27,7 @@ export function healthScreen(app: App): Screen {
           "div",
           { class: "health-head" },
           h("h1", {}, "Health"),
-          h("p", {}, stats.advice || "Memory is well: nothing waits, nothing is wrong."),
+          h("p", {}, stats.advice || "No problems, and no facts waiting."),
         ),
         counts(stats),
         h(
@@ -70,7 +70,7 @@ function counts(stats: Stats): HTMLElement {
 
 function holding(stats: Stats): HTMLElement {
   const rows: [string, string][] = [
-    ["Searched by", stats.mode],
+    ["Search", stats.mode],
     ["Model", stats.model ?? "none"],
     ["Without a vector", counted(stats.without_vector, "fact")],
     ...Object.entries(stats.scopes).map(([name, count]): [string, string] => [`Scope ${name}`, counted(count, "fact")]),
@@ -78,7 +78,7 @@ function holding(stats: Stats): HTMLElement {
   return h(
     "section",
     { class: "card" },
-    h("h2", {}, "How it works just now"),
+    h("h2", {}, "Store"),
     h("dl", { class: "particulars" }, ...rows.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
   );
 }

@@ -1,4 +1,4 @@
-// Settings with their help: found by words, changed in place, and taken back to what lies below.
+// The list of settings: search, change and reset.
 import { get, put, remove } from "../calls.ts";
 import { fill, h } from "../elements.ts";
 import { failureNotice, notice } from "../notices.ts";
@@ -7,13 +7,13 @@ import { counted } from "../wording.ts";
 
 const OTHERS = "general";
 
-/** A setting in the list, which can be shown as it is now. */
+/** A row of the list, which can be updated. */
 interface Row {
   element: HTMLElement;
   show: (setting: Setting) => void;
 }
 
-/** Sends a change of a setting, and tells what became of it. */
+/** Send a change of a setting, and report the result. */
 type Change = (send: () => Promise<Setting>, told: string) => Promise<void>;
 
 export function settingsCard(loaded: readonly Setting[]): HTMLElement {
@@ -41,7 +41,7 @@ export function settingsCard(loaded: readonly Setting[]): HTMLElement {
     const before = new Map(settings.map((one) => [one.name, one]));
     settings = (await get<{ settings: Setting[] }>("/settings")).settings;
     notice(told);
-    // A preset changes others, too; what stays is left alone, somebody may be typing there.
+    // A preset changes other settings too. Unchanged rows stay: the user may be typing in one.
     for (const one of settings) {
       if (one.name === name || differs(one, before.get(one.name))) rows.get(one.name)?.show(one);
     }
@@ -55,7 +55,7 @@ export function settingsCard(loaded: readonly Setting[]): HTMLElement {
       { class: "settings-head" },
       h("h2", { id: "settings-title" }, "Settings"),
       search,
-      h("label", { class: "check" }, changedOnly, "Only changed ones"),
+      h("label", { class: "check" }, changedOnly, "Changed settings only"),
       said,
     ),
     list,
@@ -105,8 +105,8 @@ function row(first: Setting, change: Change): Row {
     };
     const path = `/settings/${encodeURIComponent(setting.name)}`;
     const keep = (value: unknown) =>
-      void tried(() => put<Setting>(path, { value }), `${setting.name} is kept in the store.`);
-    const reset = () => void tried(() => remove<Setting>(path), `${setting.name} is no longer kept in the store.`);
+      void tried(() => put<Setting>(path, { value }), `${setting.name} is stored.`);
+    const reset = () => void tried(() => remove<Setting>(path), `${setting.name} is no longer stored.`);
     const control = controlOf(setting, keep);
     control.id = `setting-${setting.name}`;
     control.setAttribute("aria-describedby", `help-${setting.name}`);
@@ -156,7 +156,7 @@ function controlOf(setting: Setting, keep: (value: unknown) => void): HTMLElemen
     step: setting.kind === "integer" ? 1 : "any",
     onchange: () => {
       if (!numeric) keep(input.value);
-      // Without a number in it, the field changes nothing and shows what holds.
+      // An empty field changes nothing and shows the current value.
       else if (input.value === "") input.value = held;
       else keep(Number(input.value));
     },

@@ -1,4 +1,4 @@
-// What recalls in the shadow came to: a second configuration, compared without changing any answer.
+// The report on shadow recalls: a second configuration, compared without an effect on answers.
 import type { App } from "../app.ts";
 import { h } from "../elements.ts";
 import type { Shadow } from "../shapes.ts";
@@ -11,7 +11,7 @@ export function shadowCard(shadow: Shadow, app: App): HTMLElement {
         h(
           "p",
           { class: "meta" },
-          "No recall was shadowed yet. Switch shadow.enabled on below, and each recall is compared with a second configuration.",
+          "No shadow recalls yet. Switch on shadow.enabled below to compare each recall with a second configuration.",
         ),
       ];
   return h("section", { class: "card" }, h("h2", {}, "Shadow"), ...body);
@@ -22,13 +22,13 @@ function compared(shadow: Shadow, app: App): HTMLElement[] {
     ["Recalls compared", shadow.count.toLocaleString("en")],
     ["Same facts", shadow.overlap === null ? "–" : percent(shadow.overlap)],
     ["Same order (τ)", shadow.tau === null ? "–" : shadow.tau.toFixed(2)],
-    ["Answered alike", counted(shadow.same, "time")],
+    ["Same list", counted(shadow.same, "time")],
     ["Failed", counted(shadow.failures, "time")],
   ];
   return [
     h("dl", { class: "particulars" }, ...rows.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
-    moved("Promoted in the shadow", shadow.promoted, app),
-    moved("Demoted in the shadow", shadow.demoted, app),
+    moved("Ranked higher in the shadow configuration", shadow.promoted, app),
+    moved("Ranked lower in the shadow configuration", shadow.demoted, app),
   ].filter((part) => part !== null);
 }
 

@@ -1,4 +1,4 @@
-// Dreaming and curating, with live progress.
+// Dream and curate, with live progress.
 import { h } from "../elements.ts";
 import { failureCard } from "../notices.ts";
 import type { Stats } from "../shapes.ts";
@@ -9,14 +9,14 @@ type Report = Record<string, unknown>;
 
 export interface WorkCard {
   element: HTMLElement;
-  /** Tell what waits; what was said of the work stays. */
+  /** Show the number of waiting facts; the last report stays. */
   update: (stats: Stats) => void;
 }
 
 export function workCard(changed: () => void): WorkCard {
   const dream = task(
     "Dream",
-    "Connects what was learned, finds communities and lays bridges.",
+    "Links new facts, and finds communities and bridges.",
     "/dream",
     {},
     dreamed,
@@ -24,15 +24,15 @@ export function workCard(changed: () => void): WorkCard {
   );
   const curate = task(
     "Curate",
-    "Lets unused links fade, archives by retention, and looks for facts that disagree.",
+    "Decays unused links, archives facts by retention, and finds contradictions.",
     "/curate",
     {},
     curated,
     changed,
   );
   const rehearse = task(
-    "Rehearse",
-    "Tells what curating would change, and changes nothing.",
+    "Dry run",
+    "Reports what curate would change, without changing it.",
     "/curate",
     { dry_run: true },
     curated,
@@ -40,7 +40,7 @@ export function workCard(changed: () => void): WorkCard {
   );
   const waits = h("p", { class: "meta" });
   const update = ({ waiting }: Stats) => {
-    waits.textContent = waiting ? `${counted(waiting, "fact")} wait for a dream.` : "Nothing waits.";
+    waits.textContent = waiting ? `${counted(waiting, "fact")} waiting for a dream.` : "No facts waiting.";
   };
   return { element: h("section", { class: "card" }, h("h2", {}, "Work"), waits, dream, curate, rehearse), update };
 }
@@ -97,8 +97,8 @@ export function dreamed(report: Report): string {
 export function curated(report: Report): string {
   const would = report["dry_run"] === true ? "would be " : "";
   const parts = [
-    `${counted(numberIn(report, "faded"), "link")} ${would}faded`,
-    `${numberIn(report, "ended") + numberIn(report, "pruned")} ended`,
+    `${counted(numberIn(report, "faded"), "link")} ${would}decayed`,
+    `${numberIn(report, "ended") + numberIn(report, "pruned")} removed`,
     `${counted(numberIn(report, "archived"), "fact")} archived`,
     `${counted(numberIn(report, "proposed"), "pair")} to review`,
   ];

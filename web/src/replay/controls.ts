@@ -1,4 +1,4 @@
-// The controls of a replay: play, step, speed and a slider, and what is to be seen just now.
+// The controls of a replay: play, step, speed, a slider, and the caption of the frame.
 import { fill, h, icon, iconButton } from "../elements.ts";
 import { BACK, FORWARD, PAUSE, PLAY } from "../icons.ts";
 import { momentAt } from "./moments.ts";
@@ -76,10 +76,10 @@ function legend(): HTMLElement {
   const entries = [
     ["seed", "seed"],
     ["active", "active"],
-    ["gated", "below the gate"],
+    ["gated", "below the threshold"],
     ["inhibited", "inhibited"],
-    ["won", "came back"],
-    ["path", "winning path"],
+    ["won", "hit"],
+    ["path", "path to a hit"],
   ];
   return h(
     "ul",

@@ -1,4 +1,4 @@
-// The recorded spread of activation as frames of a replay. Pure: it shows what was recorded, and makes up nothing.
+// The recorded spread of activation as frames of a replay. Pure functions: they add nothing to the recording.
 import type { Hop, Pass, Recollection, Round } from "../shapes.ts";
 import { counted } from "../wording.ts";
 
@@ -18,25 +18,25 @@ export interface Frame {
   trail: readonly Hop[];
 }
 
-const DARK: Frame = { title: "The question", caption: "Nothing is awake yet.", lit: new Map(), fresh: [], trail: [] };
+const DARK: Frame = { title: "The question", caption: "No fact is active yet.", lit: new Map(), fresh: [], trail: [] };
 
 export function framesOf(found: Recollection): Frame[] {
   const spread = found.spread;
   if (!spread || spread.passes.length === 0) return [DARK, ending(found, [])];
   const frames = [DARK];
-  // Under cofire's own dynamics a round is a pass, and the links tell its hops; the others record each round.
+  // With the dynamics "cofire" a round is a pass, and its links give the hops; other dynamics record each round.
   if (found.plan?.dynamics === "cofire") for (const pass of spread.passes) walk(frames, pass, strongest(spread.rounds));
   else
     for (const round of spread.rounds) frames.push(roundFrame(frames, round, spread.passes, strongest(spread.rounds)));
   return [...frames, ending(found, frames.at(-1)?.trail ?? [])];
 }
 
-/** How bright an activation is beside the strongest: by its root, so that weak ones are still seen. */
+/** Brightness relative to the strongest activation: the square root, so that weak ones are visible. */
 export function level(activation: number, most: number): number {
   return Math.max(0.18, Math.sqrt(Math.max(0, activation) / (most || 1)));
 }
 
-/** Links by how many hops they are from the seeds, the first hop first. */
+/** Links by their distance from the seeds, nearest first. */
 export function layers(pass: Pass): Hop[][] {
   const reached = new Set(pass.seeds.map((seed) => seed.id));
   const found: Hop[][] = [];
@@ -68,10 +68,10 @@ function seedFrame(frames: readonly Frame[], pass: Pass, most: number): Frame {
   ]);
   const again = frames.length > 1;
   return {
-    title: again ? "It goes on" : "Seeds",
+    title: again ? "Second pass" : "Seeds",
     caption: again
-      ? `From the best so far, ${counted(seeds.length, "fact")}, activation starts once more.`
-      : `${counted(seeds.length, "fact")} answer the question by themselves and wake first.`,
+      ? `Activation starts again from the best facts so far (${seeds.length}).`
+      : `${counted(seeds.length, "fact")} found directly by the question.`,
     lit: new Map([...rested(before.lit), ...seeds]),
     fresh: [],
     trail: trailOf(before),
@@ -122,13 +122,13 @@ function roundCaption(round: Round): string {
   const awake = round.facts.filter((fact) => !fact.inhibited && !fact.gated).length;
   const inhibited = round.facts.filter((fact) => fact.inhibited).length;
   const gated = round.facts.filter((fact) => fact.gated).length;
-  const parts = [`${counted(awake, "fact")} awake`];
-  if (inhibited) parts.push(`${inhibited} silenced by stronger ones`);
-  if (gated) parts.push(`${gated} below the gate`);
+  const parts = [`${counted(awake, "fact")} active`];
+  if (inhibited) parts.push(`${inhibited} inhibited by stronger facts`);
+  if (gated) parts.push(`${gated} below the threshold`);
   return `${parts.join(", ")}.`;
 }
 
-/** The end: what came back, with its places, and the paths that led there. */
+/** The last frame: the hits with their ranks, and the paths to them. */
 function ending(found: Recollection, trail: readonly Hop[]): Frame {
   const hits = found.hits;
   const best = Math.max(0, ...hits.map((hit) => hit.score));
@@ -138,7 +138,7 @@ function ending(found: Recollection, trail: readonly Hop[]): Frame {
     { level: level(hit.score, best), mood: "won", place: row + 1 },
   ]);
   return {
-    title: found.known ? "What came back" : "Silence",
+    title: found.known ? "Result" : "No answer",
     caption: found.known
       ? `${counted(hits.length, "fact")} of ${counted(found.candidates, "candidate")}, best first.`
       : found.reason,
@@ -152,7 +152,7 @@ function trailOf(before: Frame): readonly Hop[] {
   return [...before.trail, ...before.fresh];
 }
 
-/** What was a seed before goes on as one of many. */
+/** Seeds of the pass before, as ordinary active facts. */
 function rested(lit: ReadonlyMap<string, Lit>): [string, Lit][] {
   return [...lit].map(([id, one]) => [id, { level: one.level * 0.7, mood: "active" }]);
 }

@@ -1,4 +1,4 @@
-// A moment of a replay: what stands between two frames, as numbers to draw by. Pure.
+// A moment of a replay: the numbers to draw between two frames. Pure functions.
 import type { Hop } from "../shapes.ts";
 import type { Frame, Lit, Mood } from "./frames.ts";
 
@@ -23,7 +23,7 @@ export interface Moment {
   ending: number;
 }
 
-// A pulse travels for the first part of a step, then what it reaches lights up.
+// In the first part of a step a pulse travels; then its target becomes active.
 const TRAVEL = 0.65;
 
 export function momentAt(frames: readonly Frame[], position: number): Moment {

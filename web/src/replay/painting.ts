@@ -1,4 +1,4 @@
-// Paints a moment of a replay over the graph: pulses along links, facts that light up, and the paths that won.
+// Paints a moment of a replay over the graph: pulses along links, active facts, and the paths to the hits.
 import { faded, mixed, type Colours } from "../colours.ts";
 import type { Hop } from "../shapes.ts";
 import { drawLabels, type Label } from "../graph/labels.ts";
@@ -42,7 +42,7 @@ function paintStroke(
   if (stroke.moving) spark(context, along(curve, stroke.drawn), colours, 9);
 }
 
-/** The winning paths at the end, the chosen one strongest. */
+/** The paths to the hits at the end, the chosen one in the strongest colour. */
 function paintPaths(context: CanvasRenderingContext2D, scene: Scene, project: Project, colours: Colours): void {
   const share = scene.moment.ending;
   if (share <= 0) return;
@@ -69,7 +69,7 @@ function paintGlow(context: CanvasRenderingContext2D, glow: Glow, at: Point | nu
   if (glow.place !== undefined) numeral(context, at, glow.place, colours);
 }
 
-/** Silenced facts are a cool ring with a bar, gated ones a dashed ring: neither conducts. */
+/** Inhibited facts are a blue ring with a bar, facts below the threshold a dashed ring. */
 function paintHollow(context: CanvasRenderingContext2D, glow: Glow, at: Point, colours: Colours): void {
   const strength = Math.min(1, glow.level * 5);
   disc(context, at, 6, colours.ground);
@@ -114,7 +114,7 @@ function curveOf(hop: Hop, project: Project): Curve | null {
   return { from, to, bend: { x: (from.x + to.x) / 2 - dy * 0.12, y: (from.y + to.y) / 2 + dx * 0.12 } };
 }
 
-/** The first part of a curve, which is again a curve (de Casteljau). */
+/** The first part of a curve (de Casteljau). */
 function trace(context: CanvasRenderingContext2D, curve: Curve, share: number): void {
   const bend = between(curve.from, curve.bend, share);
   const end = along(curve, share);

@@ -1,4 +1,4 @@
-// The player: where a replay stands, and how it moves on. It knows time and frames, nothing of drawing.
+// The player: the position in a replay and its movement. It draws nothing.
 import { prefersStillness } from "../elements.ts";
 import type { Frame } from "./frames.ts";
 
@@ -37,7 +37,7 @@ export class Player {
     else this.play();
   }
 
-  /** One frame on, or back; it glides there, unless stillness is preferred. */
+  /** Move one frame forward or back, animated unless the user prefers reduced motion. */
   step(by: 1 | -1): void {
     const from = by > 0 ? Math.floor(this.position + 1e-6) : Math.ceil(this.position - 1e-6);
     const goal = Math.min(this.end, Math.max(0, from + by));
@@ -62,7 +62,7 @@ export class Player {
     if (this.goal <= this.position) return;
     const now = performance.now();
     const share = ((now - this.last) * this.speed) / STEP_MILLISECONDS;
-    // Who prefers stillness sees frame after frame, each for as long, and nothing in between.
+    // With reduced motion, frames change at the same speed without interpolation.
     if (!prefersStillness() || share >= 1) this.advance(prefersStillness() ? 1 : share, now);
     if (this.position < this.goal) requestAnimationFrame(() => this.tick());
   }
