@@ -1,10 +1,10 @@
-"""Abstention: how often memory is silent where it could answer, and where it cannot.
+"""Measure how often a recall abstains where memory could answer, and where it cannot.
 
     python benchmarks/abstention.py DATA_FOLDER… [--sets musique locomo] [--limit N] [--out figures.json] [--cache FOLDER] [--keep FOLDER]
 
-A set is asked as a whole and in parts of 10, 100 and 1,000 facts that hold what answers the questions put to them; at last all sets
-are asked in one scope. Silence towards a set's own questions is false. Strangers are questions of sets of another kind, word salads,
-small talk, other languages, questions whose answers were forgotten, and those that a set itself calls adversarial.
+Questions run on each whole set, on parts of 10, 100 and 1,000 facts that contain their answers, and on all sets in one scope.
+Abstaining on a set's own question is a false silence. Strangers are questions of other kinds of sets, word salads, small talk,
+other languages, questions whose answers were forgotten, and the adversarial questions of a set.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ ARMS: Mapping[str, Mapping[str, object]] = {"default": {}, "words": {"semantic.e
 OWN, DELETED, ADVERSARIAL = "own", "deleted answers", "adversarial"
 STRANGERS = ("other topics", "nonsense", "small talk", "other languages", DELETED, ADVERSARIAL)
 
-# So many facts, in so many parts of a set.
+# Number of facts in a part, and number of such parts.
 PARTS = {10: 12, 100: 4, 1_000: 1}
 GOLD_SHARE, MOST_ASKED, OTHERS, FORGOTTEN = 0.6, 60, 100, 60
 WHOLE, TOGETHER, SEED = "whole", "together", 1
@@ -57,7 +57,7 @@ Texts = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What memory made of a question: of which kind it was, where it was asked, and with how much evidence it was known or not."""
+    """The verdict on one question: its kind, where it ran, its evidence, and whether the recall answered."""
 
     kind: str
     set: str
@@ -69,7 +69,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Ground:
-    """A memory to ask: which set it holds, how much of it, the fact of each row, and how it is asked."""
+    """A memory under test: its set, how much of it is stored, the fact of each row, and how questions run."""
 
     memory: Memory
     set: str
@@ -124,7 +124,7 @@ def everything(
     keep: Path | None,
     settings: Mapping[str, object],
 ) -> Iterator[Judged]:
-    """All that one arm makes of all sets, whole, in parts and together."""
+    """All verdicts of one arm: on whole sets, on parts, and on all sets together."""
     for chosen in sets:
         others = [one for one in sets if is_chat(one) != is_chat(chosen)]
         with whole(chosen, embedder, keep, settings) as ground:
@@ -145,7 +145,7 @@ def everything(
 
 
 def of_its_own(ground: Ground, questions: Sequence[EvaluationQuestion], embedder: CachingEmbedder) -> Iterator[Judged]:
-    """Questions that memory can answer, and some of them again when what answers them is forgotten."""
+    """Questions that memory can answer, and some of them again after their answers are forgotten."""
     yield from asked(ground, OWN, questions)
     some = chance(ground.set, ground.size).sample(questions, min(FORGOTTEN, (len(questions) + 1) // 2))
     with TemporaryDirectory() as folder:
@@ -162,7 +162,7 @@ def asked(ground: Ground, kind: str, questions: Sequence[EvaluationQuestion]) ->
 
 
 def of_strangers(ground: Ground, chosen: EvaluationSet, texts: Texts) -> Iterator[Judged]:
-    """Questions that have nothing to do with the set, each in a scope of it."""
+    """Questions unrelated to the set, each in a scope of it."""
     scopes = sorted({fact["scope"] for fact in chosen.facts})
     draw = chance(ground.set, ground.size)
     for kind, text in texts:
@@ -170,7 +170,7 @@ def of_strangers(ground: Ground, chosen: EvaluationSet, texts: Texts) -> Iterato
 
 
 def strangers_to(others: Sequence[EvaluationSet], draw: random.Random) -> list[tuple[str, str]]:
-    """The questions of other sets, and those that belong to none."""
+    """The questions of other sets, and questions of no set."""
     foreign = [one.text for other in others for one in other.questions]
     return [
         *(("other topics", text) for text in draw.sample(foreign, min(OTHERS, len(foreign)))),
@@ -197,7 +197,7 @@ def held(part: EvaluationSet, size: int, embedder: CachingEmbedder, settings: Ma
 
 
 def parts(chosen: EvaluationSet) -> Iterator[tuple[EvaluationSet, int]]:
-    """Some facts of one scope that hold the gold of some questions, again and again with other ones."""
+    """Repeatedly: some facts of one scope that contain the gold of some questions."""
     for size, times in PARTS.items():
         for number in range(times):
             draw = chance(chosen.name, size, number)
@@ -223,7 +223,7 @@ def part_of(chosen: EvaluationSet, scope: str, rows: Sequence[str], size: int, d
 
 
 def together(sets: Sequence[EvaluationSet]) -> EvaluationSet:
-    """All sets in one scope, rows and questions named after their set."""
+    """All sets in one scope; the ids of rows and questions start with their set."""
     return EvaluationSet(
         TOGETHER,
         tuple(f"{one.name}/{row}" for one in sets for row in one.rows),
@@ -237,14 +237,14 @@ def together(sets: Sequence[EvaluationSet]) -> EvaluationSet:
 
 
 def sample(chosen: EvaluationSet, limit: int | None) -> EvaluationSet:
-    """A set with so many of its questions, drawn by chance from all its scopes."""
+    """The set with a random sample of its questions, from all its scopes."""
     if limit is None or limit >= len(chosen.questions):
         return chosen
     return replace(chosen, questions=tuple(chance(chosen.name).sample(chosen.questions, limit)))
 
 
 def is_chat(chosen: EvaluationSet) -> bool:
-    """Sets about the world share their topics, and so do sets of chats."""
+    """Whether a set consists of chats. Sets of passages share topics, and so do sets of chats."""
     return any("speaker" in fact or "session" in fact or "at" in fact for fact in chosen.facts)
 
 
@@ -254,7 +254,7 @@ def chance(*names: object) -> random.Random:
 
 
 def in_figures(judged: Sequence[Judged]) -> dict[str, Any]:
-    """By half and kind: how many were met with silence, in all, by size and by set."""
+    """By half and kind: how many questions were refused, in all, by size and by set."""
     return {
         half: {kind: _by_kind([one for one in judged if _is_in(one, half)], kind) for kind in (OWN, *STRANGERS)}
         for half in HALVES
@@ -272,7 +272,7 @@ def _by_kind(judged: Sequence[Judged], kind: str) -> dict[str, Any]:
 
 
 def summary(judged: Sequence[Judged], kind: str) -> dict[str, Any]:
-    """How many of a kind there were, the share met with silence in percent, and how well evidence tells them from a set's own."""
+    """The number of questions of a kind, the share refused in percent, and how well evidence separates them from a set's own."""
     chosen = [one for one in judged if one.kind == kind]
     own = [one.evidence for one in judged if one.kind == OWN]
     silent = round(100 * sum(not one.known for one in chosen) / len(chosen), 2) if chosen else None
@@ -281,7 +281,7 @@ def summary(judged: Sequence[Judged], kind: str) -> dict[str, Any]:
 
 
 def auc(own: Sequence[float], strange: Sequence[float]) -> float:
-    """How often one's own question has more evidence than a strange one; a tie counts half.
+    """How often a question of the set has more evidence than a strange one; a tie counts half.
 
     >>> auc([0.9, 0.8], [0.7, 0.8])
     0.875
@@ -299,7 +299,7 @@ def show(figures: Mapping[str, Any]) -> None:
 
 
 def table(title: str, kinds: Mapping[str, Any]) -> Table:
-    """A row a kind: in all, by size, by set."""
+    """A table with one row for each kind: in all, by size, by set."""
     shown = Table(title=title, title_justify="left")
     sizes, names = kinds[OWN]["sizes"], kinds[OWN]["sets"]
     for label in ("asked", "all", *sizes, *names):
@@ -321,7 +321,7 @@ def _is_in(one: Judged, half: str) -> bool:
 
 
 class _Lent:
-    """An embedder that outlives the memories it is lent to."""
+    """An embedder shared by several memories."""
 
     def __init__(self, embedder: CachingEmbedder) -> None:
         self._embedder = embedder
@@ -330,7 +330,7 @@ class _Lent:
         return getattr(self._embedder, name)
 
     def close(self) -> None:
-        """Whoever lent it closes it."""
+        """Do nothing: the owner closes the embedder."""
 
 
 def _lent(embedder: CachingEmbedder) -> Any:

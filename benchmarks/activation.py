@@ -1,9 +1,9 @@
-"""Activation: what it costs to follow stored edges, by each dynamics, on graphs of growing size and from a hub.
+"""Measure the cost of following stored edges, by each dynamics, on graphs of growing size and from a hub.
 
     python benchmarks/activation.py [--edges 10000 100000 1000000] [--hub 40000] [--rounds 200] [--out figures.json]
 
-A graph has a tenth as many facts as edges. CPU times are of one thread of this process, medians over chance seeds; a first look
-at the seeds, which recall would have had by then, is in no figure.
+A graph has a tenth as many facts as edges. CPU times are of one thread of this process, medians over random seeds. The first read
+of the seeds, which a recall has done by then, is not included.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def read_arguments(arguments: Sequence[str] | None) -> Namespace:
 
 
 def on_graph(edges: int, rounds: int, settings: Settings) -> Iterator[Figure]:
-    """From a few facts of a graph whose edges go anywhere."""
+    """From a few facts of a random graph."""
     chance = np.random.default_rng(SEED)
     facts = max(SEEDED + 1, edges // EDGES_A_FACT)
     with TemporaryDirectory() as folder:
@@ -102,7 +102,7 @@ def on_graph(edges: int, rounds: int, settings: Settings) -> Iterator[Figure]:
 
 
 def from_hub(degree: int, rounds: int, settings: Settings) -> Iterator[Figure]:
-    """From a fact with very many neighbours."""
+    """From a fact with many neighbours."""
     chance = np.random.default_rng(SEED)
     spokes = np.stack([np.zeros(degree, np.int64), np.arange(1, degree + 1)], axis=1)
     with TemporaryDirectory() as folder:
@@ -111,7 +111,7 @@ def from_hub(degree: int, rounds: int, settings: Settings) -> Iterator[Figure]:
 
 
 def written(folder: str, facts: int, pairs: Any, chance: np.random.Generator) -> list[str]:
-    """A store with these edges between facts that hold names, with a snapshot; the ids of its facts."""
+    """Create a store with these edges between facts with names, and a snapshot. Returns the ids of its facts."""
     ids = [f"{number:026}" for number in range(facts)]
     store = SqliteStore.open(f"{folder}/graph.db", OPTIONS)
     for start in range(0, facts, FACTS_AT_ONCE):
@@ -131,7 +131,7 @@ def written(folder: str, facts: int, pairs: Any, chance: np.random.Generator) ->
 
 
 def fact(id: str, number: int, facts: int, chance: np.random.Generator) -> FactWrite:
-    """A fact about one name that mentions two others; a name is held by about nine."""
+    """A fact about one name that mentions two others; about nine facts contain each name."""
     about, *mentioned = (f"name {name}" for name in chance.integers(0, max(1, facts // 3), 3).tolist())
     said = tuple(NameMention(name, (0,), 1.0) for name in dict.fromkeys(mentioned))
     counts = {"fact": 1, str(number): 1}
@@ -159,7 +159,7 @@ def looked_at(folder: str, seeds: Sequence[list[str]], settings: Settings) -> It
 
 
 def dynamics(settings: Settings) -> dict[str, Verb]:
-    """Each with its default settings, as a recall would run it."""
+    """The dynamics with their default settings, as in a recall."""
     page = synapse.SynapseRule(
         settings[SPREADING_ACTIVATION_DELTA],
         settings[SPREADING_ACTIVATION_SPREADING_FACTOR],
@@ -198,7 +198,7 @@ def spread_from(verb: Verb, conducting: ExpansionOptions, store: SqliteStore, so
 
 
 def driven(verb: Steps[SpreadResult], store: SqliteStore) -> SpreadResult:
-    """A verb that asks for nothing but links, answered by a store."""
+    """Run a verb that only reads links, on a store."""
     try:
         ask: Any = next(verb)
         while True:
@@ -220,7 +220,7 @@ def timed(
     before: Callable[[list[str]], object] | None = None,
     aim: str = "",
 ) -> Figure:
-    """The second of two looks at the same, with something done in between."""
+    """The time of the second of two equal reads, with an action in between."""
     rounds = []
     for some in seeds:
         act(some)

@@ -1,9 +1,9 @@
-"""Facts that change: does the version that is true now come first, and do facts that only look alike keep their order?
+"""Facts that change: whether the current version comes first, and whether facts that only look similar keep their order.
 
 python benchmarks/changes.py [--store halves|whole|alone] [--off NAME=VALUE] [--show] [--out figures.json]
 
 The set (`benchmarks/sets/changes`, or the folder given with `--set`) has pairs of an older and a newer version of one fact, and controls:
-two facts that look alike and are both valid, with a question about the older one. Every text is stored with its timestamp, oldest first,
+two facts that look similar and are both valid, with a question about the older one. Every text is stored with its timestamp, oldest first,
 among unrelated facts (distractors). There are three ways to store them:
 
 halves   one memory for each half of the set, with all distractors
@@ -11,7 +11,7 @@ whole    one memory for both halves, with all distractors
 alone    one memory for each pair or control, with 40 distractors
 
 `--off` names a setting and the value that turns the preference for newer facts off. Each question is then asked a second time with that
-value. A control is reordered when its right fact leads the other one with that value, and does not lead it without.
+value. A control is reordered when its right fact ranks above the other one with that value, and not without it.
 
 The figures are shares of the pairs, controls, contradictions or proposals of a half:
 
@@ -53,7 +53,7 @@ from cofire.evaluation.store_setup import CachingEmbedder
 
 SET = Path(__file__).resolve().parent / "sets" / "changes"
 HALVES = ("tune", "other")
-HITS = 10  # how many hits are looked at
+HITS = 10  # number of hits that count
 COMPANY = 40  # distractors around a pair that is alone
 
 
@@ -205,7 +205,7 @@ def read_item(row: Mapping[str, Any], *, is_control: bool) -> Item:
 
 
 def measure(changes: ChangeSet, store: str, off: Mapping[str, str], embedder: Embedder) -> Measured:
-    """Stock the memories, ask every question, and let each memory review itself."""
+    """Fill the memories, ask every question, and run the review of each memory."""
     parts = [measure_memory(part, off, embedder) for part in split_set(changes, store)]
     answers = [answer for part in parts for answer in part.answers]
     proposals = [proposal for part in parts for proposal in part.proposals]
@@ -213,7 +213,7 @@ def measure(changes: ChangeSet, store: str, off: Mapping[str, str], embedder: Em
 
 
 def split_set(changes: ChangeSet, store: str) -> list[ChangeSet]:
-    """What shares a memory, one set a memory."""
+    """The parts of the set that share a memory."""
     if store == "whole":
         return [changes]
     if store == "halves":

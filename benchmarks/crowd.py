@@ -1,4 +1,4 @@
-"""The crowd: what a writer and a reader do, over and over, each in a process of its own, until the time is up."""
+"""Writers and readers of `processes.py`, each in its own process, until the time is up."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ WORDS = (
     "amber basin cedar delta ember fjord grove heath inlet jetty knoll ledge marsh north orchard prairie quarry".split()
 )
 
-# Shares of what a writer does; the rest is remembering a fact of one's own.
+# Shares of a writer's actions; the rest is remembering one own fact.
 TELL_AGAIN, FORGET, BATCH = 0.10, 0.10, 0.20
 
 
 @dataclass(frozen=True)
 class Post:
-    """Where somebody works: the folder of the store and the ledgers, who else writes there, and the seed of all chance."""
+    """The workplace of a process: the folder of the store and the ledgers, the number of writers, and the random seed."""
 
     folder: Path
     number: int
@@ -43,7 +43,7 @@ class Post:
 
     @property
     def word(self) -> Path:
-        """The file that sets everybody off. It holds the time at which to stop."""
+        """The file that starts all processes. It contains the time at which to stop."""
         return self.folder / "until"
 
     def ledger_of(self, writer: int) -> Path:
@@ -53,7 +53,7 @@ class Post:
         return Memory(self.store, embedder=SeededVectors(BundledEmbedder()) if vectors else None)
 
     def await_word(self) -> float:
-        """Say that one is there, wait for the word, and return when to stop."""
+        """Report that the process is ready, wait for the start, and return the time at which to stop."""
         (self.folder / f"ready-{os.getpid()}").touch()
         while not self.word.exists():
             time.sleep(0.01)
@@ -64,13 +64,13 @@ class Post:
             file.write(json.dumps(what) + "\n")
 
     def errors(self) -> list[str]:
-        """What went wrong in any process."""
+        """The errors of all processes."""
         path = self.folder / "errors.jsonl"
         return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
 
 
 class Gossip:
-    """What can be known from ledgers: which ids were announced for which texts, and which are forgotten or about to be."""
+    """The content of the ledgers: ids by text, and ids that are forgotten or about to be."""
 
     def __init__(self, ledgers: Sequence[Path]) -> None:
         self._readers = [Reader(path) for path in ledgers]
@@ -81,7 +81,7 @@ class Gossip:
         self.begun = 0
 
     def listen(self) -> None:
-        """Read on in every ledger. `begun` counts the texts that somebody set out to remember."""
+        """Read the new entries of every ledger. `begun` counts the texts that a writer has started to remember."""
         for entry in (entry for reader in self._readers for entry in reader.more()):
             if entry.act == "forget":
                 (self.gone if entry.done else self.doomed).update(entry.ids)
@@ -94,32 +94,32 @@ class Gossip:
 
 @dataclass
 class Tally:
-    """What a reader counted: how long each question took, and what was wrong."""
+    """The results of a reader: the time of each question, and the violations."""
 
     milliseconds: list[float] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
 
 
 def write_guarded(post: Post) -> None:
-    """The life of a writer's process."""
+    """Run a writer in this process."""
     _with_errors_noted(post, lambda: write(post))
 
 
 def read_guarded(post: Post) -> None:
-    """The life of a reader's process; its tally is left in a file."""
+    """Run a reader in this process and write its tally to a file."""
     tally_file = post.folder / f"reader-{post.number}.json"
     _with_errors_noted(post, lambda: tally_file.write_text(json.dumps(asdict(read(post))), encoding="utf-8"))
 
 
 def fact(owner: int, number: int) -> Fact:
-    """The fact of a writer with a number: the same whoever tells it."""
+    """The fact of a writer with a number; every process creates the same."""
     chance = random.Random(f"{owner} {number}")
     said = " ".join(chance.choices(WORDS, k=10))
     return Fact(f"{token(owner, number)} {said}.", session=f"writer-{owner}", scope=SCOPE, tags=(chance.choice(WORDS),))
 
 
 def token(owner: int, number: int) -> str:
-    """A word that only one fact holds.
+    """A word that only one fact contains.
 
     >>> token(3, 17)
     'w3n17z'
@@ -128,7 +128,7 @@ def token(owner: int, number: int) -> str:
 
 
 def told_again(text: str) -> Fact:
-    """The fact that somebody has announced.
+    """The fact that a writer has announced.
 
     >>> told_again(fact(3, 17).text) == fact(3, 17)
     True
@@ -138,7 +138,7 @@ def told_again(text: str) -> Fact:
 
 
 def write(post: Post) -> None:
-    """Remember facts of one's own, one or many at a time; tell some of others' again; forget some of one's own."""
+    """Remember own facts, one or many at a time; store some of other writers again; forget some own facts."""
     until = post.await_word()
     with post.open(vectors=True) as memory:
         writer = Writer(post, memory)
@@ -148,7 +148,7 @@ def write(post: Post) -> None:
 
 
 class Writer:
-    """A writer at work. Numbers go on from those of whoever was killed at this post before."""
+    """A writer. Its numbers continue those of a killed writer before it."""
 
     def __init__(self, post: Post, memory: Memory) -> None:
         ledgers = [post.ledger_of(one) for one in range(post.writers)]
@@ -160,7 +160,7 @@ class Writer:
         self.chance = random.Random(f"{post.seed} {post.number} {self.next}")
 
     def act(self) -> None:
-        """One thing of all that writers do, by chance."""
+        """One random action of a writer."""
         throw = self.chance.random()
         if throw < TELL_AGAIN and (again := self._of_others()):
             return self.remember([again])
@@ -184,12 +184,12 @@ class Writer:
         self.ledger.did("forget", ids=[id], milliseconds=1000 * (time.perf_counter() - begun))
 
     def _of_others(self) -> Fact | None:
-        """Something that somebody else has told of late, be it forgotten or not."""
+        """A recent fact of another writer, forgotten or not."""
         self.others.listen()
         return told_again(self.others.told[self.chance.choice(self.others.recent)]) if self.others.recent else None
 
     def _of_own(self) -> str | None:
-        """The id of a fact of one's own that is still there: nobody forgets what others have told."""
+        """The id of an own fact that is still stored: writers forget only their own facts."""
         self.own.listen()
         mine = [id for id in self.own.recent if self.own.told[id].startswith(f"w{self.number}n")]
         left = [id for id in mine if id not in self.own.doomed]
@@ -197,7 +197,7 @@ class Writer:
 
 
 def read(post: Post) -> Tally:
-    """Ask for what was announced a moment ago: it must be there. What was forgotten must not."""
+    """Recall facts that were announced recently: they must be found. Forgotten ones must not."""
     until = post.await_word()
     gossip = Gossip([post.ledger_of(one) for one in range(post.writers)])
     chance, tally = random.Random(f"{post.seed} reader {post.number}"), Tally()
@@ -210,7 +210,7 @@ def read(post: Post) -> Tally:
 
 
 def ask(memory: Memory, gossip: Gossip, id: str, tally: Tally) -> None:
-    """Ask by the one word that only this fact holds, and hold the answer against what was announced before the question."""
+    """Recall by the word that only this fact contains, and compare the answer with the announcements before the question."""
     text, was_gone = gossip.told[id], id in gossip.gone
     begun = time.perf_counter()
     found = memory.recall(text.split(maxsplit=1)[0], scope=SCOPE, k=3)

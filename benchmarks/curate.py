@@ -1,8 +1,8 @@
-"""Curation at size: a store with a million edges, all of them due to fade at once, and the same once more.
+"""Curation of a store with a million edges that are all due to decay, and a second run.
 
 python benchmarks/curate.py [--facts 100000] [--edges 1000000] [--store STORE] [--out figures.json]
 
-With --store a copy of that store is curated; without it one is made first. Edges that lack are hebbian ones between chance facts.
+With --store a copy of that store is curated; without it a store is created first. Missing edges are hebbian edges between random facts.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ def read_arguments(arguments: Sequence[str] | None) -> Namespace:
     parser.add_argument("--facts", type=int, default=100_000)
     parser.add_argument("--edges", type=int, default=1_000_000)
     parser.add_argument("--store", type=Path)
-    parser.add_argument("--one", type=Path, help="curate this very store, and print the figures")
+    parser.add_argument("--one", type=Path, help="curate this store itself, and print the figures")
     parser.add_argument("--out", type=Path)
     return parser.parse_args(arguments)
 
 
 def stock(store: Path, given: Namespace) -> None:
-    """A store with so many edges."""
+    """A store with this number of edges."""
     if given.store:
         shutil.copy(given.store, store)
         Memory(store, embedder=None).close()
@@ -79,7 +79,7 @@ def stock(store: Path, given: Namespace) -> None:
 
 
 def strew(store: Path, edges: int) -> None:
-    """Hebbian edges between chance facts, past the doors: made one by one this would take longer than all the rest."""
+    """Hebbian edges between random facts, by SQL: creating them through the API would take longer than the rest."""
     connection, chance = apsw.Connection(str(store)), np.random.default_rng(1)
     keys = np.array([key for (key,) in connection.execute("SELECT key FROM facts")], np.int64)
     now = int(datetime.now(UTC).timestamp() * 1e6)
@@ -94,7 +94,7 @@ def strew(store: Path, edges: int) -> None:
 
 
 def curated(store: Path) -> dict[str, Any]:
-    """A first run, in which everything fades, and a second at the same moment."""
+    """A first run, in which all edges decay, and a second one at the same time."""
     later = datetime.now(UTC) + LATER
     with Memory(store, embedder=None, settings={"decay.clock": "calendar"}, clock=lambda: later) as memory:
         size = memory.stats().size

@@ -1,4 +1,4 @@
-"""The graph that writes itself: edges by kind on evaluation sets, whether gold facts are connected, and how dreaming scales.
+"""Edges by kind on evaluation sets, whether gold facts are connected, and how dreaming scales.
 
 python benchmarks/graph.py sets DATA_FOLDER… [--sets 2wiki hotpotqa locomo] [--cache FOLDER] [--out figures.json]
 python benchmarks/graph.py dream [--facts 10000 100000] [--out figures.json]
@@ -63,7 +63,7 @@ def read_arguments(arguments: Sequence[str] | None) -> Namespace:
 
 
 def sets(given: Namespace) -> dict[str, Any]:
-    """Every set remembered and dreamed: edges a fact by kind, and gold facts within two hops of each other."""
+    """Remember every set and dream: edges a fact by kind, and gold facts within two hops of each other."""
     figures: dict[str, Any] = {"sets": {}}
     manner = LoadOptions({}, dream=False, keep=None)
     with progress_bars() as watch:
@@ -105,7 +105,7 @@ def measured(chosen: EvaluationSet, memory: Memory, fact_of: Mapping[str, str]) 
 
 
 def through_names(memory: Memory, ids: Sequence[str]) -> tuple[Neighbours, Neighbours]:
-    """Pairs linked by a mention of what the other is about, and pairs that share a rare name."""
+    """Pairs where one fact mentions the subject of the other, and pairs that share a rare name."""
     about, shared = list[tuple[str, str]](), list[tuple[str, str]]()
     for id in ids:
         for link in memory.neighbours(id, limit=MOST_LINKS):
@@ -123,7 +123,7 @@ def neighbours(pairs: Iterable[tuple[str, str]]) -> Neighbours:
 
 
 def share_connected(golds: Sequence[Sequence[str]], graphs: Sequence[Neighbours]) -> float:
-    """The share of questions, in percent, each of whose gold facts has another one within two hops."""
+    """The share of questions, in percent, where each gold fact has another one within two hops."""
     if not golds:
         return 0.0
     return round(100 * sum(is_connected(gold, graphs) for gold in golds) / len(golds), 1)
@@ -142,7 +142,7 @@ def reached(id: str, graphs: Sequence[Neighbours]) -> set[str]:
 
 
 def dreams(given: Namespace) -> dict[str, Any]:
-    """A dream over stores of growing size, each in a process of its own."""
+    """Dream over stores of growing size, each in its own process."""
     if given.one:
         return one_dream(given.one, given.facts[0])
     figures: dict[str, Any] = {"dreams": []}

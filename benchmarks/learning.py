@@ -1,12 +1,12 @@
-"""Learning: whether feedback on earlier questions helps later ones that are related, and leaves the others alone.
+"""Measure whether feedback on earlier questions helps related later ones and leaves the others unchanged.
 
     python benchmarks/learning.py DATA_FOLDER… [--sets …] [--taught 500] [--arms …] [--keep FOLDER] [--cache FOLDER] [--out FILE]
 
-The questions of each set are cut by chance into two parts. One is taught: asked, with feedback that the gold facts among the results
-helped; the other is asked before and after. Then the parts change places, so that each question is a later one once. A later question
-that shares a gold fact with a taught one is related, one that shares two has the same pair. Other arms teach by exposure alone:
-`documented` strengthens all that comes back together, `earned` what comes back together in three sessions. Constants were chosen on
-the tuning halves; the other half is the figure that counts.
+The questions of each set are split randomly into two parts. One part teaches: each question runs, with feedback that the gold facts
+among the results helped. The other part runs before and after. Then the parts swap. A later question that shares a gold fact with a
+taught one is related; one that shares two has the same pair. Other arms teach by exposure only: `documented` strengthens all results
+of a recall, `earned` those that come back together in three sessions. Constants were chosen on the tuning halves; the other half is
+the figure to report.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ QUIET: Mapping[str, Any] = {"recall_log.enabled": False, "abstention.rule": "off
 
 @dataclass(frozen=True)
 class Lesson:
-    """Questions to teach by and later ones: with two gold facts of one taught question, with one at least, with none."""
+    """Taught questions, and later ones: with two gold facts of one taught question, with at least one, with none."""
 
     taught: tuple[EvaluationQuestion, ...]
     same_pair: tuple[EvaluationQuestion, ...]
@@ -64,7 +64,7 @@ class Lesson:
 
 
 def lessons(chosen: EvaluationSet, taught: int) -> tuple[Lesson, Lesson]:
-    """Two parts by chance, but each time the same; either teaches for the other."""
+    """Two random parts, the same in every run; each teaches for the other."""
     mixed = sorted(chosen.questions, key=lambda one: blake2b(f"{chosen.name} {one.id}".encode()).digest())
     one, other = mixed[: len(mixed) // 2], mixed[len(mixed) // 2 :]
     return lesson(one[:taught], other), lesson(other[:taught], one)
@@ -88,12 +88,12 @@ def ask(memory: Memory, question: EvaluationQuestion, **settings: Any) -> Any:
 
 
 def found_in(memory: Memory, questions: Sequence[EvaluationQuestion], fact_of: Mapping[str, str]) -> Found:
-    """The share of gold among the first places, by question."""
+    """The share of gold among the first results, by question."""
     return {one.id: recall_at([fact_of[row] for row in one.gold], ask(memory, one).ids, CUT) for one in questions}
 
 
 def by_feedback(memory: Memory, questions: Sequence[EvaluationQuestion], fact_of: Mapping[str, str]) -> None:
-    """The gold facts that came back helped."""
+    """Give feedback that the returned gold facts helped."""
     for one in questions:
         found, gold = ask(memory, one), {fact_of[row] for row in one.gold}
         if helped := [id for id in found.ids if id in gold]:
@@ -101,7 +101,7 @@ def by_feedback(memory: Memory, questions: Sequence[EvaluationQuestion], fact_of
 
 
 def by_blame(memory: Memory, questions: Sequence[EvaluationQuestion], fact_of: Mapping[str, str]) -> None:
-    """The same, and what stood among the first places without being gold hurt."""
+    """The same, and feedback that other facts among the first results hurt."""
     for one in questions:
         found, gold = ask(memory, one), {fact_of[row] for row in one.gold}
         helped = [id for id in found.ids if id in gold]
@@ -111,7 +111,7 @@ def by_blame(memory: Memory, questions: Sequence[EvaluationQuestion], fact_of: M
 
 
 def exposed(rule: str) -> Callable[..., None]:
-    """What comes back is strengthened, whether it helped or not."""
+    """Strengthen all results, whether they helped or not."""
 
     def teach(memory: Memory, questions: Sequence[EvaluationQuestion], _: Mapping[str, str]) -> None:
         for one in questions:
@@ -132,7 +132,7 @@ ARMS: Mapping[str, tuple[Callable[..., None], int]] = {
 def measured(
     chosen: EvaluationSet, place: Path, fact_of: Mapping[str, str], vectors: Path, given: Namespace
 ) -> list[dict[str, Any]]:
-    """The gold found by each question of each part, before and after what each arm teaches, on a copy of the store."""
+    """The gold found by each question of each part, before and after each arm has taught, on a copy of the store."""
     with closing(opened(place, vectors)) as memory:
         before = found_in(memory, chosen.questions, fact_of)
     rows: list[dict[str, Any]] = []

@@ -1,7 +1,7 @@
-"""Ledgers: what a writer is about to do and has done, a line each, in a file that outlives it.
+"""Ledgers: a file per writer with a line for each action, before and after it. The file survives the process.
 
-A line is written before the act (`will`) and after it (`did`), so that whoever reads a ledger knows what must be in the store,
-what must not, and what may be either way because its writer was killed in between.
+A line is written before the action (`will`) and after it (`did`). So a ledger shows what must be in the store, what must not,
+and what may be either because its writer was killed in between.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Act = Literal["remember", "forget"]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line. `texts` are what is remembered, `ids` what was acknowledged, or is to be forgotten; `milliseconds` what it took."""
+    """One line. `texts` are remembered, `ids` are acknowledged or to be forgotten, `milliseconds` is the duration."""
 
     act: Act
     done: bool
@@ -28,7 +28,7 @@ class Entry:
 
 
 class Ledger:
-    """A ledger to write in. Opened again after a kill, it goes on where it stopped."""
+    """A ledger for writing. Opened again after a kill, it continues where it stopped."""
 
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -44,19 +44,19 @@ class Ledger:
         os.close(self._file)
 
     def _write(self, entry: Entry) -> None:
-        """One system call a line: a killed writer leaves whole lines, or at worst an unfinished last one."""
+        """Write a line in one system call: a killed writer leaves at most one incomplete last line."""
         os.write(self._file, json.dumps(asdict(entry)).encode() + b"\n")
 
 
 class Reader:
-    """Follows a ledger that somebody else writes."""
+    """Follow the ledger of another process."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._at = 0
 
     def more(self) -> list[Entry]:
-        """The entries written since the last look; an unfinished line is left for the next."""
+        """The entries since the last call; an incomplete line is left for the next."""
         if not self.path.exists():
             return []
         with self.path.open("rb") as file:
@@ -68,7 +68,7 @@ class Reader:
 
 
 def entries(lines: bytes) -> Iterator[Entry]:
-    """The entries of whole lines; what a killed writer left of one is no entry."""
+    """The entries of complete lines; an incomplete line of a killed writer is skipped."""
     for line in lines.splitlines():
         try:
             read = json.loads(line or b"null")

@@ -1,4 +1,4 @@
-"""Listwise logistic regression: weights by which the gold of a question outweighs its other candidates. No I/O."""
+"""Listwise logistic regression: weights that rank the gold of a question above its other candidates. No I/O."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 
 Numbers = NDArray[np.float64]
 
-# Weights are held towards 0 by so much; on features of deviation 1 it matters only where the questions say little.
+# L2 penalty; on features of deviation 1 it matters only where the questions carry little information.
 HELD_BACK = 60.0
 STEPS = 2_000
 SMALL_ENOUGH = 1e-6
-# Of a step's promise, so much must come true (Armijo).
+# Required share of the predicted decrease (Armijo).
 PROMISE = 1e-4
 
 
 @dataclass(frozen=True)
 class Example:
-    """The candidates of one question: a row each with its features, and which of them are gold."""
+    """The candidates of one question: a row of features each, and which of them are gold."""
 
     set: str
     category: str
@@ -30,9 +30,9 @@ class Example:
 
 
 def fit(examples: Sequence[Example]) -> Numbers:
-    """The weights of the features, by gradient descent; the loss is convex, so that there is one answer.
+    """The weights of the features, by gradient descent; the loss is convex, so there is one minimum.
 
-    Of two candidates the gold one has more of the first feature and as much of the second:
+    The gold candidate has a higher first feature and an equal second one:
 
     >>> one = Example("s", "c", np.array([[1.0, 0.5], [0.0, 0.5]]), np.array([True, False]))
     >>> weights = fit([one] * 100)
@@ -47,7 +47,7 @@ def fit(examples: Sequence[Example]) -> Numbers:
 
 @dataclass(frozen=True)
 class Problem:
-    """All candidates of all questions in rows, where each question begins, and what each row counts."""
+    """All candidates of all questions as rows, the first row of each question, and the weight of each row."""
 
     features: Numbers
     gold: NDArray[np.bool_]
@@ -80,7 +80,7 @@ class Problem:
 
 
 def shares_of_sets(examples: Sequence[Example]) -> Numbers:
-    """What each question counts: every set the same, half by its questions and half by its categories."""
+    """The weight of each question: sets are equal, and within a set half goes to questions and half to categories."""
     sets = Counter(one.set for one in examples)
     kinds = Counter((one.set, one.category) for one in examples)
     categories = Counter(name for name, _ in kinds)
@@ -90,7 +90,7 @@ def shares_of_sets(examples: Sequence[Example]) -> Numbers:
 
 
 def descend(problem: Problem, weights: Numbers) -> Numbers:
-    """Gradient descent, its steps as long as the last one suggests (Barzilai 1988) and shortened until the loss falls."""
+    """Gradient descent with step lengths from the last step (Barzilai 1988), shortened until the loss falls."""
     lost, slope = problem.loss(weights)
     pace = 1.0 / (HELD_BACK + float(np.abs(slope).max()))
     for _ in range(STEPS):

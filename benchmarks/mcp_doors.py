@@ -1,9 +1,9 @@
-"""The MCP door: what its listing costs, how long a client waits for it, and many clients on one file.
+"""The MCP server: the cost of its tool listing, the time to it, and many clients on one file.
 
     python benchmarks/mcp_doors.py [--rounds 5] [--clients 16] [--facts 20] [--out figures.json]
 
-Clients are the real one of the package mcp, each with a server of its own as a process at the other end of pipes. No embedder is
-loaded: neither the listing nor the file needs one. Ends with 0 only if every fact of every client is in the file.
+Clients are those of the package mcp, each with its own server process over stdio. No embedder is loaded: neither the listing nor
+the file needs one. Exits with 0 only if every fact of every client is in the file.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ def read_arguments(arguments: Sequence[str] | None) -> Namespace:
     parser = ArgumentParser(description="What the MCP door costs.")
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="How often a client starts a server.")
     parser.add_argument("--clients", type=int, default=16, metavar="N", help="How many share one file.")
-    parser.add_argument("--facts", type=int, default=20, metavar="N", help="How many facts each of them tells.")
+    parser.add_argument("--facts", type=int, default=20, metavar="N", help="How many facts each of them stores.")
     parser.add_argument("--out", type=Path, metavar="FILE.json", help="Where to write all figures.")
     return parser.parse_args(arguments)
 
 
 async def measured(given: Namespace, folder: Path) -> dict[str, Any]:
-    await start_to_list(folder / "empty.db")  # compiles what the others load
+    await start_to_list(folder / "empty.db")  # compiles the bytecode that the others load
     before = children_cpu()
     starts = [await start_to_list(folder / "empty.db") for _ in range(given.rounds)]
     cpu = children_cpu() - before
@@ -83,7 +83,7 @@ def children_cpu() -> float:
 
 
 def client_of(store: Path) -> Client:
-    """A client that starts its own server, which finds its modules compiled as after a first use."""
+    """A client that starts its own server, with compiled bytecode as after a first use."""
     source = str(Path(cofire.__file__).resolve().parent.parent)
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment |= {"COFIRE_EMBEDDER_NAME": "none", "PYTHONPATH": source}
@@ -93,7 +93,7 @@ def client_of(store: Path) -> Client:
 
 
 async def start_to_list(store: Path) -> tuple[float, float]:
-    """Seconds from nothing to the listing, and its tokens."""
+    """Seconds from the start to the listing, and its tokens."""
     began = time.perf_counter()
     async with client_of(store) as client:
         listing = await client.list_tools()
@@ -102,7 +102,7 @@ async def start_to_list(store: Path) -> tuple[float, float]:
 
 
 async def together(store: Path, clients: int, facts: int) -> tuple[float, list[float]]:
-    """Seconds that all clients need with all their facts once they are connected, and those of every single call."""
+    """Seconds that connected clients need for all their facts, and seconds of every call."""
     ready = asyncio.Barrier(clients + 1)
     told = [asyncio.create_task(tell(store, number, facts, ready)) for number in range(clients)]
     await ready.wait()

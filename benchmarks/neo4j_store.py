@@ -1,9 +1,9 @@
-"""Neo4j: what a memory on a server costs beside the same memory in a file, and whether both answer alike.
+"""Neo4j: the cost of a memory on a server compared with the same memory in a file, and whether the answers agree.
 
     python benchmarks/neo4j_store.py [--facts 10000] [--file STORE.db] [--questions 60] [--bulk 2560] [--out figures.json]
 
-A real server is started, as the tests do, and stopped at the end; both share this machine. Without `--file` a file of synthetic facts
-is made first. Times are wall time without embedding. Each figure is a median with the range over its rounds.
+The program starts a real server, as the tests do, and stops it at the end; both share this machine. Without `--file` it creates
+a file of synthetic facts first. Times are wall time without embedding. Each figure is a median with the range over its rounds.
 """
 
 from __future__ import annotations
@@ -63,9 +63,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def read_arguments(arguments: Sequence[str] | None) -> Namespace:
     parser = ArgumentParser(description="A memory on a server beside the same memory in a file.")
     parser.add_argument("--facts", type=int, default=10_000, metavar="N", help="How many facts are made.")
-    parser.add_argument("--file", type=Path, metavar="STORE.db", help="A store of such facts that is there already.")
+    parser.add_argument("--file", type=Path, metavar="STORE.db", help="An existing store of such facts.")
     parser.add_argument("--questions", type=int, default=60, metavar="N", help="How many questions are asked.")
-    parser.add_argument("--bulk", type=int, default=2_560, metavar="N", help="How many facts are told to the server.")
+    parser.add_argument(
+        "--bulk", type=int, default=2_560, metavar="N", help="How many facts are remembered on the server."
+    )
     parser.add_argument("--out", type=Path, metavar="FILE.json", help="Where to write all figures.")
     return parser.parse_args(arguments)
 
@@ -73,7 +75,7 @@ def read_arguments(arguments: Sequence[str] | None) -> Namespace:
 def measured(
     file: str, url: str, told: Sequence[dict[str, Any]], questions: Sequence[str], bar: Progress
 ) -> Iterator[Figure]:
-    """Every figure: told to the server, copied to it, asked of both, and asked by many at once."""
+    """All figures: remember on the server, copy to it, recall from both, and explore concurrently."""
     yield bulk(url, told, bar)
     yield brought(file, url, bar)
     yield from recalls(file, url, questions, bar)
@@ -96,7 +98,7 @@ def write_file(file: Path, facts: Sequence[dict[str, Any]]) -> Path:
 
 
 def bulk(url: str, facts: Sequence[dict[str, Any]], bar: Progress) -> Figure:
-    """Facts a second, in tenths; the first, in which the server compiles, is not counted. The server is empty again afterwards."""
+    """Facts a second, in tenths of the whole; the first tenth is a warm-up. The server is empty afterwards."""
     size = max(1, len(facts) // BULKS)
     task = bar.add_task("remember", total=len(facts))
     rates = []
@@ -110,7 +112,7 @@ def bulk(url: str, facts: Sequence[dict[str, Any]], bar: Progress) -> Figure:
 
 
 def brought(file: str, url: str, bar: Progress) -> Figure:
-    """Facts a second that a copy takes, comparing both stores at the end included."""
+    """Facts a second of a copy, including the comparison of both stores."""
     task = bar.add_task("copy", total=None)
     ours, theirs = (open_store(place, load_settings(record=None, call={})) for place in (file, url))
     begun = time.perf_counter()
@@ -127,7 +129,7 @@ def brought(file: str, url: str, bar: Progress) -> Figure:
 
 
 def recalls(file: str, url: str, questions: Sequence[str], bar: Progress) -> Iterator[Figure]:
-    """Each question to both stores in turn. The first round, in which queries are compiled and pages read, is not counted."""
+    """Each question on both stores in turn. The first round, a warm-up, does not count."""
     task = bar.add_task("recall", total=2 * len(questions))
     with opened(file) as ours, opened(url) as theirs:
         for asked in questions:
@@ -150,14 +152,14 @@ def recalls(file: str, url: str, questions: Sequence[str], bar: Progress) -> Ite
 
 
 def answered(memory: Memory, embedder: SeededVectors, asked: str) -> tuple[float, set[str]]:
-    """Milliseconds that an answer takes, and the ids of the facts in it, told or only guessed."""
+    """Milliseconds of a recall, and the ids of its hits or guesses."""
     found: list[Recollection] = []
     wall = timed(lambda: found.append(memory.recall(asked)), embedder)[1]
     return wall, {hit.id for hit in (*found[0], *found[0].guesses)}
 
 
 def alike(one: set[str], other: set[str]) -> float:
-    """The share of what two stores answer that both do."""
+    """The share of results that both stores return."""
     return len(one & other) / max(1, len(one), len(other))
 
 
@@ -168,7 +170,7 @@ def trips_of(act: Callable[[], object]) -> float:
 
 
 async def explorations(url: str, bar: Progress) -> list[Figure]:
-    """So many explorations, some of them at once, each from another fact."""
+    """Run explorations concurrently, each from another fact."""
     task = bar.add_task("explore", total=len(AT_ONCE) * EXPLORATIONS)
     figures: list[Figure] = []
     async with AsyncMemory(url, embedder=SeededVectors(BundledEmbedder())) as memory:

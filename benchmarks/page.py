@@ -1,9 +1,9 @@
-"""The page: what GET /graph costs the server, and how long a visitor waits for the first frame.
+"""The page: the cost of GET /graph for the server, and the time to the first frame.
 
     python benchmarks/page.py [--facts 1000 10000] [--rounds 5] [--out figures.json]
 
-A synthetic memory that has dreamed, `cofire serve` as a process of its own, and Chromium without a graphics card (it draws in
-software). The CPU of the server is read from /proc, so this runs on Linux. Without a browser the first frame is left out.
+A synthetic memory that has dreamed, `cofire serve` as a process of its own, and Chromium without a graphics card (software
+rendering). The CPU time of the server is read from /proc, so this runs on Linux. Without a browser the first frame is skipped.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def measured(count: int, rounds: int, folder: Path) -> dict[str, Any]:
 
 
 def fill(store: Path, count: int) -> None:
-    """A memory that has dreamed, and so has communities."""
+    """A memory after a dream, with communities."""
     facts = synthetic(count, 0, seed=SEED).facts
     with Memory(store, embedder=None) as memory:
         for start in range(0, count, BATCH):
@@ -83,7 +83,7 @@ def fill(store: Path, count: int) -> None:
 
 
 def asked(address: str, server: int, limit: int) -> dict[str, Any]:
-    """One GET /graph on a line of its own: seconds, the CPU of the server, and what came."""
+    """One GET /graph on a new connection: seconds, CPU time of the server, and the response."""
     url, token = address.split("/#token=")
     headers, used, began = {"Authorization": f"Bearer {token}"}, cpu_of(server), time.perf_counter()
     answer = httpx.get(f"{url}/api/v1/graph", params={"limit": limit}, headers=headers, timeout=120).raise_for_status()
@@ -93,13 +93,13 @@ def asked(address: str, server: int, limit: int) -> dict[str, Any]:
 
 
 def cpu_of(process: int) -> float:
-    """Seconds that a process has computed, as Linux counts them."""
+    """CPU seconds of a process, from /proc."""
     parts = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def first_frames(address: str, visits: int) -> list[float]:
-    """Milliseconds to the first frame, visit by visit; none where there is no browser."""
+    """Milliseconds to the first frame for each visit; empty without a browser."""
     if not chromium():
         return []
     command = ["node", str(BROWSER / "first-frame.mjs"), chromium(), address, str(visits)]

@@ -1,9 +1,9 @@
-"""Many processes on one file: writers that remember, tell again and forget, and readers that hold them to it.
+"""Many processes on one file: writers that remember, repeat and forget, and readers that check them.
 
     python benchmarks/processes.py [--seconds 60] [--writers 8] [--readers 8] [--kill] [--out figures.json]
 
-Ends with 0 only if no process failed and nothing was lost, doubled or undead. With --kill, writers are killed and replaced all
-along, and what was acknowledged must be there all the same. The store and the ledgers of a run that went wrong are kept.
+Exits with 0 only if no process failed and no fact was lost, stored twice or found after a forget. With --kill, writers are killed
+and replaced during the run; acknowledged facts must still be there. The store and the ledgers of a failed run are kept.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PAGE = 10_000
 SHOWN = 20
 PATIENCE = 120.0
 
-# A fresh interpreter each, as unrelated programs are.
+# A new interpreter each, as for unrelated programs.
 _PROCESSES = multiprocessing.get_context("spawn")
 
 
@@ -67,7 +67,7 @@ def read_arguments(arguments: Sequence[str] | None) -> Namespace:
     parser.add_argument("--writers", type=int, default=8, metavar="N")
     parser.add_argument("--readers", type=int, default=8, metavar="N")
     parser.add_argument(
-        "--kill", action="store_true", help="Kill writers now and then, and start others in their place."
+        "--kill", action="store_true", help="Kill writers during the run, and start others in their place."
     )
     parser.add_argument("--seed", type=int, default=7, metavar="N")
     parser.add_argument("--out", type=Path, metavar="FILE.json", help="Where to write all figures.")
@@ -75,7 +75,7 @@ def read_arguments(arguments: Sequence[str] | None) -> Namespace:
 
 
 def let_loose(post: Post, given: Namespace) -> int:
-    """Start everybody, give the word, wait for the end, and return how many were killed."""
+    """Start all processes, give the start signal, wait for the end, and return how many were killed."""
     writers = [start(crowd.write_guarded, replace(post, number=number)) for number in range(given.writers)]
     readers = [start(crowd.read_guarded, replace(post, number=number)) for number in range(given.readers)]
     until = give_word(post, given)
@@ -91,7 +91,7 @@ def let_loose(post: Post, given: Namespace) -> int:
 
 
 def give_word(post: Post, given: Namespace) -> float:
-    """Once everybody is there, say until when to work. Who fails on the way is not waited for."""
+    """When all processes are ready, announce the time to stop. A failed process is not waited for."""
     deadline = time.time() + PATIENCE
     while len(list(post.folder.glob("ready-*"))) < given.writers + given.readers and time.time() < deadline:
         time.sleep(0.02)
@@ -109,7 +109,7 @@ def start(work: Callable[[Post], None], post: Post) -> BaseProcess:
 
 
 def replace_one(writers: list[BaseProcess], post: Post, chance: random.Random) -> int:
-    """Kill a writer as a crash or an impatient user would, and let another go on in its place."""
+    """Kill a writer as a crash would, and start another in its place."""
     number = chance.randrange(len(writers))
     if not writers[number].is_alive():
         return 0
@@ -120,7 +120,7 @@ def replace_one(writers: list[BaseProcess], post: Post, chance: random.Random) -
 
 
 def wait_for(everybody: Sequence[BaseProcess], post: Post, until: float) -> None:
-    """Let everybody finish; who does not in time is stopped, and shows as an error like any other that ended badly."""
+    """Wait for all processes; one that does not end in time is stopped and counts as an error."""
     for process in everybody:
         process.join(max(0.0, until + PATIENCE - time.time()))
         if process.is_alive():
@@ -131,7 +131,7 @@ def wait_for(everybody: Sequence[BaseProcess], post: Post, until: float) -> None
 
 
 def judged(post: Post, given: Namespace) -> dict[str, Any]:
-    """The figures of a run that is over, and everything that went wrong in it."""
+    """The figures of a finished run, and its violations."""
     written = [entry for number in range(given.writers) for entry in Reader(post.ledger_of(number)).more()]
     tallies = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(post.folder.glob("reader-*.json"))]
     said = account(written)
@@ -152,7 +152,7 @@ def judged(post: Post, given: Namespace) -> dict[str, Any]:
 
 
 def all_facts(memory: Memory) -> Iterator[tuple[str, str]]:
-    """Ids and texts of everything stored, page by page."""
+    """Ids and texts of all facts, page by page."""
     before = None
     while page := memory.facts(limit=PAGE, before=before):
         yield from ((fact.id, fact.text) for fact in page)
@@ -160,7 +160,7 @@ def all_facts(memory: Memory) -> Iterator[tuple[str, str]]:
 
 
 def miscounts(memory: Memory, stored: Sequence[object], unaccounted: int, kill: bool) -> Iterator[str]:
-    """Where the store's own counters, or the number of facts that nobody was told of, are not what they must be."""
+    """Violations of the store's counters, and of the number of facts without acknowledgement."""
     size = memory.stats().size
     if size.facts != len(stored) or sum(size.scopes.values()) != len(stored):
         yield f"counted: {len(stored)} facts are listed, {size.facts} counted, by scope {dict(size.scopes)}"
@@ -169,7 +169,7 @@ def miscounts(memory: Memory, stored: Sequence[object], unaccounted: int, kill: 
 
 
 def rates(written: Sequence[Entry], asked: Sequence[float], given: Namespace) -> dict[str, Any]:
-    """Operations a second of wall time, all processes together, and how long one took."""
+    """Operations a second of wall time, all processes together, and their durations."""
     done = [entry for entry in written if entry.done]
     alone = [entry.milliseconds for entry in done if entry.act == "remember" and len(entry.texts) == 1]
     return {
@@ -185,7 +185,7 @@ def rates(written: Sequence[Entry], asked: Sequence[float], given: Namespace) ->
 
 
 def spread_of(milliseconds: Sequence[float]) -> dict[str, float]:
-    """Median, 99th percentile and the longest, of wall time."""
+    """Median, 99th percentile and maximum of wall time."""
     if not milliseconds:
         return {}
     ordered = sorted(milliseconds)

@@ -1,8 +1,8 @@
-"""The tables of docs/benchmarks.md, made from the JSON files of the other programs, so that no figure is copied by hand.
+"""Generate the tables of docs/benchmarks.md from the JSON files of the other programs.
 
     python benchmarks/report.py [--quality quality.json] [--speed speed.json] [--processes peace.json kill.json] [--page PAGE]
 
-Each table stands between two comments, <!-- quality --> and <!-- end of quality -->; what is not given stays as it is.
+Each table is between two comments, <!-- quality --> and <!-- end of quality -->; tables without a file stay unchanged.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def read(path: Path) -> Figures:
 
 
 def replaced(page: str, name: str, table: str) -> str:
-    """The page with another text between the comments of this name.
+    """The page with a new text between the comments of this name.
 
     >>> replaced("<!-- speed -->old<!-- end of speed -->", "speed", "new")
     '<!-- speed -->\\n\\nnew\\n\\n<!-- end of speed -->'
@@ -73,7 +73,7 @@ def replaced(page: str, name: str, table: str) -> str:
 
 
 def quality(figures: Figures) -> str:
-    """R@5 / R@10 of every arm on every set with the rest of its figures, then R@10 by category."""
+    """R@5 / R@10 of every arm on every set with its other figures, then R@10 by category."""
     rows = [
         ["" if place else name, arm, *(_recalls(found[half]) for half in metrics.HALVES), *_besides(found)]
         for name, one in figures["sets"].items()
@@ -117,8 +117,8 @@ def speed(figures: Figures) -> str:
 
 
 def processes(runs: Sequence[Figures]) -> str:
-    """One column a run."""
-    names = ["in peace" if not run["killed"] else f"{run['killed']} killed" for run in runs]
+    """A table with one column for each run."""
+    names = ["none killed" if not run["killed"] else f"{run['killed']} killed" for run in runs]
     rows = [
         ["writers and readers", *(f"{run['writers']} and {run['readers']}, {run['seconds']:g} s" for run in runs)],
         ["writes a second", *(f"{run['writes_a_second']:g}" for run in runs)],
@@ -132,7 +132,7 @@ def processes(runs: Sequence[Figures]) -> str:
 
 
 def markdown(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table.
+    """A Markdown table.
 
     >>> print(markdown(["a", "b"], [["1", "2"]]))
     | a | b |

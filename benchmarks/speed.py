@@ -1,4 +1,4 @@
-"""Speed: what remembering, recalling and starting cost on a store of synthetic facts. Embedding is in no figure but the cold start.
+"""Measure remember, recall and start on a store of synthetic facts. Only the cold start includes embedding.
 
     python benchmarks/speed.py [--facts 100000] [--questions 200] [--rounds 5] [--out figures.json]
 
@@ -48,7 +48,7 @@ BY_MEANING = {"keyword.enabled": False, "abstention.rule": "off"}
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A measured figure: the median of its rounds, their range, and what it should be."""
+    """A measured figure: the median of its rounds, their range, and the aim."""
 
     name: str
     unit: str
@@ -83,7 +83,7 @@ def read_arguments(arguments: Sequence[str] | None) -> Namespace:
 
 
 def measured(store: Path, given: Namespace, bar: Progress) -> Iterator[Figure]:
-    """Every figure, in the order in which a store lives: written, asked, started anew."""
+    """All figures, in the order of use: write, recall, start again."""
     yield of_rounds("yardstick: a fixed piece of work", "ms CPU", [yardstick() for _ in range(20)])
     made = synthetic(given.facts + SINGLES, given.questions, seed=SEED)
     with opened(store) as (memory, embedder):
@@ -99,14 +99,14 @@ def measured(store: Path, given: Namespace, bar: Progress) -> Iterator[Figure]:
 
 @contextmanager
 def opened(store: Path, **settings: object) -> Iterator[tuple[Memory, SeededVectors]]:
-    """The store with vectors from a seed under the identity of the bundled model, so that the real one can open it later."""
+    """The store with seeded vectors and the identity of the bundled model, so that the real model can open it later."""
     embedder = SeededVectors(BundledEmbedder())
     with Memory(store, embedder=embedder, settings=settings) as memory:
         yield memory, embedder
 
 
 def bulk(memory: Memory, embedder: SeededVectors, facts: Sequence[dict[str, Any]], bar: Progress) -> Figure:
-    """Facts a second of CPU time, in tenths of the whole, so that a rate that falls with size is seen."""
+    """Facts a second of CPU time, in tenths of the whole, which shows a rate that falls with size."""
     size = max(1, len(facts) // BULKS)
     task = bar.add_task("remember", total=len(facts))
     rates = []
@@ -118,8 +118,8 @@ def bulk(memory: Memory, embedder: SeededVectors, facts: Sequence[dict[str, Any]
 
 
 def singles(memory: Memory, embedder: SeededVectors, facts: Sequence[dict[str, Any]]) -> Iterator[Figure]:
-    """One fact at a time, into the full store; wall time waits for the disk as well. In a larger store a fact finds more to be linked with,
-    so that it is also measured what one costs that is like no other: that alone tells what the size of the store costs."""
+    """Remember one fact at a time in the full store; wall time includes the disk. In a larger store a fact finds more similar facts to
+    link. A fact without similar ones is measured too: it shows the cost of the size of the store alone."""
     times = [timed(partial(memory.remember, fact), embedder) for fact in facts]
     yield of_rounds("remember one", "ms CPU", [cpu for cpu, _ in times])
     yield of_rounds("remember one", "ms wall", [wall for _, wall in times])
@@ -130,8 +130,8 @@ def singles(memory: Memory, embedder: SeededVectors, facts: Sequence[dict[str, A
 def recalls(
     memory: Memory, embedder: SeededVectors, questions: Sequence[str], rounds: int, bar: Progress
 ) -> Iterator[Figure]:
-    """Median and 95th percentile over the questions, for each round of them; the first, which warms up, is not counted. And the median
-    when each question counts as in its quickest round: what others do on the machine makes a recall slower and never quicker."""
+    """Median and 95th percentile over the questions, for each round after a warm-up round. And the median of the fastest time of each
+    question: other programs on the machine make a recall slower, never faster."""
     task = bar.add_task("recall", total=(rounds + 1) * len(questions))
     told = []
     for _ in range(rounds + 1):
@@ -144,7 +144,7 @@ def recalls(
 
 
 def starts(store: Path, questions: Sequence[str], rounds: int) -> Iterator[Figure]:
-    """The first recall of a new process, and the whole of a `cofire recall` on the command line."""
+    """The first recall of a new process, and a complete `cofire recall` on the command line."""
     firsts = [first_recall_elsewhere(store, questions[place % len(questions)]) for place in range(rounds)]
     yield of_rounds("first recall of a process", "ms CPU", [one["first_cpu_ms"] for one in firsts])
     yield of_rounds("first recall of a process", "ms wall", [one["first_wall_ms"] for one in firsts])
@@ -154,7 +154,7 @@ def starts(store: Path, questions: Sequence[str], rounds: int) -> Iterator[Figur
 
 
 def agreement(store: Path, questions: Sequence[str], bar: Progress) -> Iterator[Figure]:
-    """How many of the exact ten nearest the sign-bit index finds, by the candidates it hands to exact scoring."""
+    """The share of the exact ten nearest that the sign-bit index finds, by the number of candidates for exact scoring."""
     task = bar.add_task("exact search", total=len(questions))
     with opened(store, **{"semantic.index": "exact"}) as (memory, _):
         exact = []
@@ -170,7 +170,7 @@ def agreement(store: Path, questions: Sequence[str], bar: Progress) -> Iterator[
 
 
 def first_recall_elsewhere(store: Path, question: str) -> dict[str, float]:
-    """Ask in a new process, which says what it cost."""
+    """Recall in a new process, which reports its cost."""
     program = "import sys; from benchmarks.speed import first_recall; first_recall(sys.argv[1], sys.argv[2])"
     said = run_python("-c", program, str(store), question)
     found: dict[str, float] = json.loads(said)
@@ -178,14 +178,14 @@ def first_recall_elsewhere(store: Path, question: str) -> dict[str, float]:
 
 
 def first_recall(store: str, question: str) -> None:
-    """Print what opening a store and the first recall cost in this process, without imports and embedding."""
+    """Print the cost of opening a store and of the first recall in this process, without imports and embedding."""
     with opened(Path(store)) as (memory, embedder):
         cpu, wall = timed(partial(memory.recall, question), embedder)
     print(json.dumps({"first_cpu_ms": cpu, "first_wall_ms": wall, "peak_mb": peak_memory()}))
 
 
 def cold_recall(store: Path, question: str) -> float:
-    """Seconds from the command to its answer, with the real model."""
+    """Seconds from the command to its output, with the real model."""
     begun = time.perf_counter()
     said = run_python("-m", "cofire", "--store", str(store), "recall", question, "--json")
     seconds = time.perf_counter() - begun
@@ -196,7 +196,7 @@ def cold_recall(store: Path, question: str) -> float:
 
 
 def run_python(*arguments: str) -> str:
-    """What a new interpreter prints that finds the same cofire, compiled once as an installed one is."""
+    """The output of a new interpreter with the same cofire and a bytecode cache, as for an installed package."""
     places = [str(ROOT), str(Path(cofire.__file__).parent.parent)]
     compiled = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(Path(gettempdir()) / "cofire-speed-bytecode")}
     environment = {**os.environ, **compiled, "PYTHONPATH": os.pathsep.join(places)}
@@ -218,7 +218,7 @@ def timed(act: Callable[[], object], embedder: SeededVectors) -> tuple[float, fl
 
 
 def peak_memory() -> float:
-    """The most memory this process has held, in MB. Where Linux tells, without what it inherited from its parent."""
+    """The peak memory of this process in MB; on Linux without memory inherited from its parent."""
     status = Path("/proc/self/status")
     if status.exists():
         held = next(line for line in status.read_text(encoding="ascii").splitlines() if line.startswith("VmHWM"))
@@ -228,7 +228,7 @@ def peak_memory() -> float:
 
 
 def yardstick() -> float:
-    """CPU milliseconds of a fixed piece of work, half of it Python and half of it numpy: how fast the machine is just now."""
+    """CPU milliseconds of a fixed workload, half Python and half numpy: the current speed of the machine."""
     begun = time.process_time()
     sum(number * number for number in range(100_000))
     matrix = np.ones((256, 256), np.float32)
@@ -266,7 +266,7 @@ def show(known: dict[str, Any], figures: Sequence[Figure], facts: int) -> None:
 
 
 def shown(value: float) -> str:
-    """Three figures are enough.
+    """A number with three significant digits.
 
     >>> shown(3412.7), shown(2.345), shown(0.98765)
     ('3,413', '2.35', '0.988')

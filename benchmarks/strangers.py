@@ -1,4 +1,4 @@
-"""Questions that no evaluation set answers: word salads from a seed, small talk, and other languages. Only the texts are here."""
+"""Questions that no evaluation set answers: seeded word salads, small talk, and other languages. Texts only."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ SALADS, SHORTEST, LONGEST = 100, 3, 6
 
 
 def salads(count: int = SALADS, *, seed: int = 7) -> tuple[str, ...]:
-    """Word salads: three to six words drawn at random, a third of them invented, every fifth put as a question.
+    """Word salads: three to six random words, a third of them invented; every fifth is a question.
 
     >>> salads(2)
     ('lobster beetle blizzard barometer eclipse', 'krinzan barometer candle')

@@ -1,4 +1,4 @@
-"""A synthetic memory: facts, questions and vectors from a seed. No data set and no model needed; the same seed gives the same bytes."""
+"""A synthetic memory: facts, questions and vectors from a seed, without data set or model. The same seed gives the same bytes."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ NAME_WEIGHT = 2.5
 
 @dataclass(frozen=True)
 class Synthetic:
-    """So many facts, and questions that are answered by some of them."""
+    """Facts, and questions that some of them answer."""
 
     facts: tuple[dict[str, Any], ...]
     questions: tuple[str, ...]
 
 
 def synthetic(facts: int, questions: int, *, seed: int) -> Synthetic:
-    """About 20 words a fact, frequent as Zipf says, around names that come back; with sessions, speakers and tags."""
+    """Facts of about 20 words with Zipf's frequencies, around repeated names; with sessions, speakers and tags."""
     chance = np.random.default_rng(seed)
     lexicon = _lexicon(chance)
     names = [word.capitalize() for word in chance.choice(lexicon[len(COMMON) :], NAMES, replace=False).tolist()]
@@ -48,7 +48,7 @@ def synthetic(facts: int, questions: int, *, seed: int) -> Synthetic:
 
 
 def strangers(facts: int, *, seed: int) -> tuple[str, ...]:
-    """As long texts as the shortest facts have, of words that nobody else says: each is like no other.
+    """Texts as long as the shortest facts, of unique words: none is similar to another.
 
     >>> [len(text.split()) for text in strangers(2, seed=1)]
     [12, 12]
@@ -59,7 +59,7 @@ def strangers(facts: int, *, seed: int) -> tuple[str, ...]:
 
 
 def zipf(count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Shares of the ranks 1…count by Zipf's law as Mandelbrot bent it: 1 / (rank + 2.7), made to sum to one.
+    """Shares of the ranks 1…count by the Zipf-Mandelbrot law: 1 / (rank + 2.7), normalised to a sum of one.
 
     >>> zipf(2).round(3).tolist()
     [0.56, 0.44]
@@ -69,10 +69,10 @@ def zipf(count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 class SeededVectors:
-    """Stands in for another embedder under its very identity: each word is a random direction, a name a longer one.
+    """Replaces another embedder under its identity: each word is a random direction, a name a longer one.
 
-    Texts with words in common are alike, and those about one name form a cluster, around the other model's mean.
-    `spent` is the CPU time of all embedding so far, in seconds, and `waited` its wall time: other threads may have spent some of the first.
+    Texts with common words are similar, and those about one name form a cluster, around the other model's mean. `spent` is the CPU
+    time of all embedding so far, in seconds, and `waited` its wall time; `spent` may include other threads.
     """
 
     def __init__(self, like: Embedder) -> None:
@@ -95,7 +95,7 @@ class SeededVectors:
         return vectors
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing."""
 
     def _heading(self, text: str) -> Vectors:
         names = {word for chunk in text.split()[1:] if chunk[0].isupper() for word in extract_words(chunk)}
@@ -105,7 +105,7 @@ class SeededVectors:
 
 @lru_cache(maxsize=VOCABULARY * 2)
 def direction(word: str, dimension: int) -> Vectors:
-    """Where a word points: the same in every process."""
+    """The direction of a word, the same in every process."""
     seed = int.from_bytes(blake2b(word.encode(), digest_size=8).digest(), "little")
     return normalise_vectors(np.random.default_rng(seed).standard_normal(dimension).astype(np.float32))
 
@@ -115,7 +115,7 @@ def _weight(is_name: bool) -> np.float32:
 
 
 def _lexicon(chance: np.random.Generator) -> list[str]:
-    """Frequent words first. Invented ones have two to four syllables; of twins one is kept."""
+    """Frequent words first. Invented words have two to four syllables; duplicates are dropped."""
     drawn = chance.integers(0, len(SYLLABLES), (VOCABULARY, 4)).tolist()
     invented = ["".join(SYLLABLES[one] for one in parts[: 2 + place % 3]) for place, parts in enumerate(drawn)]
     return list(dict.fromkeys(COMMON + invented))
@@ -141,7 +141,7 @@ def _facts(
 
 
 def _question(text: str, chance: np.random.Generator) -> str:
-    """A dozen words: about the name of a fact, with some of its rarer words and some common ones."""
+    """A dozen words: the name of a fact, some of its rarer words and some common ones."""
     said = text.rstrip(".").split()
     name = next(word for word in said[1:] if word[0].isupper())
     rare = [word for word in said[1:] if word not in COMMON and word != name]

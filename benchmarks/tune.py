@@ -1,10 +1,10 @@
-"""Tuning: the weights of the default ranking, found anew on the tuning halves. Prints them; changes the file only with --write.
+"""Fit the weights of the default ranking on the tuning halves. Prints them; changes the file only with --write.
 
     python benchmarks/tune.py DATA_FOLDER… [--sets …] [--rounds 3] [--leave-one-out] [--write] [--keep FOLDER] [--cache FOLDER]
 
-Each round recalls the tuning halves by the weights so far, with titles and sessions and without, each set alone and all passages
-in one scope, and fits the features of the last pass to the gold by listwise logistic regression. Only ratios matter, so what a fact
-is worth for itself counts 1.
+Each round recalls the tuning halves with the current weights, with and without titles and sessions, each set alone and all passages
+in one scope, and fits the features of the last pass to the gold by listwise logistic regression. Only ratios matter, so the direct
+score of a fact has weight 1.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from cofire.settings.table import ENTITY_WEIGHT
 
 FILE = PACKAGE_FOLDER / "settings" / "ranking.toml"
 
-# What users connect by hand is in no set, so that nothing can be learned about it.
+# No set has edges from `connect`, so their weight cannot be fitted.
 NOT_FITTED = "wired"
 NAMED = ENTITY_WEIGHT.name
 ITSELF = ("semantic", "keyword", "temporal", "prior")
@@ -63,8 +63,8 @@ Weights = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Sample:
-    """A set of which the tuning half can be asked; without titles, or joined with others, it has another name, and the same set
-    behind it. The other half is asked only with what was learned without the set."""
+    """A set with its tuning half. Without titles, or joined with others, it has another name and the same source set.
+    The other half runs only with weights fitted without the set."""
 
     name: str
     of: EvaluationSet
@@ -98,7 +98,9 @@ def read_arguments(arguments: Sequence[str] | None) -> Namespace:
     parser.add_argument("--sets", nargs="+", metavar="NAME", help="Only these sets.")
     parser.add_argument("--limit", type=int, metavar="N", help="Only the first N questions of each tuning half.")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="Rounds of recalling and fitting.")
-    parser.add_argument("--leave-one-out", action="store_true", help="Measure each set by what the others teach.")
+    parser.add_argument(
+        "--leave-one-out", action="store_true", help="Measure each set with weights fitted on the others."
+    )
     parser.add_argument("--write", action="store_true", help="Write the weights into ranking.toml.")
     parser.add_argument("--file", type=Path, default=FILE, help="The file that --write changes.")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="Keep the stores there for the next run.")
@@ -109,8 +111,8 @@ def read_arguments(arguments: Sequence[str] | None) -> Namespace:
 
 
 def variants(given: Namespace) -> Iterator[tuple[str, list[EvaluationSet]]]:
-    """What is remembered together, and what is said of it: each set, those of titled passages without their titles, chats without
-    their sessions, and all titled passages in one scope, with titles and without."""
+    """The sets that share a store: each set; titled passages without titles; chats without sessions; and all titled
+    passages in one scope, with titles and without."""
     folders = datasets.find_sets(given.folders)
     sets = [datasets.load_set(one, limit=None) for one in folders if not given.sets or one.name in given.sets]
     titled = [one for one in sets if any("subject" in fact for fact in one.facts)]
@@ -145,25 +147,25 @@ def halves(of: EvaluationSet, limit: int | None) -> tuple[EvaluationSet, Evaluat
 
 
 def shipped() -> dict[str, float]:
-    """The weights as they are."""
+    """The current weights."""
     fitted = {name: weight for name, weight in current_constants().features.items() if name != NOT_FITTED}
     return {NAMED: ENTITY_WEIGHT.default, **fitted}
 
 
 def changed(weights: Weights) -> RankingConstants:
-    """The ranking by these weights. None is 0, so that what a feature gives tells what it is."""
+    """The ranking with these weights. No weight is 0, so that the contribution of a feature reveals its value."""
     features = {name: weight for name, weight in weights.items() if name != NAMED}
     kept = {name: weight if abs(weight) > TOO_SMALL else TOO_SMALL for name, weight in features.items()}
     return replace(current_constants(), features={**current_constants().features, **kept})
 
 
 def unbounded(constants: RankingConstants) -> RankingConstants:
-    """The same without bounds of what a link gives, which hide what its features are."""
+    """The same without bounds on link scores, which hide the values of the features."""
     return replace(constants, links=LinkBounds(most=BOUNDLESS, least=-BOUNDLESS))
 
 
 def searched(samples: Sequence[Sample], rounds: int, watch: ProgressCallback) -> tuple[dict[str, float], list[Example]]:
-    """The weights after so many rounds, and the examples of the last one."""
+    """The weights after the rounds, and the examples of the last one."""
     weights, examples = shipped(), list[Example]()
     for number in range(1, rounds + 1):
         examples = list(gathered(samples, weights, number, watch))
@@ -172,7 +174,7 @@ def searched(samples: Sequence[Sample], rounds: int, watch: ProgressCallback) ->
 
 
 def fitted(examples: Sequence[Example], names: Sequence[str]) -> dict[str, float]:
-    """The weights that fit examples, in units of what a fact is worth for itself; those shipped where that teaches nothing."""
+    """The weights fitted to examples, in units of the direct score; the shipped weights where the examples carry no information."""
     found = fit(examples)
     if found[0] < TOO_SMALL:
         return shipped()
@@ -180,7 +182,7 @@ def fitted(examples: Sequence[Example], names: Sequence[str]) -> dict[str, float
 
 
 def gathered(samples: Sequence[Sample], weights: Weights, number: int, watch: ProgressCallback) -> Iterator[Example]:
-    """What the pipeline itself makes of every question: the features of its candidates."""
+    """The features of the candidates of every question, from the recall pipeline."""
     constants = unbounded(changed(weights))
     with override_constants(constants):
         for sample in samples:
@@ -192,7 +194,7 @@ def gathered(samples: Sequence[Sample], weights: Weights, number: int, watch: Pr
 
 
 def example_of(sample: Sample, question: EvaluationQuestion, weights: Weights, constants: RankingConstants) -> Example:
-    """The candidates of a question: the best by themselves, and all that the walk came to."""
+    """The candidates of a question: the best by direct score, and all that the walk reached."""
     found = sample.stock.memory.recall(
         question.text, scope=question.scope, settings={**UNJUDGED, "fusion.coverage": 0.0, NAMED: weights[NAMED]}
     ).ranking
@@ -209,7 +211,7 @@ def example_of(sample: Sample, question: EvaluationQuestion, weights: Weights, c
 
 
 def reach(samples: Sequence[Sample], weights: Weights, watch: ProgressCallback) -> dict[str, Any]:
-    """What these weights reach on each sample."""
+    """The result of these weights on each sample."""
     return {sample.name: reached_on(sample, sample.of, weights, watch) for sample in samples}
 
 
@@ -220,7 +222,7 @@ def reached_on(sample: Sample, half: EvaluationSet, weights: Weights, watch: Pro
 
 
 def left_out(samples: Sequence[Sample], examples: Sequence[Example], watch: ProgressCallback) -> dict[str, Any]:
-    """What the other half of each set reaches by the weights that all other sets teach; without titles or
+    """The result on the other half of each set with weights fitted on all other sets; without titles or
     joined it is the same set."""
     set_of = {sample.name: sample.of.name for sample in samples}
     found = {}
@@ -252,7 +254,7 @@ def in_toml(weights: Weights) -> str:
 
 
 def write(weights: Weights, file: Path) -> None:
-    """Change the weights in the file, and nothing else in it."""
+    """Change only the weights in the file."""
     document: Any = tomlkit.parse(file.read_text(encoding="utf-8"))
     for name, weight in weights.items():
         if name != NAMED:

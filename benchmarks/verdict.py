@@ -1,4 +1,4 @@
-"""The verdict: whether a store holds exactly what its writers were told it holds. Pure; reads entries and facts, opens nothing."""
+"""Compare the facts of a store with the ledgers of its writers. Pure functions on entries and facts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchmarks.ledger import Entry
 
 @dataclass(frozen=True)
 class Account:
-    """What the ledgers say all told: ids by text, ids that some writer meant to forget, and ids that were forgotten."""
+    """The content of all ledgers: ids by text, ids to be forgotten, and forgotten ids."""
 
     told: Mapping[str, str]
     intended: frozenset[str]
@@ -20,12 +20,12 @@ class Account:
 
     @property
     def kept(self) -> frozenset[str]:
-        """Ids that must be in the store: acknowledged, and never to be forgotten."""
+        """Ids that must be in the store: acknowledged, and not to be forgotten."""
         return frozenset(self.told) - self.doomed
 
 
 def account(entries: Iterable[Entry]) -> Account:
-    """All ledgers put together."""
+    """Combine all ledgers."""
     told: dict[str, str] = {}
     intended, doomed, gone = set[str](), set[str](), set[str]()
     for entry in entries:
@@ -38,9 +38,9 @@ def account(entries: Iterable[Entry]) -> Account:
 
 
 def violations(stored: Sequence[tuple[str, str]], said: Account) -> list[str]:
-    """What is wrong with a store of these ids and texts.
+    """The violations of a store with these ids and texts.
 
-    Lost: acknowledged and not there. Undead: forgotten and there. Doubled: one text, two facts. Foreign: nobody meant to write it.
+    Lost: acknowledged but missing. Undead: forgotten but found. Doubled: one text in two facts. Foreign: in no ledger.
     """
     ids = {id for id, _ in stored}
     texts = Counter(text for _, text in stored)
@@ -54,5 +54,5 @@ def violations(stored: Sequence[tuple[str, str]], said: Account) -> list[str]:
 
 
 def unaccounted(stored: Sequence[tuple[str, str]], said: Account) -> int:
-    """Facts in the store that nobody was told of: only a killed writer may leave such."""
+    """Facts without acknowledgement: only a killed writer may leave them."""
     return sum(id not in said.told for id, _ in stored)

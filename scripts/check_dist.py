@@ -1,6 +1,6 @@
 """Check built packages before a release: python -m scripts.check_dist dist/*
 
-A wheel must hold the page and the compiled kernels of its platform; the sdist must hold the page and the sources of the kernels.
+A wheel must contain the page and the compiled kernels of its platform; the sdist the page and the sources of the kernels.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 import hatch_build
 
 PAGE_FOLDER = hatch_build.PAGE.relative_to(hatch_build.ROOT / "src").as_posix()
-# How a library of each platform begins: the magic number, and where it has one the number of the processor (ELF: byte 18, Mach-O: byte 4).
+# The first bytes of a library of each platform: the magic number, and the processor type (ELF: byte 18, Mach-O: byte 4).
 LIBRARY_STARTS: dict[str, Callable[[bytes], bool]] = {
     "manylinux_2_17_x86_64": lambda data: data[:4] == b"\x7fELF" and data[18] == 0x3E,
     "manylinux_2_17_aarch64": lambda data: data[:4] == b"\x7fELF" and data[18] == 0xB7,
@@ -27,13 +27,13 @@ SUFFIX_OF_TAG = {target.wheel_tag: target.suffix for target in hatch_build.TARGE
 
 
 def check_wheel(path: Path) -> list[str]:
-    """What is wrong with a wheel; empty when nothing is."""
+    """The problems of a wheel; empty if there are none."""
     tag = path.stem.split("-")[-1]
     with zipfile.ZipFile(path) as archive:
         names = set(archive.namelist())
         problems = check_page(names, archive.read, PAGE_FOLDER)
         if tag not in SUFFIX_OF_TAG:
-            return [*problems, f"is for {tag}, which is no platform of a release: {', '.join(SUFFIX_OF_TAG)}"]
+            return [*problems, f"is for {tag}, which is not a platform of a release: {', '.join(SUFFIX_OF_TAG)}"]
         library = f"cofire/index/kernels/cofire_kernels{SUFFIX_OF_TAG[tag]}"
         if library not in names:
             problems.append(f"has no kernels: {library} is missing")
@@ -43,7 +43,7 @@ def check_wheel(path: Path) -> list[str]:
 
 
 def check_sdist(path: Path) -> list[str]:
-    """What is wrong with an sdist; empty when nothing is."""
+    """The problems of an sdist; empty if there are none."""
     with tarfile.open(path) as archive:
         top = archive.getnames()[0].partition("/")[0]
         names = {name.partition("/")[2] for name in archive.getnames()}
@@ -59,7 +59,7 @@ def check_sdist(path: Path) -> list[str]:
 
 
 def check_page(names: set[str], read: Callable[[str], bytes], folder: str) -> list[str]:
-    """Whether the page and all files that its index.html names are there."""
+    """Report a missing page, or missing files that its index.html names."""
     index = f"{folder}/index.html"
     if index not in names:
         return [f"has no page: {index} is missing"]

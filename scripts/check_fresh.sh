@@ -1,8 +1,8 @@
 #!/bin/sh
-# Run both commands of the README as on a machine that has never run them: a new clone of the last commit, an empty home,
+# Run both commands of the README in a new clone of the last commit, with an empty home,
 # an empty Maven repository, and no caches. Each step is logged with the seconds since the start.
-# An index or a mirror that only your home folder names must be named in the environment (PIP_INDEX_URL, NPM_CONFIG_REGISTRY,
-# MAVEN_OPTS). With arguments, the test command gets them: sh scripts/check_fresh.sh tests/house tests/stores/test_neo4j_opening.py
+# Set an index or a mirror that only your home folder configures in the environment (PIP_INDEX_URL,
+# NPM_CONFIG_REGISTRY, MAVEN_OPTS). Arguments are passed to the test command: sh scripts/check_fresh.sh tests/house tests/stores/test_neo4j_opening.py
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 folder=$(mktemp -d "${TMPDIR:-/tmp}/cofire-fresh.XXXXXX")
@@ -10,14 +10,14 @@ trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' HUP INT TERM
 started=$(date +%s)
 
-# Each line that is read, with the seconds since the start before it.
+# Print each input line after the seconds since the start.
 with_times() {
     while IFS= read -r line; do
         printf '%5d s  %s\n' "$(($(date +%s) - started))" "$line"
     done
 }
 
-# Run a command in the clone. Only the path and the names of indexes, proxies and certificates are taken from the environment.
+# Run a command in the clone. Only the path and the variables of indexes, proxies and certificates are kept.
 run_fresh() {
     echo "\$ $*"
     (
@@ -41,7 +41,7 @@ both_commands() {
 
 mkdir "$folder/home"
 git clone --quiet --no-local "$source" "$folder/cofire"
-# A pipe ends with the status of its last command, so that of the first is kept in a file.
+# The status of a pipe is that of its last command, so the status of the first is kept in a file.
 { if both_commands "$@" 2>&1; then : >"$folder/passed"; fi; } | with_times
 echo "total: $(($(date +%s) - started)) s"
 [ -f "$folder/passed" ]

@@ -1,4 +1,4 @@
-"""How the house is built: the length of functions and files, and modules without a docstring.
+"""Report the length of functions and files, and modules without a docstring.
 
 python scripts/house.py [FOLDER]    prints a report on src/cofire, or on another folder of Python files
 """
@@ -19,7 +19,7 @@ LONG_FILE = 700
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """One Python file, read and parsed. `name` is how it is imported: `cofire.stores.base`."""
+    """A parsed Python file. `name` is its import name: `cofire.stores.base`."""
 
     path: Path
     name: str
@@ -33,7 +33,7 @@ class Module:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function and its length in lines, without signature and docstring."""
+    """A function and the number of lines of its body, without signature and docstring."""
 
     where: str
     lines: int
@@ -49,7 +49,7 @@ def read(path: Path, folder: Path) -> Module:
 
 
 def dotted(path: Path) -> str:
-    """The name by which a file is imported.
+    """The import name of a file.
 
     >>> dotted(Path("cofire/stores/base.py")), dotted(Path("cofire/stores/__init__.py"))
     ('cofire.stores.base', 'cofire.stores')
@@ -65,7 +65,7 @@ def functions(module: Module) -> Iterator[Function]:
 
 
 def body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """Lines from the first statement to the last; the docstring is no statement.
+    """The number of lines from the first statement to the last, without the docstring.
 
     >>> function = ast.parse('def f(x):\\n    "Explained."\\n    y = x\\n    return y').body[0]
     >>> body_lines(function)

@@ -20,7 +20,8 @@ pin build.txt --group build --constraint requirements/dev.txt "$@"
 pin tools.txt --group tools "$@"
 pin compiler.txt --group compiler "$@"
 
-# Every platform's packages are to stand in the lock, but no address: npm leaves some out when it is told to leave addresses out.
+# The lock needs the packages of every platform, without addresses. npm omits some packages when it omits
+# addresses, so the addresses are removed afterwards.
 say "web/package-lock.json"
 cd web
 rm -rf node_modules

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Build the wheel and the sdist into dist/, install the wheel into an empty environment and use it there.
+# Build the wheel and the sdist into dist/, install the wheel into an empty environment and try it.
 set -eu
 . "$(dirname "$0")/setup.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Build what a release consists of into dist/: the sdist, and from it a wheel for each platform, compiled with zig.
-# Refuses an incomplete package, and uses the wheel of this platform in an empty environment. It publishes nothing.
-# With arguments, only the wheels for these platforms: sh scripts/release.sh linux-x86_64 macos-arm64
+# Build the files of a release into dist/: the sdist, and from it a wheel for each platform, compiled with zig.
+# Check that each package is complete, and try the wheel of this platform in an empty environment. Publish nothing.
+# Arguments limit the wheels to these platforms: sh scripts/release.sh linux-x86_64 macos-arm64
 set -eu
 . "$(dirname "$0")/setup.sh"
 

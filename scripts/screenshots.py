@@ -1,4 +1,4 @@
-"""Makes the pictures of the documentation: a told story, a real server of it, and a real browser.
+"""Make the screenshots of the documentation, with a real server and a real browser.
 
 python -m scripts.screenshots
 """
@@ -24,7 +24,7 @@ IMAGES = ROOT / "docs" / "images"
 
 
 def main() -> None:
-    """Write all pictures anew."""
+    """Write all screenshots."""
     IMAGES.mkdir(exist_ok=True)
     with TemporaryDirectory() as folder:
         store = Path(folder) / "team.db"
@@ -34,13 +34,13 @@ def main() -> None:
 
 
 def chromium() -> str:
-    """Where Chromium is; empty where it is not."""
+    """The path of Chromium; empty if it is not installed."""
     return shutil.which("chromium") or ""
 
 
 @contextmanager
 def served(store: Path, home: Path) -> Iterator[str]:
-    """`cofire serve` of a store, at a free port; gives the address with the token."""
+    """Run `cofire serve` on a free port and yield its address with the token."""
     environment = {**os.environ, "XDG_DATA_HOME": str(home)}
     command = [sys.executable, "-m", "cofire", "serve", "--store", str(store), "--port", "0", "--json"]
     with running(command, environment) as server:
@@ -49,7 +49,7 @@ def served(store: Path, home: Path) -> Iterator[str]:
 
 @contextmanager
 def running(command: list[str], environment: Mapping[str, str]) -> Iterator[subprocess.Popen[str]]:
-    """A process to talk with, which ends when nobody talks with it any more."""
+    """Run a process with pipes; terminate it at the end of the block."""
     with subprocess.Popen(
         command, env=dict(environment), text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
@@ -60,7 +60,7 @@ def running(command: list[str], environment: Mapping[str, str]) -> Iterator[subp
 
 
 def heard(process: subprocess.Popen[str]) -> dict[str, Any]:
-    """The next object of JSON that a process says, on one line or on several."""
+    """The next JSON object that a process prints, on one line or on several."""
     assert process.stdout is not None
     lines: list[str] = []
     while not lines or not lines[-1].rstrip().endswith("}"):

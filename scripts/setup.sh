@@ -1,6 +1,6 @@
-# Sourced by the other scripts: a uv of our own in .tools, the packages of a lock in .venv, and the kernels and the page built into the package.
-# Each is made again only when what it is made from, the interpreter or the place of this folder has changed.
-# PYTHON chooses the interpreter (python3 unless told).
+# Sourced by the other scripts: installs uv in .tools and the packages of a lock in .venv, and builds the kernels and the page.
+# Each is made again only if its sources, the interpreter or the path of this folder have changed.
+# PYTHON chooses the interpreter (default: python3).
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 venv=$root/.venv
@@ -12,7 +12,7 @@ export UV_NO_PROGRESS=1
 export UV_PYTHON_DOWNLOADS=never
 export UV_SYSTEM_CERTS="${UV_SYSTEM_CERTS:-true}"
 unset VIRTUAL_ENV PYTHONHOME PYTHONPATH
-# Tests start hundreds of interpreters: what they import is compiled once, as it is where cofire is installed.
+# Tests start hundreds of interpreters. The bytecode cache lets them compile each module only once.
 unset PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX="${PYTHONPYCACHEPREFIX:-$root/.tools/bytecode}"
 
@@ -25,7 +25,7 @@ give_up() {
     exit 1
 }
 
-# Run a command and show what it printed only if it fails.
+# Run a command and show its output only if it fails.
 quietly() {
     if ! printed=$("$@" 2>&1); then
         printf '%s\n' "$printed" >&2
@@ -34,12 +34,12 @@ quietly() {
 }
 
 find_python() {
-    python=$(command -v "${PYTHON:-python3}") || give_up "cofire needs Python 3.11 or newer: install it, or name it with PYTHON=…"
+    python=$(command -v "${PYTHON:-python3}") || give_up "cofire needs Python 3.11 or newer: install it, or set PYTHON=…"
     python=$("$python" -c 'import sys; print(sys.executable if sys.version_info >= (3, 11) else "")')
-    [ -n "$python" ] || give_up "cofire needs Python 3.11 or newer: name one with PYTHON=…"
+    [ -n "$python" ] || give_up "cofire needs Python 3.11 or newer: set PYTHON=…"
 }
 
-# uv does not read pip's settings, so an index that pip is told to use is handed on.
+# uv does not read pip's settings, so the index of pip is passed to it.
 share_index() {
     index=${PIP_INDEX_URL:-$("$python" -m pip config get global.index-url 2>/dev/null || true)}
     [ -z "$index" ] || export UV_DEFAULT_INDEX="${UV_DEFAULT_INDEX:-$index}"
@@ -57,12 +57,12 @@ get_uv() {
     cp "$lock" "$root/.tools/uv/lock"
 }
 
-# What .venv is made from: equal fingerprints, equal contents.
+# The sources of .venv: equal fingerprints mean equal contents.
 fingerprint() {
     (cd "$root" && { echo "$root" "${PYTHON:-python3}"; cat pyproject.toml "$@"; } | cksum)
 }
 
-# environment core: what cofire needs to run. environment dev: that, and what its tests need.
+# environment core: the packages cofire needs. environment dev: these and those of the tests.
 environment() {
     case $1 in
         core) set -- requirements/core.txt requirements/build.txt ;;
@@ -79,20 +79,20 @@ environment() {
         cd "$root"
         quietly "$uv" venv --quiet --clear --python "$python" "$venv"
         quietly "$uv" pip install --quiet --python "$venv" --require-hashes $(printf ' --requirement %s' "$@")
-        # The kernels and the page are built by steps of their own, also when only they have changed.
+        # The kernels and the page are built by separate steps, also when only they have changed.
         quietly env HATCH_BUILD_NO_HOOKS=true "$uv" pip install --quiet --python "$venv" --no-deps --no-build-isolation --editable .
     )
     printf '%s\n' "$wanted" >"$venv/fingerprint"
 }
 
-# A C compiler: the machine's, or else zig.
+# A C compiler: that of the machine, or zig.
 get_compiler() {
     [ -z "${CC:-}" ] || return 0
     if command -v cc || command -v gcc || command -v clang; then return 0; fi >/dev/null
     get_zig
 }
 
-# zig in .tools, which hatch_build.py finds by PYTHONPATH. It compiles for every platform.
+# zig in .tools, found by hatch_build.py through PYTHONPATH. It compiles for every platform.
 get_zig() {
     find_python
     lock=$root/requirements/compiler.txt
@@ -107,7 +107,7 @@ get_zig() {
     export ZIG_GLOBAL_CACHE_DIR="$root/.tools/cache/zig" ZIG_LOCAL_CACHE_DIR="$root/.tools/cache/zig"
 }
 
-# The kernels, compiled into the package, by the Python of an environment.
+# Compile the kernels into the package, with the Python of the environment.
 kernels() {
     get_compiler
     wanted=$(cd "$root" && { uname -sm; cksum hatch_build.py src/cofire/index/kernels/*.[ch]; } | cksum)
@@ -119,19 +119,19 @@ kernels() {
     printf '%s\n' "$wanted" >"$root/.tools/kernels"
 }
 
-# The page that `cofire serve` shows, built into the package; it needs Node.
+# Build the page of `cofire serve` into the package; it needs Node.
 page() {
     "$venv/bin/python" "$root/hatch_build.py" page
 }
 
-# The jars of the Neo4j server that tests start, fetched before the test workers start. Without Java and Maven those tests are skipped.
+# Fetch the jars of the Neo4j test server before the test workers start. Without Java and Maven its tests are skipped.
 neo4j_jars() {
     [ -z "${COFIRE_TEST_NEO4J:-}" ] || return 0
     if ! command -v java || ! command -v mvn; then return 0; fi >/dev/null
     "$venv/bin/python" "$root/tests/neo4j_jars.py"
 }
 
-# Debian's Chromium, for the tests of the page. Without the right to install it, those tests are skipped.
+# Debian's Chromium for the tests of the page. Without the right to install it, they are skipped.
 browser() {
     ! command -v chromium >/dev/null || return 0
     command -v apt-get >/dev/null || return 0
@@ -141,8 +141,8 @@ browser() {
     quietly env DEBIAN_FRONTEND=noninteractive apt-get install --quiet --quiet --yes --no-install-recommends chromium
 }
 
-# Install the wheel for this platform from dist/ into an empty environment and use it there.
-# try_wheel complete: also refuse one whose doctor misses the page or the kernels.
+# Install the wheel for this platform from dist/ into an empty environment and try it.
+# try_wheel complete: also fail if its doctor reports no page or no kernels.
 try_wheel() {
     say "installing the wheel into an empty environment"
     empty=$(mktemp -d "$root/.tools/empty.XXXXXX")
@@ -153,7 +153,7 @@ try_wheel() {
     quietly "$uv" pip install --quiet --python "$empty/venv" --no-deps --no-index --only-binary cofire --find-links "$root/dist" cofire
     quietly "$uv" pip check --quiet --python "$empty/venv"
 
-    say "using it there"
+    say "trying the wheel"
     mkdir "$empty/home"
     cd "$empty/home"
     quietly in_empty_home cofire --version

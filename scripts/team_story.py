@@ -1,4 +1,4 @@
-"""Two years of a small team, told to a memory: what the page's screenshots and browser tests are made from. Facts only."""
+"""Facts of a small team over two years, for the screenshots and browser tests of the page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ QUESTION = "What setting lets serverless functions share database connections?"
 
 _BEGIN = datetime(2025, 1, 7, 9, 0, tzinfo=UTC)
 
-# Topic by topic: what is tagged alike was told within the same weeks.
+# By topic: facts with the same tag were stored within the same weeks.
 _TOLD: tuple[tuple[str, str, str], ...] = (
     (
         "db",
@@ -161,12 +161,12 @@ _TALKS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
 
 
 def facts() -> list[dict[str, Any]]:
-    """All of it, each fact with its day."""
+    """All facts, each with its day."""
     return [*_notes(), *_sayings()]
 
 
 def tell(store: Path) -> None:
-    """Write the story into a new store, dream, and use it a little, so that every screen has something to show."""
+    """Store the facts, dream, recall and give feedback, so that every screen has content."""
     with cofire.Memory(store) as memory:
         ids = dict(zip((one["text"] for one in facts()), memory.remember(facts()), strict=True))
         memory.dream()

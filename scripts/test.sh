@@ -1,6 +1,6 @@
 #!/bin/sh
-# Everything that must pass: lint, format, types, the built packages, tests.
-# With arguments, only pytest with these: sh scripts/test.sh tests/house -k imports
+# All checks: lint, format, types, the built packages, tests.
+# With arguments, only pytest with these arguments: sh scripts/test.sh tests/house -k imports
 set -eu
 . "$(dirname "$0")/setup.sh"
 
@@ -12,7 +12,7 @@ cd "$root"
 if [ $# -gt 0 ]; then
     exec "$venv/bin/python" -m pytest "$@"
 fi
-# Maven mostly waits for the network, so that the checks run meanwhile.
+# Maven mostly waits for the network, so the checks run meanwhile.
 neo4j_jars &
 fetching=$!
 

@@ -53,7 +53,7 @@ def test_violations_of_every_run_are_told(tmp_path: Path) -> None:
         files.append(tmp_path / f"{name}.json")
         files[-1].write_text(json.dumps(run | more), encoding="utf-8")
     table = report.processes([report.read(file) for file in files])
-    assert "|  | in peace | 7 killed |" in table
+    assert "|  | none killed | 7 killed |" in table
     assert "| violations | 0 | 1 |" in table
 
 
