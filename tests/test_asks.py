@@ -149,7 +149,7 @@ def test_emitting_to_nobody_is_harmless(runner: Callable[..., Any], context: Run
 
 def test_together_answers_all_in_order(runner: Callable[..., Any], context: RunContext) -> None:
     def verb() -> Steps[Any]:
-        answers = yield from store.together(store.read_record("a"), store.read_facts([]), store.list_active_days())
+        answers = yield from store.together(store.read_record("a"), store.read_facts([]), store.list_changed_ids(None))
         return answers, (yield from store.together())
 
     assert runner(verb(), context) == ([None, [], []], [])
@@ -157,7 +157,7 @@ def test_together_answers_all_in_order(runner: Callable[..., Any], context: RunC
 
 def test_a_failing_part_leaves_the_others_their_answers(runner: Callable[..., Any], context: RunContext) -> None:
     first, failed, last = runner(
-        store.together_with_failures(store.read_record("a"), store.backup("b"), store.list_active_days()), context
+        store.together_with_failures(store.read_record("a"), store.backup("b"), store.list_changed_ids(None)), context
     )
     assert (first, last) == (None, [])
     assert isinstance(failed, CallFailure)

@@ -22,10 +22,10 @@ def looked(record: StoreRecord | None) -> Steps[tuple[bytes, object]]:
 
 
 def test_what_holds_is_confirmed_at_the_end() -> None:
-    answers = Answers({"read_record_optimistically": OLD, "read_size": 3, "confirm_records": None})
+    answers = Answers({"read_record": OLD, "read_size": 3, "confirm_records": None})
     assert answers.run(run_optimistically("settings", looked)) == (b"old", 3)
     assert answers.asked == [
-        StoreCall("read_record_optimistically", ("settings",)),
+        StoreCall("read_record", ("settings", True)),
         StoreCall("read_size"),
         StoreCall("confirm_records"),
     ]
@@ -35,7 +35,7 @@ def test_what_holds_is_confirmed_at_the_end() -> None:
 def test_a_verb_that_was_overtaken_begins_anew(late: str) -> None:
     answers = Answers(
         {
-            "read_record_optimistically": Turns(OLD, NEW),
+            "read_record": Turns(OLD, NEW),
             "read_size": 3,
             "confirm_records": None,
             late: Turns(StaleRecord(), 3, 3),
@@ -54,15 +54,11 @@ def test_an_error_is_told_only_when_what_it_came_of_is_sure() -> None:
         yield from store.read_size()
         return record.value.decode() if record else ""
 
-    answers = Answers(
-        {"read_record_optimistically": Turns(OLD, NEW), "read_size": 3, "confirm_records": Turns(StaleRecord(), None)}
-    )
+    answers = Answers({"read_record": Turns(OLD, NEW), "read_size": 3, "confirm_records": Turns(StaleRecord(), None)})
     assert answers.run(run_optimistically("settings", refusing)) == "new"
 
 
 def test_an_error_of_its_own_stays_one() -> None:
-    answers = Answers(
-        {"read_record_optimistically": OLD, "read_size": NotFound("No.", way_out="Look."), "confirm_records": None}
-    )
+    answers = Answers({"read_record": OLD, "read_size": NotFound("No.", way_out="Look."), "confirm_records": None})
     with pytest.raises(NotFound):
         answers.run(run_optimistically("settings", looked))

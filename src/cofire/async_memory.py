@@ -30,7 +30,7 @@ from cofire.runtime.session import FROM_SETTINGS, MemorySession, SessionOptions
 from cofire.runtime.streams import StreamingResult, streaming_method
 from cofire.settings.table import Settings
 from cofire.stores.base import Store
-from cofire.stores.learning_protocol import FeedbackCounts
+from cofire.stores.learning_rows import FeedbackCounts
 from cofire.verbs import maintenance
 from cofire.verbs.connect import (
     ConnectRequest,

@@ -26,7 +26,7 @@ from cofire.runtime.runner import run_steps
 from cofire.runtime.session import FROM_SETTINGS, SessionOptions
 from cofire.settings.table import Settings
 from cofire.stores.base import Store
-from cofire.stores.learning_protocol import FeedbackCounts
+from cofire.stores.learning_rows import FeedbackCounts
 from cofire.verbs import maintenance
 from cofire.verbs.connect import (
     ConnectRequest,

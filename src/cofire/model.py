@@ -9,8 +9,8 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Self
 
-from cofire.stores.curation_protocol import NO_CURATION, CurationChange
-from cofire.stores.learning_protocol import EdgeAdjustment, FeedbackCounts, JudgedRecall
+from cofire.stores.curation_rows import NO_CURATION, CurationChange
+from cofire.stores.learning_rows import EdgeAdjustment, FeedbackCounts, JudgedRecall
 from cofire.stores.metadata_filter import Condition
 
 

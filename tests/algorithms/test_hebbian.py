@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from cofire.algorithms import reinforcement
-from cofire.stores.learning_protocol import FeedbackCounts
+from cofire.stores.learning_rows import FeedbackCounts
 
 shares = some.floats(0, 1)
 steps = some.sampled_from([reinforcement.HEBBIAN_STEP, -reinforcement.HEBBIAN_STEP])

@@ -17,7 +17,7 @@ from cofire.embedders.base import StoredModel
 from cofire.errors import Conflict, OtherModel
 from cofire.model import Change, StoreRecord
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, Store
-from cofire.stores.curation_protocol import ContradictionReview, CurationChange
+from cofire.stores.curation_rows import ContradictionReview, CurationChange
 from cofire.stores.neo4j import transfer_format
 from cofire.stores.neo4j.store import Neo4jStore
 from cofire.stores.sqlite.store import SqliteStore

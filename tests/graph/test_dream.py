@@ -12,7 +12,7 @@ import pytest
 from cofire import Memory
 from cofire.errors import StoreFull
 from cofire.runtime.runner import run_steps
-from cofire.stores.base import NeighbourCandidates
+from cofire.stores.base import InboxSelection, NeighbourCandidates
 from cofire.verbs.dream import DreamResult, dream
 from cofire.verbs.edge_selection import select_deferred_links
 from tests.conftest import HashedWords, Opening
@@ -148,7 +148,7 @@ def test_only_the_named_scope_is_dreamed(memory: Memory) -> None:
     memory.remember(TEAM[:3], scope="a")
     memory.remember(TEAM[:3], scope="b")
     assert memory.dream(scope="a").facts == 3
-    assert {fact.scope for fact in memory._opened.context.store.list_inbox(None, 10)} == {"b"}
+    assert {fact.scope for fact in memory._opened.context.store.list_facts(InboxSelection(), 10)} == {"b"}
 
 
 def test_ten_thousand_tellings_of_one_text_are_one_fact_to_dream_of(wordy: Memory) -> None:

@@ -149,32 +149,32 @@ def store(opened: Noting, ids: list[str]) -> Noting:
 
 
 QUESTIONS: dict[str, Callable[[Noting, list[str]], object]] = {
-    "read": lambda store, ids: store.read_facts(ids),
-    "nearest": lambda store, ids: store.search_vectors(asked(1, 1, 0, 0), 5, WHERE, 50),
-    "matching": lambda store, ids: store.search_words(CUE, 5, WHERE),
+    "read_facts": lambda store, ids: store.read_facts(ids),
+    "search_vectors": lambda store, ids: store.search_vectors(asked(1, 1, 0, 0), 5, WHERE, 50),
+    "search_words": lambda store, ids: store.search_words(CUE, 5, WHERE),
     "nearest by metadata": lambda store, ids: store.search_vectors(asked(1, 1, 0, 0), 5, BY_METADATA, 50),
     "scan by metadata": lambda store, ids: store.list_facts(BY_METADATA, 5, None),
     "matching by metadata": lambda store, ids: store.search_words(CUE, 5, BY_METADATA),
-    "timely": lambda store, ids: store.search_times([(NOW, NOW + DAY), (NOW + 9 * DAY, NOW + 9 * DAY)], 5, WHERE),
-    "admitted": lambda store, ids: store.filter_visible(ids, WHERE),
-    "weigh": lambda store, ids: store.fetch_features(ids, ["tea"], 2, 1),
-    "places": lambda store, ids: store.locate_words(ids, ["tea"]),
-    "voices": lambda store, ids: store.match_speakers(["default"], ["ana"]),
-    "tags": lambda store, ids: store.match_tags(["default"], ["hot", "cold"]),
-    "known": lambda store, ids: store.look_up_names(["name 1", "name 2"], WHERE, 3),
-    "speaking": lambda store, ids: store.find_unlinked_mentions(
+    "search_times": lambda store, ids: store.search_times([(NOW, NOW + DAY), (NOW + 9 * DAY, NOW + 9 * DAY)], 5, WHERE),
+    "filter_visible": lambda store, ids: store.filter_visible(ids, WHERE),
+    "fetch_features": lambda store, ids: store.fetch_features(ids, ["tea"], 2, 1),
+    "locate_words": lambda store, ids: store.locate_words(ids, ["tea"]),
+    "match_speakers": lambda store, ids: store.match_speakers(["default"], ["ana"]),
+    "match_tags": lambda store, ids: store.match_tags(["default"], ["hot", "cold"]),
+    "look_up_names": lambda store, ids: store.look_up_names(["name 1", "name 2"], WHERE, 3),
+    "find_unlinked_mentions": lambda store, ids: store.find_unlinked_mentions(
         "default", {"name 1": ["tea"], "no name": ["tea"]}, 100, True
     ),
-    "paths": lambda store, ids: store.fetch_name_links(ids[:3], WHERE, 100, 30),
-    "expand": lambda store, ids: store.expand_links(ids[:3], ExpansionOptions(WHERE, None, 0.1, 10)),
-    "statistics": lambda store, ids: store.read_word_statistics(["default"], ["tea"]),
-    "importance": lambda store, ids: store.fetch_importance(ids),
-    "uses": lambda store, ids: store.fetch_feedback_counts(ids),
-    "record": lambda store, ids: store.read_record("model"),
-    "links": lambda store, ids: store.list_links(ids[0], 10),
-    "edges": lambda store, ids: store.list_edges(EdgeFilter(ids=frozenset(ids[:3])), 10),
-    "profiles": lambda store, ids: store.fetch_profiles(ids),
-    "descriptions": lambda store, ids: store.read_descriptions(ids[0]),
+    "fetch_name_links": lambda store, ids: store.fetch_name_links(ids[:3], WHERE, 100, 30),
+    "expand_links": lambda store, ids: store.expand_links(ids[:3], ExpansionOptions(WHERE, None, 0.1, 10)),
+    "read_word_statistics": lambda store, ids: store.read_word_statistics(["default"], ["tea"]),
+    "fetch_importance": lambda store, ids: store.fetch_importance(ids),
+    "fetch_feedback_counts": lambda store, ids: store.fetch_feedback_counts(ids),
+    "read_record": lambda store, ids: store.read_record("model"),
+    "list_links": lambda store, ids: store.list_links(ids[0], 10),
+    "list_edges": lambda store, ids: store.list_edges(EdgeFilter(ids=frozenset(ids[:3])), 10),
+    "fetch_profiles": lambda store, ids: store.fetch_profiles(ids),
+    "read_history": lambda store, ids: store.read_history(ids[0]).descriptions,
 }
 
 

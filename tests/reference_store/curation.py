@@ -9,17 +9,20 @@ from typing import Any
 
 from cofire.algorithms import decay
 from cofire.model import Change, Edge, EdgeCounts, Fact, FactVersion, NameMention
-from cofire.stores.curation_protocol import (
+from cofire.stores.curation_rows import (
     SIMILARITY_KINDS,
     ContradictionReview,
+    CurationChange,
     DecayedEdge,
     DecayRule,
     DecaySummary,
     FactUsage,
     GraphHealth,
+    UsageReport,
+    join_summaries,
 )
 from cofire.stores.edge_kinds import BEHAVIOURAL_TABLE, STRUCTURAL_TABLE, get_edge_kind
-from cofire.stores.learning_protocol import FeedbackCounts
+from cofire.stores.learning_rows import FeedbackCounts
 
 FactsById = Mapping[str, Fact]
 EdgeKey = tuple[str, str, str]
@@ -290,20 +293,16 @@ class ReferenceCurationMixin:
     def _open(self) -> Any:
         raise NotImplementedError
 
-    def preview_decay(self, fade: DecayRule, now: datetime, examples: int) -> DecaySummary:
+    def preview_decay(self, curation: CurationChange, now: datetime, examples: int) -> DecaySummary:
         shelf, web = self._open(), self._open().web
-        return summarise_decay(
-            find_decayed_edges(ReferenceDecayInput(web.care, web.edges, shelf.facts, web.spans), fade, now), examples
-        )
+        ground = ReferenceDecayInput(web.care, web.edges, shelf.facts, web.spans)
+        parts = [summarise_decay(find_decayed_edges(ground, rule, now), examples) for rule in curation.fades]
+        if curation.prune is not None:
+            parts.append(_preview_pruning(web.edges, shelf.facts, curation.prune, examples))
+        return join_summaries(parts)
 
-    def preview_pruning(self, threshold: float, examples: int) -> DecaySummary:
-        return _preview_pruning(self._open().web.edges, self._open().facts, threshold, examples)
-
-    def list_usage(self) -> list[FactUsage]:
-        return _list_usage(self._open())
-
-    def list_active_days(self) -> list[int]:
-        return decay.list_usage_days(self._open().web.spans)
+    def read_usage(self) -> UsageReport:
+        return UsageReport(tuple(_list_usage(self._open())), tuple(decay.list_usage_days(self._open().web.spans)))
 
     def check_graph(self) -> GraphHealth:
         web = self._open().web
@@ -314,7 +313,3 @@ class ReferenceCurationMixin:
 
     def list_reviews(self, open_only: bool) -> list[ContradictionReview]:
         return _list_reviews(self._open().web.care, open_only)
-
-    def read_archive_reasons(self, ids: Sequence[str]) -> Mapping[str, str]:
-        because, facts = self._open().web.care.because, self._open().facts
-        return {id: because[id] for id in ids if id in because and facts[id].archived}

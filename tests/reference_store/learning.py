@@ -10,7 +10,7 @@ from typing import Any
 
 from cofire.algorithms import reinforcement
 from cofire.model import Change, EdgeCounts, Fact, FactImportance
-from cofire.stores.learning_protocol import (
+from cofire.stores.learning_rows import (
     HEBBIAN_KIND,
     MAX_JUDGED_RECALLS,
     CommunityMembers,

@@ -22,7 +22,6 @@ from cofire.model import (
     Fact,
     FactFilter,
     FactImportance,
-    FactVersion,
     FactWrite,
     Link,
     RemovedCascade,
@@ -38,8 +37,11 @@ from cofire.stores.base import (
     EdgeFilter,
     ExpansionOptions,
     FactFeatures,
-    FactProfile,
+    FactHistory,
+    FactProfiles,
+    FactSelection,
     Floats,
+    InboxSelection,
     KeywordQuery,
     KnownName,
     LinkExpansion,
@@ -49,6 +51,7 @@ from cofire.stores.base import (
     NeighbourCandidates,
     ScopeGraph,
     StoreSize,
+    UnembeddedSelection,
     WordStatistics,
     call_method,
 )
@@ -165,6 +168,8 @@ class ReferenceStore(caring.ReferenceCurationMixin, ReferenceLearningMixin):
     """Looks at everything each time; what it answers is what every store must answer."""
 
     is_async = False
+    path = None
+    server = None
 
     def __init__(self) -> None:
         self._kept: ReferenceState | None = ReferenceState()
@@ -187,8 +192,13 @@ class ReferenceStore(caring.ReferenceCurationMixin, ReferenceLearningMixin):
     def collect_cascade(self, ids: Sequence[str]) -> RemovedCascade:
         return revising.collect_cascade(self._open(), ids)
 
-    def read_history(self, id: str) -> list[FactVersion]:
-        return revising.list_history(self._open(), id)
+    def read_history(self, id: str) -> FactHistory:
+        shelf = self._open()
+        return FactHistory(
+            tuple(revising.list_history(shelf, id)),
+            tuple(shelf.web.descriptions.get(id, ())),
+            shelf.web.care.because.get(id) if id in shelf.facts and shelf.facts[id].archived else None,
+        )
 
     def find_ids_by_hash(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
         ids = self._open().ids
@@ -198,9 +208,18 @@ class ReferenceStore(caring.ReferenceCurationMixin, ReferenceLearningMixin):
         facts = self._open().facts
         return [facts.get(id) for id in ids]
 
-    def list_facts(self, where: FactFilter, limit: int, before: str | None) -> list[Fact]:
-        seen = [fact for fact in self._open().seen(where) if before is None or fact.id < before]
-        return sorted(seen, key=lambda fact: fact.id, reverse=True)[:limit]
+    def list_facts(self, selection: FactSelection, limit: int, before: str | None = None) -> list[Fact]:
+        shelf = self._open()
+        match selection:
+            case InboxSelection(scopes):
+                inbox = [fact for id, fact in shelf.facts.items() if id in shelf.web.inbox]
+                facts = [fact for fact in inbox if scopes is None or fact.scope in scopes]
+            case UnembeddedSelection(model):
+                embedded = shelf.vectors_of(StoredModel.decode(model).model)
+                facts = [shelf.facts[id] for id in sorted(shelf.facts) if id not in embedded]
+            case where:
+                facts = sorted(shelf.seen(where), key=lambda fact: fact.id, reverse=True)
+        return [fact for fact in facts if before is None or fact.id < before][:limit]
 
     def search_vectors(self, vector: Vectors, k: int, where: FactFilter, candidates: int) -> list[str]:
         return self._nearest(vector, k, where, COSINE_LOWER_BOUND)
@@ -280,13 +299,8 @@ class ReferenceStore(caring.ReferenceCurationMixin, ReferenceLearningMixin):
         mean = length / facts if facts else 0.0
         return WordStatistics(facts, mean, holding, sample, min(told, default=None), max(told, default=None))
 
-    def read_record(self, name: str) -> StoreRecord | None:
+    def read_record(self, name: str, optimistic: bool = False) -> StoreRecord | None:
         return self._open().records.get(name)
-
-    def list_unembedded(self, model: bytes, limit: int) -> list[Fact]:
-        shelf = self._open()
-        have = shelf.vectors_of(StoredModel.decode(model).model)
-        return [shelf.facts[id] for id in sorted(shelf.facts) if id not in have][:limit]
 
     def read_size(self) -> StoreSize:
         shelf = self._open()
@@ -304,17 +318,12 @@ class ReferenceStore(caring.ReferenceCurationMixin, ReferenceLearningMixin):
         shelf = self._open()
         return graph.list_links(shelf.web, shelf.facts, id, limit)
 
-    def list_inbox(self, scopes: Sequence[str] | None, limit: int) -> list[Fact]:
-        shelf = self._open()
-        facts = [fact for id, fact in shelf.facts.items() if id in shelf.web.inbox]
-        return [fact for fact in facts if scopes is None or fact.scope in scopes][:limit]
-
     def find_neighbours(self, ids: Sequence[str], k: int, sharing: int) -> NeighbourCandidates:
         return search.find_neighbour_candidates(self._open(), ids, k, sharing)
 
-    def fetch_profiles(self, ids: Sequence[str]) -> list[FactProfile]:
+    def fetch_profiles(self, ids: Sequence[str]) -> FactProfiles:
         shelf = self._open()
-        return graph.list_profiles(shelf.web, shelf.facts, ids)
+        return FactProfiles(tuple(graph.list_profiles(shelf.web, shelf.facts, ids)), shelf.web.active_hours())
 
     def expand_links(self, ids: Sequence[str], conducting: ExpansionOptions) -> LinkExpansion:
         shelf, as_of = self._open(), conducting.where.as_of
@@ -331,15 +340,6 @@ class ReferenceStore(caring.ReferenceCurationMixin, ReferenceLearningMixin):
     def fetch_importance(self, ids: Sequence[str]) -> dict[str, FactImportance]:
         rated = self._open().web.importance
         return {id: rated[id] for id in ids if id in rated}
-
-    def read_descriptions(self, id: str) -> list[str]:
-        return list(self._open().web.descriptions.get(id, []))
-
-    def read_active_hours(self) -> float:
-        return self._open().web.active_hours()
-
-    def read_record_optimistically(self, name: str) -> StoreRecord | None:
-        return self.read_record(name)
 
     def confirm_records(self) -> None:
         """Every record was read as it is."""

@@ -41,8 +41,16 @@ from cofire.model import (
     WriteResult,
 )
 from cofire.stores import link_rules
-from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, EdgeFilter, ExpansionOptions, Store
-from cofire.stores.learning_protocol import EdgeAdjustment, FeedbackCounts, LoggedRecall, PathEdge, RecallLogOptions
+from cofire.stores.base import (
+    INCOMING_RECORD,
+    MODEL_RECORD,
+    EdgeFilter,
+    ExpansionOptions,
+    InboxSelection,
+    Store,
+    UnembeddedSelection,
+)
+from cofire.stores.learning_rows import EdgeAdjustment, FeedbackCounts, LoggedRecall, PathEdge, RecallLogOptions
 from cofire.stores.sqlite import live_index
 from cofire.text.descriptions import extend_description
 from cofire.text.words import extract_words
@@ -177,12 +185,12 @@ def assert_same_graph(one: Store, other: Store, ids: list[str]) -> None:
         assert other.list_edges(wanted, 50) == one.list_edges(wanted, 50)
     for id in known[-3:]:
         assert answers.links(other, id) == answers.links(one, id)
-        assert other.read_descriptions(id) == one.read_descriptions(id)
-    assert other.list_inbox(None, 100) == one.list_inbox(None, 100)
-    assert other.list_inbox(["a", "nowhere"], 2) == one.list_inbox(["a", "nowhere"], 2)
-    assert other.fetch_profiles([*known, "unknown"]) == one.fetch_profiles([*known, "unknown"])
+        assert other.read_history(id).descriptions == one.read_history(id).descriptions
+    assert other.list_facts(InboxSelection(), 100) == one.list_facts(InboxSelection(), 100)
+    assert other.list_facts(InboxSelection(("a", "nowhere")), 2) == one.list_facts(InboxSelection(("a", "nowhere")), 2)
+    assert other.fetch_profiles([*known, "unknown"]).profiles == one.fetch_profiles([*known, "unknown"]).profiles
     assert other.fetch_importance(ids) == one.fetch_importance(ids)
-    assert other.read_active_hours() == pytest.approx(one.read_active_hours())
+    assert other.fetch_profiles([]).active_hours == pytest.approx(one.fetch_profiles([]).active_hours)
     for scope in SCOPES:
         assert answers.network(other, scope) == answers.network(one, scope)
     assert answers.kin(other, known) == answers.kin(one, known)
@@ -348,7 +356,7 @@ class TwoStores(RuleBasedStateMachine):
 
     def describe(self, id: str, other: str, gist: str) -> None:
         """As dreams do: by the gist of another fact, added to what was said."""
-        told = self.reference.read_descriptions(id)
+        told = self.reference.read_history(id).descriptions
         text = extend_description(told[-1] if told else "", [gist])
         self.write(
             descriptions=(FactDescription(id, text, count_fact_words(Fact(text)), {other: gist, "unknown": gist}),)
@@ -419,8 +427,10 @@ class TwoStores(RuleBasedStateMachine):
         self.model = target
 
     def list_unembedded(self, target: StoredModel, limit: int) -> list[Fact]:
-        wanting = self.reference.list_unembedded(target.encode(), limit)
-        assert [store.list_unembedded(target.encode(), limit) for store in self.others] == [wanting] * len(self.others)
+        wanting = self.reference.list_facts(UnembeddedSelection(target.encode()), limit)
+        assert [store.list_facts(UnembeddedSelection(target.encode()), limit) for store in self.others] == [
+            wanting
+        ] * len(self.others)
         return wanting
 
     @rule()

@@ -9,7 +9,7 @@ import pytest
 
 from cofire.errors import InvalidInput, NotFound
 from cofire.model import Edge, EdgeWrite, FactDescription, FactImportance, FactWrite, NameMention, SubjectName
-from cofire.stores.base import EdgeFilter, Store
+from cofire.stores.base import EdgeFilter, InboxSelection, Store
 from cofire.stores.edge_batch import EdgeBatch, EdgeLabel
 from tests.stores.making import NOW, Pen, cue, everywhere, vector
 
@@ -330,14 +330,16 @@ def test_ended_edges_are_gone_and_counted(store: Store, pen: Pen) -> None:
 
 def test_facts_wait_in_the_inbox_until_they_are_dreamed(store: Store, pen: Pen) -> None:
     first, second, third = pen.tell("one"), pen.tell("two", scope="x"), pen.tell("three")
-    assert [fact.id for fact in store.list_inbox(None, 10)] == [first, second, third]
-    assert [fact.id for fact in store.list_inbox(["x"], 10)] == [second]
-    assert [fact.id for fact in store.list_inbox(None, 2)] == [first, second]
-    told = {fact.id: fact.drawn_from for fact in store.list_inbox(None, 10)}
+    assert [fact.id for fact in store.list_facts(InboxSelection(), 10)] == [first, second, third]
+    assert [fact.id for fact in store.list_facts(InboxSelection(("x",)), 10)] == [second]
+    assert [fact.id for fact in store.list_facts(InboxSelection(), 2)] == [first, second]
+    told = {fact.id: fact.drawn_from for fact in store.list_facts(InboxSelection(), 10)}
     hash, category, _ = told[second]
     other = (hash, category, frozenset(["tagged"]))
     pen.write(dreamed={first: told[first], second: other, third: told[third], "unknown": told[third]})
-    assert [fact.id for fact in store.list_inbox(None, 10)] == [second], "one that says something else by now waits on"
+    assert [fact.id for fact in store.list_facts(InboxSelection(), 10)] == [second], (
+        "one that says something else by now waits on"
+    )
     assert store.read_size().waiting == 1
 
 
@@ -374,7 +376,7 @@ def test_there_are_no_kin_without_a_model(store: Store, pen: Pen) -> None:
 def test_profiles_tell_tags_category_and_the_hour_of_the_last_telling(store: Store, pen: Pen) -> None:
     early = pen.write(pen.new("one", tags=("b", "a"), category="event"), now=NOW, idle_minutes=30.0).facts[0].id
     late = pen.write(pen.new("two"), now=NOW + timedelta(minutes=15), idle_minutes=30.0).facts[0].id
-    profiles = {one.id: one for one in store.fetch_profiles([early, late, "unknown"])}
+    profiles = {one.id: one for one in store.fetch_profiles([early, late, "unknown"]).profiles}
     assert set(profiles) == {early, late}
     assert (profiles[early].tags, profiles[early].category) == (frozenset("ab"), "event")
     assert (profiles[early].hours, profiles[late].hours) == (0.0, pytest.approx(0.25))
@@ -383,9 +385,9 @@ def test_profiles_tell_tags_category_and_the_hour_of_the_last_telling(store: Sto
 def test_the_clock_runs_only_while_the_memory_is_used(store: Store, pen: Pen) -> None:
     for minutes in (0, 20, 40, 5_000, 5_010):
         pen.write(now=NOW + timedelta(minutes=minutes), idle_minutes=30.0)
-    assert store.read_active_hours() == pytest.approx(50 / 60)
+    assert store.fetch_profiles([]).active_hours == pytest.approx(50 / 60)
     pen.write(now=NOW + timedelta(days=400))
-    assert store.read_active_hours() == pytest.approx(50 / 60)
+    assert store.fetch_profiles([]).active_hours == pytest.approx(50 / 60)
 
 
 def test_the_network_holds_what_conducts_in_its_directions(store: Store, pen: Pen) -> None:
@@ -430,7 +432,7 @@ def test_descriptions_are_kept_as_history_and_lead_to_the_fact_by_words(store: S
     pen.write(
         descriptions=(FactDescription(id, "Goes with: lambda", {"lambda": 1}), FactDescription("nobody", "x", {"x": 1}))
     )
-    assert store.read_descriptions(id) == ["Goes with: serverless", "Goes with: lambda"]
+    assert store.read_history(id).descriptions == ("Goes with: serverless", "Goes with: lambda")
     asked = cue("lambda")
     hinted = type(asked)(asked.words, asked.weights, asked.mean_length, asked.k1, asked.b, 0.3)
     assert store.search_words(hinted, 5, everywhere()) == [id]

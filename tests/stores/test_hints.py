@@ -110,7 +110,7 @@ def test_a_file_of_before_is_brought_up_to_date(tmp_path: Path) -> None:
     assert schema.read_schema_version(apsw.Connection(store.path)) == len(schema.MIGRATIONS) > BEFORE_HINTS
     assert hints(store, old, other) == [[2, 1, 1], [0, 0, 0]]
     assert stored(store.path, WORDS) == terms
-    assert store.read_descriptions(old)[-1] == "Goes with: pot; saucer"
+    assert store.read_history(old).descriptions[-1] == "Goes with: pot; saucer"
     store.close()
 
 
@@ -181,7 +181,7 @@ def test_descriptions_come_back_in_their_order_where_others_have_their_keys(tmp_
         pen.write(pins={old: True})
     pen.write(descriptions=(FactDescription(old, "Goes with: spoon", {"spoon": 1}),))
     assert hints(store, old) == [[2, 1, 1]]
-    assert store.read_descriptions(old)[-2:] == ["Goes with: pot; saucer", "Goes with: spoon"]
+    assert store.read_history(old).descriptions[-2:] == ("Goes with: pot; saucer", "Goes with: spoon")
     store.close()
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as some
 
 from cofire.model import Change, Edge, EdgeWrite, FactImportance
 from cofire.stores.base import EdgeFilter, ExpansionOptions, Store
-from cofire.stores.learning_protocol import (
+from cofire.stores.learning_rows import (
     CommunityMembers,
     EdgeAdjustment,
     FeedbackCounts,
@@ -299,7 +299,7 @@ def test_a_recall_is_use_and_lets_the_clock_of_active_hours_run(store: Store, id
     for hours in (0.25, 0.5, 5.0, 5.4):
         store.log_recall(shown(f"r{hours}", ids[0], hours=hours), EARNED)
     store.write(Change(now=NOW), {})
-    assert store.read_active_hours() == pytest.approx(0.5 + 0.4)
+    assert store.fetch_profiles([]).active_hours == pytest.approx(0.5 + 0.4)
 
 
 def test_an_edge_tells_how_often_and_when_use_strengthened_it(store: Store, ids: list[str]) -> None:

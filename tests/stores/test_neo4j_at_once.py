@@ -10,7 +10,7 @@ import pytest
 
 from cofire.model import Change, Edge, EdgeWrite, NameMention
 from cofire.stores.base import EdgeFilter
-from cofire.stores.learning_protocol import EdgeAdjustment, FeedbackCounts
+from cofire.stores.learning_rows import EdgeAdjustment, FeedbackCounts
 from cofire.stores.neo4j.store import Neo4jStore
 from tests.neo4j_server import IN_TURN, empty_store
 from tests.stores.making import NOW, Pen

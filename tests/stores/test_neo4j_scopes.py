@@ -13,8 +13,8 @@ from hypothesis import strategies as some
 
 from cofire.errors import InvalidInput
 from cofire.model import Change, Edge, EdgeWrite, FactDescription, FactImportance, StoreRecord
-from cofire.stores.base import MODEL_RECORD, EdgeFilter, ExpansionOptions
-from cofire.stores.learning_protocol import EdgeAdjustment, LoggedRecall, RecallLogOptions
+from cofire.stores.base import MODEL_RECORD, EdgeFilter, ExpansionOptions, InboxSelection
+from cofire.stores.learning_rows import EdgeAdjustment, LoggedRecall, RecallLogOptions
 from cofire.stores.neo4j.store import Neo4jStore
 from tests.neo4j_server import IN_TURN, empty, empty_store
 from tests.stores.making import NOW, Pen, cue, everywhere
@@ -70,7 +70,7 @@ def test_no_question_about_one_scope_is_answered_with_facts_of_another(
     seen += [end for id in mine for link in store.list_links(id, 100) for end in (link.source, link.target)]
     seen += [end for edge in store.list_edges(EdgeFilter((MINE,)), 1_000) for end in (edge.source, edge.target)]
     seen += [*store.fetch_scope_graph(MINE).ids, *store.find_neighbours(mine, 100, 100).ids]
-    seen += [fact.id for fact in store.list_inbox([MINE], 100)]
+    seen += [fact.id for fact in store.list_facts(InboxSelection((MINE,)), 100)]
     seen += [id for group in store.list_communities([MINE], 100, 100) for id in group.ids]
     assert set(seen) == told[MINE]
 
@@ -91,7 +91,7 @@ def test_no_change_of_one_scope_touches_another(store: Neo4jStore, neo4j_url: st
         mentions={mine[0]: news[0].mentions},
         descriptions=tuple(FactDescription(id, "Goes with: tea", {"tea": 1}, {mine[0]: "tea"}) for id in mine),
         importance=(FactImportance(mine[0], 0.9, 2),),
-        dreamed={fact.id: fact.drawn_from for fact in store.list_inbox([MINE], 100)},
+        dreamed={fact.id: fact.drawn_from for fact in store.list_facts(InboxSelection((MINE,)), 100)},
         edges=tuple(EdgeWrite(Edge(mine[0], id, "similar", 0.5)) for id in mine[1:]),
     )
     pen.write(removals=tuple(mine[:2]), archive=dict.fromkeys(mine, True))

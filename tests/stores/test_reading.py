@@ -9,7 +9,20 @@ import pytest
 
 from cofire.errors import StoreClosed, StoreError
 from cofire.model import Change
-from cofire.stores.base import EdgeFilter, ExpansionOptions, Store
+from cofire.runtime.effects import StoreCall
+from cofire.stores.base import (
+    EdgeFilter,
+    ExpansionOptions,
+    FactStore,
+    GraphStore,
+    LearningStore,
+    MaintenanceStore,
+    SearchStore,
+    Store,
+    UnembeddedSelection,
+)
+from cofire.stores.curation_rows import CurationChange
+from cofire.stores.learning_rows import LoggedRecall, RecallLogOptions
 from tests.conftest import sqlite_store
 from tests.reference_store.store import ReferenceStore
 from tests.stores.making import MODEL, NOW, Pen, asked, cue, everywhere, vector
@@ -86,7 +99,7 @@ def test_an_empty_store_answers_nothing_to_everything(store: Store) -> None:
     assert store.read_facts(["unknown"]) == [None]
     assert store.search_vectors(asked(1, 0, 0, 0), 5, everywhere(), 400) == []
     assert store.search_words(cue("tea"), 5, everywhere()) == []
-    assert store.list_unembedded(MODEL.encode(), 5) == []
+    assert store.list_facts(UnembeddedSelection(MODEL.encode()), 5) == []
     assert store.fetch_features(["unknown"], ["tea"], 0, 0).ids == ()
     assert store.check() == []
 
@@ -118,9 +131,9 @@ def test_size_says_where_the_store_is(store: Store) -> None:
 def test_together_answers_in_order(store: Store, pen: Pen) -> None:
     id = pen.tell("tea")
     answers = store.together(
-        [lambda: store.search_words(cue("tea"), 5, everywhere()), lambda: [fact.id for fact in pen.all()], lambda: 3]
+        [StoreCall("search_words", (cue("tea"), 5, everywhere())), StoreCall("list_changed_ids", (None,))]
     )
-    assert answers == [[id], [id], 3]
+    assert answers == [[id], [id]]
     assert store.together([]) == []
 
 
@@ -140,39 +153,46 @@ def test_scopes_never_see_each_other(store: Store, pen: Pen) -> None:
         assert store.search_vectors(asked(1, 1, 0, 0), 5, inside, 400) == [id]
 
 
+SHOWN = LoggedRecall("id", NOW, None, ("a",))
 CALLS: dict[str, Callable[[Store], object]] = {
-    "taken": lambda store: store.collect_cascade(["a"]),
-    "history": lambda store: store.read_history("a"),
+    "collect_cascade": lambda store: store.collect_cascade(["a"]),
+    "read_history": lambda store: store.read_history("a"),
     "write": lambda store: store.write(Change(now=NOW), {}),
-    "recognise": lambda store: store.find_ids_by_hash([b"hash"]),
-    "read": lambda store: store.read_facts(["id"]),
-    "scan": lambda store: store.list_facts(everywhere(), 1, None),
-    "nearest": lambda store: store.search_vectors(asked(1, 0, 0, 0), 1, everywhere(), 1),
-    "alike": lambda store: store.search_similar(asked(1, 0, 0, 0), 1, everywhere(), 1, 0.5),
-    "matching": lambda store: store.search_words(cue("tea"), 1, everywhere()),
-    "timely": lambda store: store.search_times([(NOW, NOW)], 1, everywhere()),
-    "admitted": lambda store: store.filter_visible(["id"], everywhere()),
-    "weigh": lambda store: store.fetch_features(["id"], ["tea"], 1, 1),
-    "places": lambda store: store.locate_words(["id"], ["tea"]),
-    "voices": lambda store: store.match_speakers(["default"], ["ana"]),
-    "tags": lambda store: store.match_tags(["default"], ["db"]),
-    "known": lambda store: store.look_up_names(["ana"], everywhere(), 1),
-    "speaking": lambda store: store.find_unlinked_mentions("default", {"ana": ["ana"]}, 1, False),
-    "paths": lambda store: store.fetch_name_links(["id"], everywhere(), 1, 1),
-    "statistics": lambda store: store.read_word_statistics(["default"], ["tea"]),
-    "record": lambda store: store.read_record("model"),
-    "unembedded": lambda store: store.list_unembedded(MODEL.encode(), 1),
-    "edges": lambda store: store.list_edges(EdgeFilter(), 1),
-    "links": lambda store: store.list_links("id", 1),
-    "waiting": lambda store: store.list_inbox(None, 1),
-    "kin": lambda store: store.find_neighbours(["id"], 1, 1),
-    "profiles": lambda store: store.fetch_profiles(["id"]),
-    "expand": lambda store: store.expand_links(["id"], ExpansionOptions(everywhere(), None, 0.0, 1)),
-    "network": lambda store: store.fetch_scope_graph("default"),
-    "importance": lambda store: store.fetch_importance(["id"]),
-    "descriptions": lambda store: store.read_descriptions("id"),
-    "active_hours": lambda store: store.read_active_hours(),
-    "size": lambda store: store.read_size(),
+    "find_ids_by_hash": lambda store: store.find_ids_by_hash([b"hash"]),
+    "read_facts": lambda store: store.read_facts(["id"]),
+    "list_facts": lambda store: store.list_facts(everywhere(), 1, None),
+    "search_vectors": lambda store: store.search_vectors(asked(1, 0, 0, 0), 1, everywhere(), 1),
+    "search_similar": lambda store: store.search_similar(asked(1, 0, 0, 0), 1, everywhere(), 1, 0.5),
+    "search_words": lambda store: store.search_words(cue("tea"), 1, everywhere()),
+    "search_times": lambda store: store.search_times([(NOW, NOW)], 1, everywhere()),
+    "filter_visible": lambda store: store.filter_visible(["id"], everywhere()),
+    "fetch_features": lambda store: store.fetch_features(["id"], ["tea"], 1, 1),
+    "locate_words": lambda store: store.locate_words(["id"], ["tea"]),
+    "match_speakers": lambda store: store.match_speakers(["default"], ["ana"]),
+    "match_tags": lambda store: store.match_tags(["default"], ["db"]),
+    "look_up_names": lambda store: store.look_up_names(["ana"], everywhere(), 1),
+    "find_unlinked_mentions": lambda store: store.find_unlinked_mentions("default", {"ana": ["ana"]}, 1, False),
+    "fetch_name_links": lambda store: store.fetch_name_links(["id"], everywhere(), 1, 1),
+    "read_word_statistics": lambda store: store.read_word_statistics(["default"], ["tea"]),
+    "read_record": lambda store: store.read_record("model"),
+    "list_edges": lambda store: store.list_edges(EdgeFilter(), 1),
+    "list_links": lambda store: store.list_links("id", 1),
+    "find_neighbours": lambda store: store.find_neighbours(["id"], 1, 1),
+    "fetch_profiles": lambda store: store.fetch_profiles(["id"]),
+    "expand_links": lambda store: store.expand_links(["id"], ExpansionOptions(everywhere(), None, 0.0, 1)),
+    "fetch_scope_graph": lambda store: store.fetch_scope_graph("default"),
+    "fetch_importance": lambda store: store.fetch_importance(["id"]),
+    "list_communities": lambda store: store.list_communities(None, 1, 1),
+    "log_recall": lambda store: store.log_recall(SHOWN, RecallLogOptions(1, "documented", 30.0)),
+    "read_recall": lambda store: store.read_recall("id"),
+    "fetch_feedback_counts": lambda store: store.fetch_feedback_counts(["id"]),
+    "find_judged_recalls": lambda store: store.find_judged_recalls(["id", "other"], 1),
+    "preview_decay": lambda store: store.preview_decay(CurationChange(prune=0.5), NOW, 1),
+    "read_usage": lambda store: store.read_usage(),
+    "check_graph": lambda store: store.check_graph(),
+    "list_reviews": lambda store: store.list_reviews(True),
+    "list_changed_ids": lambda store: store.list_changed_ids(None),
+    "read_size": lambda store: store.read_size(),
     "together": lambda store: store.together([]),
     "backup": lambda store: store.backup("nowhere.db"),
     "check": lambda store: store.check(),
@@ -187,7 +207,10 @@ def test_a_closed_store_says_so(store: Store, call: str) -> None:
 
 
 def test_every_method_is_tried_on_a_closed_store() -> None:
-    assert {name for name in vars(Store) if not name.startswith("_")} == {*CALLS, "close"}
+    protocols = (FactStore, SearchStore, GraphStore, LearningStore, MaintenanceStore, Store)
+    methods = {name for protocol in protocols for name in vars(protocol) if not name.startswith("_")}
+    without_answer = {"close", "compact", "confirm_records", "for_call", "is_async", "path", "server"}
+    assert methods - without_answer == CALLS.keys()
 
 
 def test_closing_twice_is_harmless(store: Store) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from cofire.model import StoreRecord
-from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, Store
+from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, Store, UnembeddedSelection
 from tests.stores.making import MODEL, OTHER, TWIN, Pen, asked, everywhere, vector
 
 
 def wanting(store: Store, model=MODEL, limit: int = 10) -> list[str]:
-    return [fact.id for fact in store.list_unembedded(model.encode(), limit)]
+    return [fact.id for fact in store.list_facts(UnembeddedSelection(model.encode()), limit)]
 
 
 def test_facts_without_a_vector_of_the_stores_model_want_one_oldest_first(store: Store, pen: Pen) -> None:

@@ -267,7 +267,7 @@ def active_hours(values: Values) -> object:
     memory.remember("one")
     clock.now += timedelta(minutes=20)
     memory.remember("two")
-    return memory._opened.context.store.read_active_hours()
+    return memory._opened.context.store.fetch_profiles([]).active_hours
 
 
 def proposed_tags(values: Values) -> object:

@@ -11,7 +11,7 @@ from cofire.async_memory import AsyncMemory
 from cofire.errors import InvalidInput, NotFound
 from cofire.memory import Memory
 from cofire.stores.base import Store
-from cofire.stores.learning_protocol import FeedbackCounts
+from cofire.stores.learning_rows import FeedbackCounts
 from tests.conftest import Clock
 from tests.verbs.knob_proofs import CHAIN, Sensitive
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence, Set
 from itertools import combinations
 
 from cofire.algorithms.conductance import MISSING_WEIGHT
-from cofire.stores.learning_protocol import JudgedRecall
+from cofire.stores.learning_rows import JudgedRecall
 
 HEBBIAN_STEP = 0.05
 MIN_CONFIDENCE = 0.1

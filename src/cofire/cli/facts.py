@@ -24,7 +24,7 @@ from cofire.cli.terminal import show_json, show_note, show_text, styled_text
 from cofire.errors import InvalidInput
 from cofire.explain import format_count
 from cofire.model import Fact, FactImportance, FactVersion, Link
-from cofire.stores.learning_protocol import FeedbackCounts
+from cofire.stores.learning_rows import FeedbackCounts
 
 FactLimitOption = Annotated[int, typer.Option("--limit", metavar="N", help="At most so many facts.", show_default=True)]
 BeforeOption = Annotated[

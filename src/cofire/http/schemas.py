@@ -49,7 +49,7 @@ from cofire.results import (
 from cofire.settings.knobs import KNOBS, Knob
 from cofire.settings.presets import PresetName, RecallMode, Strategy
 from cofire.stores.base import StoreSize
-from cofire.stores.learning_protocol import FeedbackCounts
+from cofire.stores.learning_rows import FeedbackCounts
 from cofire.stores.metadata_filter import COMPARISON_OPERATORS, parse_conditions, parse_expressions
 from cofire.text.base import ReadingFailures
 from cofire.verbs.connect import FactPortrait, MergeMode

@@ -31,7 +31,7 @@ from cofire.settings.table import (
     PRIOR_SUCCESS,
     Settings,
 )
-from cofire.stores.learning_protocol import FeedbackCounts
+from cofire.stores.learning_rows import FeedbackCounts
 
 # The facts whose communities count, and how much score makes one of them count e times less.
 COMMUNITY_LEADERS, COMMUNITY_SOFTNESS = 10, 0.5

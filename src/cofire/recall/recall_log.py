@@ -11,7 +11,7 @@ from cofire.results import Hit, Recollection
 from cofire.runtime.effects import MintIds, ReadClock, ReadSession, Steps
 from cofire.runtime.store_proxy import store
 from cofire.settings.table import HEBBIAN_RULE, RECALL_LOG_ENABLED, RECALL_LOG_MOST, SESSION_IDLE_MINUTES, Settings
-from cofire.stores.learning_protocol import HEBBIAN_KIND, LoggedRecall, PathEdge, RecallLogOptions
+from cofire.stores.learning_rows import HEBBIAN_KIND, LoggedRecall, PathEdge, RecallLogOptions
 
 
 def recall_and_log(text: object, asked: RecallOptions, settings: Settings) -> Steps[Recollection]:

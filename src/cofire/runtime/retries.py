@@ -27,7 +27,7 @@ def retry_on_conflict(attempt: Callable[[], Steps[T]], *, tries: int) -> Steps[T
 def run_optimistically(name: str, begin: Callable[[StoreRecord | None], Steps[T]]) -> Steps[T]:
     """Run a verb that begins with a record, and run it again until that record was current."""
     while True:
-        record = yield from store.read_record_optimistically(name)
+        record = yield from store.read_record(name, optimistic=True)
         try:
             return (yield from _run_then_confirm(begin(record)))
         except StaleRecord:

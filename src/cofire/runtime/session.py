@@ -183,7 +183,7 @@ class SessionOptions:
         options = make_neo4j_options(load_settings(record=None, call=self.settings))
         store: Any = await _import_neo4j_stores().AsyncNeo4jStore.open(place, options, self.auth)
         try:
-            record = await store.record(SETTINGS_RECORD)
+            record = await store.read_record(SETTINGS_RECORD)
             opened = await asyncio.to_thread(self._furnished, store, record)
             if not self.reembedding:
                 await run_steps_async(check_model(), opened.context)
@@ -263,12 +263,13 @@ def _import_neo4j_stores() -> Any:
 
 def companion_path(store: Store, ending: str) -> Path | None:
     """The folder for what is kept beside a store: next to a file, and for a server among the user's own data, by its address."""
-    path, server = getattr(store, "path", None), getattr(store, "place", None)
-    if server:
-        called = blake2b(server.encode(), digest_size=12).hexdigest()
+    if store.server is not None:
+        called = blake2b(store.server.encode(), digest_size=12).hexdigest()
         return Path(platformdirs.user_data_dir("cofire")) / "servers" / f"{called}{ending}"
     # Wherever a link to the store stands, or this process goes later.
-    return Path(f"{Path(path).resolve()}{ending}") if path and path != IN_MEMORY else None
+    if store.path is None or store.path == IN_MEMORY:
+        return None
+    return Path(f"{Path(store.path).resolve()}{ending}")
 
 
 def make_sqlite_options(settings: Settings) -> SqliteOptions:

@@ -16,7 +16,6 @@ from cofire.model import (
     Fact,
     FactFilter,
     FactImportance,
-    FactVersion,
     Link,
     RemovedCascade,
     StoreRecord,
@@ -28,7 +27,9 @@ from cofire.stores.base import (
     EdgeFilter,
     ExpansionOptions,
     FactFeatures,
-    FactProfile,
+    FactHistory,
+    FactProfiles,
+    FactSelection,
     KeywordQuery,
     KnownName,
     LinkExpansion,
@@ -39,8 +40,8 @@ from cofire.stores.base import (
     StoreSize,
     WordStatistics,
 )
-from cofire.stores.curation_protocol import ContradictionReview, DecayRule, DecaySummary, FactUsage, GraphHealth
-from cofire.stores.learning_protocol import (
+from cofire.stores.curation_rows import ContradictionReview, CurationChange, DecaySummary, GraphHealth, UsageReport
+from cofire.stores.learning_rows import (
     CommunityMembers,
     FeedbackCounts,
     JudgedRecall,
@@ -92,7 +93,7 @@ class StoreProxy:
     def collect_cascade(self, ids: Sequence[str]) -> Steps[RemovedCascade]:
         return _call("collect_cascade", ids)
 
-    def read_history(self, id: str) -> Steps[list[FactVersion]]:
+    def read_history(self, id: str) -> Steps[FactHistory]:
         return _call("read_history", id)
 
     def find_ids_by_hash(self, hashes: Sequence[bytes]) -> Steps[dict[bytes, str]]:
@@ -101,8 +102,8 @@ class StoreProxy:
     def read_facts(self, ids: Sequence[str]) -> Steps[list[Fact | None]]:
         return _call("read_facts", ids)
 
-    def list_facts(self, where: FactFilter, limit: int, before: str | None = None) -> Steps[list[Fact]]:
-        return _call("list_facts", where, limit, before)
+    def list_facts(self, selection: FactSelection, limit: int, before: str | None = None) -> Steps[list[Fact]]:
+        return _call("list_facts", selection, limit, before)
 
     def search_vectors(self, vector: Vectors, k: int, where: FactFilter, candidates: int) -> Steps[Sequence[str]]:
         return _call("search_vectors", vector, k, where, candidates)
@@ -151,11 +152,8 @@ class StoreProxy:
     def read_word_statistics(self, scopes: Sequence[str], words: Sequence[str]) -> Steps[WordStatistics]:
         return _call("read_word_statistics", scopes, words)
 
-    def read_record(self, name: str) -> Steps[StoreRecord | None]:
-        return _call("read_record", name)
-
-    def list_unembedded(self, model: bytes, limit: int) -> Steps[list[Fact]]:
-        return _call("list_unembedded", model, limit)
+    def read_record(self, name: str, *, optimistic: bool = False) -> Steps[StoreRecord | None]:
+        return _call("read_record", name, optimistic)
 
     def list_edges(self, wanted: EdgeFilter, limit: int) -> Steps[list[Edge]]:
         return _call("list_edges", wanted, limit)
@@ -163,13 +161,10 @@ class StoreProxy:
     def list_links(self, id: str, limit: int) -> Steps[list[Link]]:
         return _call("list_links", id, limit)
 
-    def list_inbox(self, scopes: Sequence[str] | None, limit: int) -> Steps[list[Fact]]:
-        return _call("list_inbox", scopes, limit)
-
     def find_neighbours(self, ids: Sequence[str], k: int, sharing: int) -> Steps[NeighbourCandidates]:
         return _call("find_neighbours", ids, k, sharing)
 
-    def fetch_profiles(self, ids: Sequence[str]) -> Steps[list[FactProfile]]:
+    def fetch_profiles(self, ids: Sequence[str]) -> Steps[FactProfiles]:
         return _call("fetch_profiles", ids)
 
     def expand_links(self, ids: Sequence[str], conducting: ExpansionOptions) -> Steps[LinkExpansion]:
@@ -181,17 +176,8 @@ class StoreProxy:
     def fetch_importance(self, ids: Sequence[str]) -> Steps[dict[str, FactImportance]]:
         return _call("fetch_importance", ids)
 
-    def read_descriptions(self, id: str) -> Steps[list[str]]:
-        return _call("read_descriptions", id)
-
-    def read_active_hours(self) -> Steps[float]:
-        return _call("read_active_hours")
-
     def read_size(self) -> Steps[StoreSize]:
         return _call("read_size")
-
-    def read_record_optimistically(self, name: str) -> Steps[StoreRecord | None]:
-        return _call("read_record_optimistically", name)
 
     def confirm_records(self) -> Steps[None]:
         return _call("confirm_records")
@@ -220,17 +206,11 @@ class StoreProxy:
     def list_communities(self, scopes: Sequence[str] | None, limit: int, most: int) -> Steps[list[CommunityMembers]]:
         return _call("list_communities", scopes, limit, most)
 
-    def preview_decay(self, fade: DecayRule, now: datetime, examples: int) -> Steps[DecaySummary]:
-        return _call("preview_decay", fade, now, examples)
+    def preview_decay(self, curation: CurationChange, now: datetime, examples: int) -> Steps[DecaySummary]:
+        return _call("preview_decay", curation, now, examples)
 
-    def preview_pruning(self, threshold: float, examples: int) -> Steps[DecaySummary]:
-        return _call("preview_pruning", threshold, examples)
-
-    def list_usage(self) -> Steps[list[FactUsage]]:
-        return _call("list_usage")
-
-    def list_active_days(self) -> Steps[list[int]]:
-        return _call("list_active_days")
+    def read_usage(self) -> Steps[UsageReport]:
+        return _call("read_usage")
 
     def check_graph(self) -> Steps[GraphHealth]:
         return _call("check_graph")
@@ -240,9 +220,6 @@ class StoreProxy:
 
     def list_reviews(self, open_only: bool = True) -> Steps[list[ContradictionReview]]:
         return _call("list_reviews", open_only)
-
-    def read_archive_reasons(self, ids: Sequence[str]) -> Steps[Mapping[str, str]]:
-        return _call("read_archive_reasons", ids)
 
 
 store = StoreProxy()

@@ -1,4 +1,4 @@
-"""The store protocol, the request and row types it uses, and the names of its records."""
+"""The store protocols, the request and row types they use, and the names of records."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from cofire.model import (
     StoreRecord,
     WriteResult,
 )
-from cofire.stores.curation_protocol import SupportsCuration
-from cofire.stores.learning_protocol import SupportsLearning
+from cofire.stores.curation_rows import ContradictionReview, CurationChange, DecaySummary, GraphHealth, UsageReport
+from cofire.stores.learning_rows import CommunityMembers, FeedbackCounts, JudgedRecall, LoggedRecall, RecallLogOptions
 
 Floats = NDArray[np.float32]
 
@@ -172,14 +172,48 @@ class EdgeFilter:
 
 
 @dataclass(frozen=True, slots=True)
+class InboxSelection:
+    """Facts in the inbox of these scopes (None for all), which wait for a dream."""
+
+    scopes: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UnembeddedSelection:
+    """Facts without a vector of this model, neither a current nor an incoming one."""
+
+    model: bytes
+
+
+FactSelection = FactFilter | InboxSelection | UnembeddedSelection
+
+
+@dataclass(frozen=True, slots=True)
+class FactHistory:
+    """What is known of the past of a fact: earlier versions and descriptions, the oldest first, and why curation archived it."""
+
+    versions: tuple[FactVersion, ...] = ()
+    descriptions: tuple[str, ...] = ()
+    archived_because: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FactProfile:
-    """What the edge score looks at in a fact, besides its vector. `hours` is the active-hours clock at its last telling."""
+    """What the edge score looks at in a fact, besides its vector. `hours` is the active-hours clock at its last observation."""
 
     id: str
     scope: str
     tags: frozenset[str]
     category: str | None
     hours: float
+
+
+@dataclass(frozen=True, slots=True)
+class FactProfiles:
+    """Profiles of facts, and the active-hours clock as of the last use."""
+
+    profiles: tuple[FactProfile, ...]
+    active_hours: float
 
 
 @dataclass(frozen=True)
@@ -283,129 +317,152 @@ async def call_method_async(store: Store, call: MethodCall) -> Any:
         return CallFailure(error)
 
 
-class Store(SupportsCuration, SupportsLearning, Protocol):
-    """Where facts are kept. Every method sees all that was written before it was called, by any process.
-
-    The methods of a store that `is_async` return awaitables.
-    """
-
-    is_async: bool
+class FactStore(Protocol):
+    """Facts, their history, and named records. A record has a version, by which a write notices that another came first."""
 
     def write(self, change: Change, expects: Mapping[str, int]) -> WriteResult:
-        """Write all of a change or nothing. Raises Conflict when a record has another version than expected (0: none)."""
+        """Write all of a change or nothing. Raises Conflict when a record has another version than expected (0: no record)."""
 
-    def collect_cascade(self, ids: Sequence[str]) -> RemovedCascade:
-        """All that would go with these facts; unknown ids have nothing."""
+    def read_facts(self, ids: Sequence[str]) -> list[Fact | None]:
+        """Facts by id, in the order of the ids; None for an unknown id."""
 
-    def read_history(self, id: str) -> list[FactVersion]:
-        """What a fact said before it was changed, the oldest first."""
+    def list_facts(self, selection: FactSelection, limit: int, before: str | None = None) -> list[Fact]:
+        """A page of facts with ids below `before`: those that pass a filter newest first, those that wait for work oldest first."""
 
     def find_ids_by_hash(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
         """The ids of the facts that have these content hashes."""
 
-    def read_facts(self, ids: Sequence[str]) -> list[Fact | None]:
-        """Facts by id, in the order asked for."""
+    def read_history(self, id: str) -> FactHistory:
+        """Earlier versions and descriptions of a fact; empty for an unknown id."""
 
-    def list_facts(self, where: FactFilter, limit: int, before: str | None) -> list[Fact]:
-        """A page of the facts that pass the filter, newest first, starting below an id."""
+    def list_changed_ids(self, since: datetime | None) -> list[str]:
+        """The facts in recall that were stored, observed again or updated since a moment, in order; all of them for None."""
+
+    def collect_cascade(self, ids: Sequence[str]) -> RemovedCascade:
+        """All rows that removing these facts would remove. Unknown ids have none."""
+
+    def read_record(self, name: str, optimistic: bool = False) -> StoreRecord | None:
+        """A named record. An optimistic read may answer with the record as last seen: a later answer in the same call confirms it
+        or raises StaleRecord."""
+
+    def confirm_records(self) -> None:
+        """Raise StaleRecord unless the records read optimistically are current."""
+
+
+class SearchStore(Protocol):
+    """Proposals of facts for a question, and what scoring needs of them."""
 
     def search_vectors(self, vector: Vectors, k: int, where: FactFilter, candidates: int) -> Sequence[str]:
-        """The ids of the facts closest to a vector by centred cosine, best first; an index may look at only so many candidates."""
+        """The facts closest to a vector by centred cosine, best first. An index may look at only so many candidates."""
 
     def search_similar(
         self, vector: Vectors, k: int, where: FactFilter, candidates: int, least: float
     ) -> list[NearbyFact]:
-        """The same facts with what linking looks at, but for those whose cosine is less than `least`."""
+        """The same facts with their tags and vectors, without those whose cosine is below `least`."""
 
     def search_words(self, cue: KeywordQuery, k: int, where: FactFilter) -> Sequence[str]:
-        """The ids of the facts that score highest by BM25, best first; a fact that holds none of the words is not among them."""
+        """The facts with the highest BM25 score, best first. A fact with none of the words is no result."""
 
     def search_times(self, spans: Sequence[tuple[datetime, datetime]], k: int, where: FactFilter) -> Sequence[str]:
-        """The ids of the facts closest in time to one of these spans, those inside one first; of equals by content."""
+        """The facts closest in time to one of these spans, those inside a span first; of equals by content."""
 
     def filter_visible(self, ids: Sequence[str], where: FactFilter) -> Sequence[str]:
-        """Those of these ids whose facts pass the filter, in their order."""
+        """Those of these facts that pass the filter, in their order."""
 
     def fetch_features(self, ids: Sequence[str], words: Sequence[str], reach: int, near: int) -> FactFeatures:
-        """What scoring needs to know of these facts, of `reach` turns before and after, `near` of them with vectors; unknown ids
-        are left out."""
+        """The inputs of scoring: of these facts and of `reach` turns before and after each, `near` of them with vectors."""
 
     def locate_words(self, ids: Sequence[str], words: Sequence[str]) -> NDArray[np.int64]:
-        """In which sentences of these facts the words stand, a bit a sentence: a row a fact, a column a word. What nobody cut into
-        sentences stands in every one."""
+        """The sentences of these facts that contain the words, a bit a sentence: a row a fact, a column a word. In a fact that was not
+        cut into sentences, every sentence contains its words."""
+
+    def read_word_statistics(self, scopes: Sequence[str], words: Sequence[str]) -> WordStatistics:
+        """How common these words are, as last counted."""
 
     def match_speakers(self, scopes: Sequence[str], words: Sequence[str]) -> frozenset[str]:
-        """The speakers whose names hold one of these words, in small letters."""
+        """The speakers whose names contain one of these lower-case words."""
 
     def match_tags(self, scopes: Sequence[str], names: Sequence[str]) -> frozenset[str]:
         """Those of these names that are tags of facts in these scopes."""
 
     def look_up_names(self, names: Sequence[str], where: FactFilter, most: int) -> list[KnownName]:
-        """Those of these names that a fact holds, with at most so many that are about each, the strongest first."""
+        """Those of these names that a fact mentions, each with at most `most` facts about it, the strongest first."""
 
-    def find_unlinked_mentions(
-        self, scope: str, names: Mapping[str, Sequence[str]], most: int, anew: bool
-    ) -> dict[str, list[str]]:
-        """Facts of a scope that hold all these words of a name and do not mention it, by name; none where they are more than `most`,
-        nor, unless looked for `anew`, of a name that a fact is about already."""
 
-    def fetch_name_links(self, ids: Sequence[str], where: FactFilter, common: int, most: int) -> NameLinkTable:
-        """The names that these facts hold, and the facts about each, at most so many; of a name that no more than `common` hold also
-        those that merely mention it."""
-
-    def read_word_statistics(self, scopes: Sequence[str], words: Sequence[str]) -> WordStatistics:
-        """How common these words are, as last counted."""
-
-    def read_record(self, name: str) -> StoreRecord | None:
-        """A named record."""
-
-    def list_unembedded(self, model: bytes, limit: int) -> list[Fact]:
-        """Facts without a vector of this model, current or moving in, oldest first."""
+class GraphStore(Protocol):
+    """Stored edges, links through names, and what is computed from them."""
 
     def list_edges(self, wanted: EdgeFilter, limit: int) -> list[Edge]:
         """Stored edges, the strongest first; of equals by source, target and kind."""
 
     def list_links(self, id: str, limit: int) -> list[Link]:
-        """All that a fact is linked with, by stored edges and through names, the strongest first."""
-
-    def list_inbox(self, scopes: Sequence[str] | None, limit: int) -> list[Fact]:
-        """Facts in the inbox, the oldest first."""
-
-    def find_neighbours(self, ids: Sequence[str], k: int, sharing: int) -> NeighbourCandidates:
-        """For these facts the k nearest of their scope, and up to `sharing` more that share a rare tag."""
-
-    def fetch_profiles(self, ids: Sequence[str]) -> list[FactProfile]:
-        """What the edge score looks at in these facts; unknown ids are left out."""
+        """Stored edges of a fact and its links through names, the strongest first."""
 
     def expand_links(self, ids: Sequence[str], conducting: ExpansionOptions) -> LinkExpansion:
         """The links that leave these facts, the strongest first; of equals by kind, then by content. Unknown ids have none."""
 
+    def fetch_name_links(self, ids: Sequence[str], where: FactFilter, common: int, most: int) -> NameLinkTable:
+        """The names that these facts mention, with at most `most` facts about each. A name that no more than `common` facts mention
+        leads to those facts as well."""
+
     def fetch_scope_graph(self, scope: str) -> ScopeGraph:
-        """The graph of a scope, for ranking and grouping."""
+        """The graph of a scope as arrays."""
+
+    def fetch_profiles(self, ids: Sequence[str]) -> FactProfiles:
+        """What the edge score looks at in these facts. Unknown ids are left out."""
+
+    def find_neighbours(self, ids: Sequence[str], k: int, sharing: int) -> NeighbourCandidates:
+        """For each fact the k nearest of its scope, and up to `sharing` more that share a rare tag."""
+
+    def find_unlinked_mentions(
+        self, scope: str, names: Mapping[str, Sequence[str]], most: int, anew: bool
+    ) -> dict[str, list[str]]:
+        """Facts that contain all words of a name and are not linked to it, by name; none where they are more than `most`. Names that
+        a fact is about already are looked for only `anew`."""
 
     def fetch_importance(self, ids: Sequence[str]) -> dict[str, FactImportance]:
         """PageRank and community of these facts, where they were computed."""
 
-    def read_descriptions(self, id: str) -> list[str]:
-        """How a fact was described over time, the description that holds last."""
+    def list_communities(self, scopes: Sequence[str] | None, limit: int, most: int) -> list[CommunityMembers]:
+        """Communities, the largest first, each with at most `most` of its facts, the most central first."""
 
-    def read_active_hours(self) -> float:
-        """The active-hours clock as of the last use."""
+
+class LearningStore(Protocol):
+    """The log of recalls and their feedback."""
+
+    def log_recall(self, shown: LoggedRecall, keeping: RecallLogOptions) -> None:
+        """Log what a recall showed, now or later. A store that may not be written to logs nothing."""
+
+    def read_recall(self, id: str) -> LoggedRecall | None:
+        """A logged recall, without facts that were forgotten since."""
+
+    def fetch_feedback_counts(self, ids: Sequence[str]) -> dict[str, FeedbackCounts]:
+        """How often these facts helped and hurt, where there was feedback."""
+
+    def find_judged_recalls(self, ids: Sequence[str], limit: int) -> list[JudgedRecall]:
+        """Judged recalls with at least two of these facts among their first results: most of them first, then the newest."""
+
+
+class MaintenanceStore(Protocol):
+    """Curation, checks, and the life of the store itself."""
+
+    def preview_decay(self, curation: CurationChange, now: datetime, examples: int) -> DecaySummary:
+        """What the decay rules and the pruning of a change would do to edges now."""
+
+    def read_usage(self) -> UsageReport:
+        """How the facts in recall were used."""
+
+    def check_graph(self) -> GraphHealth:
+        """Facts without links, and rows that refer to missing ones."""
+
+    def list_reviews(self, open_only: bool) -> list[ContradictionReview]:
+        """Contradictions proposed for review, those of the oldest facts first."""
 
     def read_size(self) -> StoreSize:
         """Counts and bytes."""
 
-    def read_record_optimistically(self, name: str) -> StoreRecord | None:
-        """A named record, possibly as it was last seen: a later answer of this call confirms it, or raises StaleRecord."""
-
-    def confirm_records(self) -> None:
-        """Raise StaleRecord unless the records read optimistically are current."""
-
-    def for_call(self) -> Store:
-        """The store as one verb call uses it. It may keep what it prefetches until the call ends."""
-
-    def together(self, calls: Sequence[MethodCall]) -> list[Any]:
-        """Answer several calls as of one moment. A failing call answers `CallFailure`."""
+    def check(self) -> list[str]:
+        """Problems of the store, in words; empty without any."""
 
     def compact(self) -> None:
         """Rewrite the files of the store, so that they hold no remains of removed rows."""
@@ -413,8 +470,28 @@ class Store(SupportsCuration, SupportsLearning, Protocol):
     def backup(self, path: str) -> None:
         """Copy the live store to a new file."""
 
-    def check(self) -> list[str]:
-        """What is wrong with the store, in words; empty when all is well."""
-
     def close(self) -> None:
-        """Let go of the store; closing twice is harmless."""
+        """Release the store. Closing twice is harmless."""
+
+
+class Store(FactStore, SearchStore, GraphStore, LearningStore, MaintenanceStore, Protocol):
+    """Where facts are kept. Every method sees all that was written before it was called, by any process.
+
+    The methods of a store that `is_async` return awaitables. `path` is the file of a store, `server` the address of one on a
+    server, without its password.
+    """
+
+    @property
+    def is_async(self) -> bool: ...
+
+    @property
+    def path(self) -> str | None: ...
+
+    @property
+    def server(self) -> str | None: ...
+
+    def for_call(self) -> Store:
+        """The store as one verb call uses it. It may keep what it prefetches until the call ends."""
+
+    def together(self, calls: Sequence[MethodCall]) -> list[Any]:
+        """Answer several calls as of one moment. A failing call answers `CallFailure`."""

@@ -18,9 +18,9 @@ from cofire.algorithms import decay, reinforcement
 from cofire.algorithms.decay import Shares
 from cofire.errors import Conflict, InvalidInput, NotFound
 from cofire.model import Change, Edge, EdgeCounts, EdgeWrite, Fact, FactWrite, LinkBasis
-from cofire.stores.curation_protocol import DecayRule
+from cofire.stores.curation_rows import DecayRule
 from cofire.stores.edge_batch import find_shared_tags
-from cofire.stores.learning_protocol import HEBBIAN_KIND, USE_ORIGIN, EdgeAdjustment
+from cofire.stores.learning_rows import HEBBIAN_KIND, USE_ORIGIN, EdgeAdjustment
 
 
 def reject_duplicate_text(twin: str | None, id: str) -> None:

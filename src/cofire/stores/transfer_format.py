@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from cofire.stores.base import Store
-from cofire.stores.learning_protocol import JudgedRecall
+from cofire.stores.learning_rows import JudgedRecall
 
 TransferRow = tuple[Any, ...]
 

@@ -15,7 +15,7 @@ from cofire.runtime.store_proxy import store
 from cofire.settings.table import SESSION_IDLE_MINUTES, Settings
 from cofire.stores.base import EdgeFilter
 from cofire.stores.edge_kinds import SUPERSEDES, is_symmetric_kind
-from cofire.stores.learning_protocol import FeedbackCounts
+from cofire.stores.learning_rows import FeedbackCounts
 from cofire.verbs import validation
 from cofire.verbs.listing import add_superseded_by, check_ids, read_fact, read_facts
 from cofire.verbs.supersede import supersede
@@ -106,13 +106,18 @@ def read_portrait(id: str, limit: int) -> Steps[FactPortrait]:
     """A fact with its links, descriptions and importance, how it fared, what it said before, and why curation archived it."""
     (fact,) = yield from add_superseded_by([(yield from read_fact(id))])
     links = yield from list_neighbours(fact.id, limit)
-    descriptions = yield from store.read_descriptions(fact.id)
     rated = yield from store.fetch_importance([fact.id])
     fared = yield from store.fetch_feedback_counts([fact.id])
-    past = yield from store.read_history(fact.id)
-    reasons = yield from store.read_archive_reasons([fact.id])
-    parts = (tuple(links), tuple(descriptions), rated.get(fact.id), fared.get(fact.id, FeedbackCounts()), tuple(past))
-    return FactPortrait(fact, *parts, reasons.get(fact.id))
+    history = yield from store.read_history(fact.id)
+    return FactPortrait(
+        fact,
+        tuple(links),
+        history.descriptions,
+        rated.get(fact.id),
+        fared.get(fact.id, FeedbackCounts()),
+        history.versions,
+        history.archived_because,
+    )
 
 
 def orient_edge(edge: Edge) -> Edge:

@@ -28,7 +28,7 @@ from cofire.settings.table import (
     RETENTION_KEEP,
     Settings,
 )
-from cofire.stores.curation_protocol import CurationChange, DecayedEdge, DecayRule, DecaySummary, FactUsage
+from cofire.stores.curation_rows import CurationChange, DecayedEdge, DecayRule, DecaySummary, FactUsage
 from cofire.verbs.dream import rank_scope
 from cofire.verbs.embedding_model import read_stored_model
 from cofire.verbs.listing import read_fact
@@ -147,8 +147,8 @@ def curate(dry_run: bool, settings: Settings) -> Steps[CurateResult]:
 def why_archived(id: str) -> Steps[str | None]:
     """Why a fact was archived; None where it is not, or where somebody archived it by hand."""
     yield from read_fact(id)
-    reasons = yield from store.read_archive_reasons([id])
-    return reasons.get(id)
+    history = yield from store.read_history(id)
+    return history.archived_because
 
 
 def make_weight_decay(settings: Settings) -> DecayRule:
@@ -175,29 +175,29 @@ def _lower_confidence(done: CurateResult, settings: Settings) -> Steps[CurateRes
 
 def _apply_decay(fade: DecayRule, dry_run: bool) -> Steps[DecaySummary]:
     now: datetime = yield ReadClock()
+    curation = CurationChange(fades=(fade,))
     if dry_run:
-        seen = yield from store.preview_decay(fade, now, MAX_EXAMPLES)
-        return seen
-    written = yield from store.write(Change(now=now, curation=CurationChange(fades=(fade,))))
+        return (yield from store.preview_decay(curation, now, MAX_EXAMPLES))
+    written = yield from store.write(Change(now=now, curation=curation))
     return DecaySummary(written.edges.changed, written.edges.ended, ())
 
 
 def _prune_edges(done: CurateResult, settings: Settings) -> Steps[CurateResult]:
-    if done.dry_run:
-        seen = yield from store.preview_pruning(settings[EDGE_PRUNE_THRESHOLD], MAX_EXAMPLES)
-        return replace(done, pruned=seen.ended, examples=done.examples + seen.examples)
     now: datetime = yield ReadClock()
-    written = yield from store.write(Change(now=now, curation=CurationChange(prune=settings[EDGE_PRUNE_THRESHOLD])))
+    curation = CurationChange(prune=settings[EDGE_PRUNE_THRESHOLD])
+    if done.dry_run:
+        preview = yield from store.preview_decay(curation, now, MAX_EXAMPLES)
+        return replace(done, pruned=preview.ended, examples=done.examples + preview.examples)
+    written = yield from store.write(Change(now=now, curation=curation))
     return replace(done, pruned=written.edges.ended)
 
 
 def _archive_facts(done: CurateResult, settings: Settings) -> Steps[CurateResult]:
     if not any(settings[limit] for limit in (RETENTION_DAYS, BUDGET_FACTS, BUDGET_BYTES)):
         return done
-    usage = yield from store.list_usage()
-    days = yield from store.list_active_days()
+    usage = yield from store.read_usage()
     now: datetime = yield ReadClock()
-    leaving = select_to_archive(usage, days, now, settings)
+    leaving = select_to_archive(usage.facts, usage.active_days, now, settings)
     if leaving and not done.dry_run:
         yield from store.write(
             Change(now=now, archive=dict.fromkeys(leaving, True), curation=CurationChange(because=leaving))

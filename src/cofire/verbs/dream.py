@@ -52,6 +52,7 @@ from cofire.settings.table import (
 from cofire.stores.base import (
     EdgeFilter,
     FactProfile,
+    InboxSelection,
     NeighbourCandidates,
     ScopeGraph,
 )
@@ -201,7 +202,7 @@ def _dream_batch(
     """One batch: one reading, one computation, one transaction that marks it as dreamed."""
     now: datetime = yield ReadClock()
     record = yield from store.read_record(DREAM_RECORD)
-    batch = yield from store.list_inbox(scopes, settings[DREAM_BATCH])
+    batch = yield from store.list_facts(InboxSelection(scopes), settings[DREAM_BATCH])
     ids = [fact.id for fact in batch]
     kin = yield from store.find_neighbours(
         ids if settings[MULTI_GRAPH_ENABLED] else [], settings[DREAM_NEIGHBOURS], settings[DREAM_SHARING]
@@ -252,9 +253,11 @@ def _read_capped_edges(ids: frozenset[str]) -> Steps[list[Edge]]:
 def _read_profiles(ids: Sequence[str], batch: Sequence[Fact]) -> Steps[dict[str, FactProfile]]:
     """One query for all tags. What is learned in this batch is learned now, by the clock of active hours."""
     found = yield from store.fetch_profiles(ids)
-    hours = yield from store.read_active_hours()
     fresh = {fact.id for fact in batch}
-    return {one.id: replace(one, hours=hours) if one.id in fresh else one for one in found}
+    return {
+        profile.id: replace(profile, hours=found.active_hours) if profile.id in fresh else profile
+        for profile in found.profiles
+    }
 
 
 def _find_deferred_links(

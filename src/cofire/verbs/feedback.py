@@ -14,7 +14,7 @@ from cofire.results import Recollection
 from cofire.runtime.effects import MintIds, ReadClock, Steps
 from cofire.runtime.store_proxy import store
 from cofire.settings.table import SESSION_IDLE_MINUTES, Settings
-from cofire.stores.learning_protocol import (
+from cofire.stores.learning_rows import (
     HEBBIAN_KIND,
     EdgeAdjustment,
     FeedbackCounts,

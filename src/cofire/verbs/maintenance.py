@@ -39,7 +39,7 @@ from cofire.settings.table import (
     encode_settings_record,
     find_knob,
 )
-from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD
+from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, UnembeddedSelection
 from cofire.verbs import validation
 from cofire.verbs.embedding_model import measure_model, read_stored_model
 from cofire.verbs.remember import Progress
@@ -135,7 +135,7 @@ def _choose_target_record(resident: EmbedderInfo) -> Steps[bytes]:
 def _embed_missing(target: bytes, settings: Settings) -> Steps[int]:
     size = yield from store.read_size()
     done = 0
-    while batch := (yield from store.list_unembedded(target, settings[REMEMBER_BATCH])):
+    while batch := (yield from store.list_facts(UnembeddedSelection(target), settings[REMEMBER_BATCH])):
         yield from _embed_batch(batch, target)
         done += len(batch)
         yield Emit(Progress("reembed", done, max(done, size.facts)))

@@ -28,7 +28,7 @@ from cofire.settings.table import (
     Settings,
 )
 from cofire.stores.base import MODEL_RECORD
-from cofire.stores.curation_protocol import CurationChange
+from cofire.stores.curation_rows import CurationChange
 from cofire.verbs import validation
 from cofire.verbs.edge_selection import AutoLinks, find_auto_links, is_linked_at_once
 from cofire.verbs.embedding_model import VersionedModel, ensure_stored_model

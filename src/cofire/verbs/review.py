@@ -17,7 +17,7 @@ from cofire.runtime.store_proxy import store
 from cofire.settings.ranking import current_constants
 from cofire.settings.table import REVIEW_APPLY_CLEAR, REVIEW_ENABLED, Settings
 from cofire.stores.base import EdgeFilter, NeighbourCandidates
-from cofire.stores.curation_protocol import ContradictionReview, CurationChange
+from cofire.stores.curation_rows import ContradictionReview, CurationChange
 from cofire.stores.edge_kinds import SUPERSEDES
 from cofire.text.base import run_reading_rule
 from cofire.text.contradictions import (

@@ -14,7 +14,7 @@ from cofire.runtime.retries import retry_on_conflict
 from cofire.runtime.store_proxy import store
 from cofire.settings.table import SESSION_IDLE_MINUTES, Settings
 from cofire.stores.base import EdgeFilter
-from cofire.stores.curation_protocol import ContradictionReview, CurationChange, Supersession
+from cofire.stores.curation_rows import ContradictionReview, CurationChange, Supersession
 from cofire.stores.edge_kinds import SUPERSEDES
 from cofire.verbs.listing import read_facts
 from cofire.verbs.remember import CONTENDED_TRIES

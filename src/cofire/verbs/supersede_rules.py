@@ -11,7 +11,7 @@ from cofire.model import Edge, EdgeWrite, Fact
 from cofire.runtime.effects import Steps
 from cofire.runtime.store_proxy import store
 from cofire.stores.base import EdgeFilter
-from cofire.stores.curation_protocol import Supersession
+from cofire.stores.curation_rows import Supersession
 from cofire.stores.edge_kinds import SUPERSEDES
 
 MAX_EDGES = 1_000_000

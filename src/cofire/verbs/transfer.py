@@ -24,7 +24,7 @@ from cofire.runtime.effects import Emit, ReadClock, Steps
 from cofire.runtime.store_proxy import store
 from cofire.settings.table import SESSION_IDLE_MINUTES, Settings
 from cofire.stores.base import MODEL_RECORD, EdgeFilter
-from cofire.stores.curation_protocol import CurationChange, Supersession
+from cofire.stores.curation_rows import CurationChange, Supersession
 from cofire.stores.edge_kinds import SUPERSEDES
 from cofire.stores.transfer_format import TRANSFER_COLUMNS, StoreMetadata, TransferableStore, TransferBatch, TransferRow
 from cofire.verbs import validation

@@ -52,8 +52,8 @@ def update(id: str, said: UpdateOptions, settings: Settings) -> Steps[Fact]:
 def read_history(id: str) -> Steps[list[FactVersion]]:
     """What a fact said before it was changed, the oldest first."""
     yield from read_fact(id)
-    found = yield from store.read_history(id)
-    return found
+    history = yield from store.read_history(id)
+    return list(history.versions)
 
 
 def _update_once(id: str, said: UpdateOptions, settings: Settings) -> Steps[Fact]:

@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from cofire.model import StoreRecord
 from cofire.stores.base import MethodCall
-from cofire.stores.learning_protocol import LoggedRecall, RecallLogOptions
+from cofire.stores.learning_rows import LoggedRecall, RecallLogOptions
 from cofire.stores.neo4j import records
 from cofire.stores.neo4j.cypher import QuerySteps, QueryStepsFactory
 from cofire.stores.neo4j.prefetch import Prefetch
@@ -40,11 +40,11 @@ class Neo4jCallCache(Neo4jStoreBase):
     def for_call(self) -> Neo4jCallCache:
         return self
 
-    def read_record_optimistically(self, name: str) -> StoreRecord | None:
-        """A record as it was last seen. The next answer confirms it or raises StaleRecord."""
+    def read_record(self, name: str, optimistic: bool = False) -> StoreRecord | None:
+        """Optimistically a record as it was last seen. The next answer confirms it or raises StaleRecord."""
+        if not optimistic or name not in self._seen:
+            return super().read_record(name)
         self._refuse_closed()
-        if name not in self._seen:
-            return self.read_record(name)
         self._prefetched.assumed[name] = self._seen[name]
         return self._seen[name]
 

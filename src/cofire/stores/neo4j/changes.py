@@ -22,8 +22,9 @@ from cofire.model import (
     ScopeSize,
     WriteResult,
 )
-from cofire.stores.curation_protocol import NO_CURATION
-from cofire.stores.learning_protocol import LoggedRecall, RecallLogOptions
+from cofire.stores.base import FactHistory
+from cofire.stores.curation_rows import NO_CURATION
+from cofire.stores.learning_rows import LoggedRecall, RecallLogOptions
 from cofire.stores.neo4j import cascade, curation, fact_reads, graph_writes, learning, records, word_statistics
 from cofire.stores.neo4j.cypher import FACT_COLUMNS, CypherQuery, QuerySteps, Rows, decode_fact, fact_properties
 from cofire.stores.neo4j.fact_writes import (
@@ -133,13 +134,24 @@ WITH $r AS r MATCH (f:Fact {{id: r.id}}) CALL db.create.setNodeVectorProperty(f,
 """
 
 
-def fetch_history(id: str) -> QuerySteps[list[FactVersion]]:
-    """What a fact said before, and until when, the oldest first."""
-    found = yield CypherQuery(_FETCH_HISTORY, {"id": id})
-    return [_decode_past(decode_fact(known), json.loads(said)) for known, history in found for said in history]
+def fetch_history(id: str) -> QuerySteps[FactHistory]:
+    """Earlier versions and descriptions of a fact, the oldest first, and why curation archived it."""
+    rows = yield CypherQuery(_FETCH_HISTORY, {"id": id})
+    if not rows:
+        return FactHistory()
+    [[fact, versions, descriptions, reason]] = rows
+    return FactHistory(
+        tuple(_decode_past(decode_fact(fact), json.loads(values)) for values in versions),
+        tuple(descriptions),
+        reason or None,
+    )
 
 
-_FETCH_HISTORY = f"MATCH (f:Fact {{id: $id}}) RETURN [{FACT_COLUMNS}, coalesce(f.history, [])] AS row"
+# A reason that is empty says that the fact was archived by hand.
+_FETCH_HISTORY = f"""
+MATCH (f:Fact {{id: $id}}) RETURN [{FACT_COLUMNS}, coalesce(f.history, []), coalesce(f.descriptions, []),
+  CASE WHEN f.archived THEN f.archived_because END] AS row
+"""
 
 
 def _encode_past(before: Fact, until: datetime) -> str:

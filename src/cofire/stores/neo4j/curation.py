@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from cofire.algorithms import decay as fades
 from cofire.index.timestamps import DISTANT_PAST, from_microseconds, to_microseconds
 from cofire.model import Change, EdgeCounts
-from cofire.stores.curation_protocol import (
+from cofire.stores.curation_rows import (
     NO_CURATION,
     SIMILARITY_KINDS,
     ContradictionReview,
@@ -22,9 +22,11 @@ from cofire.stores.curation_protocol import (
     DecaySummary,
     FactUsage,
     GraphHealth,
+    UsageReport,
+    join_summaries,
 )
 from cofire.stores.edge_kinds import BEHAVIOURAL_TABLE, EDGE_KINDS, STRUCTURAL_TABLE
-from cofire.stores.learning_protocol import FeedbackCounts
+from cofire.stores.learning_rows import FeedbackCounts
 from cofire.stores.neo4j.cypher import CypherQuery, QuerySteps, Row
 from cofire.stores.rules import MICROSECONDS_PER_DAY, DecayedEdges, EdgeStrengths, decay_edges
 
@@ -242,9 +244,14 @@ WHERE e.ended IS NULL AND e.kind IN $kinds AND e.weight < $threshold AND e.origi
 _PRUNE_WEAK_EDGES = f"{_MATCH_WEAK_EDGES} SET e.ended = $now WITH count(e) AS gone RETURN [gone] AS row"
 
 
-def fetch_decay_preview(fade: DecayRule, now: datetime, examples: int) -> QuerySteps[DecaySummary]:
-    """What the writing of a fade would do now."""
-    return (yield from preview_edge_decay(fade, now, examples))
+def fetch_decay_preview(curation: CurationChange, now: datetime, examples: int) -> QuerySteps[DecaySummary]:
+    """What decay and pruning of a change would do to edges now."""
+    parts = []
+    for rule in curation.fades:
+        parts.append((yield from preview_edge_decay(rule, now, examples)))  # noqa: PERF401 a comprehension cannot yield
+    if curation.prune is not None:
+        parts.append((yield from fetch_weak_edges(curation.prune, examples)))
+    return join_summaries(parts)
 
 
 def fetch_weak_edges(threshold: float, examples: int) -> QuerySteps[DecaySummary]:
@@ -264,9 +271,11 @@ RETURN [count, shown] AS row
 """
 
 
-def fetch_usage() -> QuerySteps[list[FactUsage]]:
-    """How the facts that are in recall were used."""
-    return [_decode_usage(row) for row in (yield CypherQuery(_FETCH_USAGE))]
+def fetch_usage() -> QuerySteps[UsageReport]:
+    """How the facts that are in recall were used, and on which days the memory was."""
+    rows = yield CypherQuery(_FETCH_USAGE)
+    days = yield from fetch_days_in_use()
+    return UsageReport(tuple(_decode_usage(row) for row in rows), tuple(days))
 
 
 # A text that is not plain comes along, since the server cannot tell how many bytes it has.
@@ -287,11 +296,6 @@ def _decode_usage(row: Row) -> FactUsage:
     assert used is not None, "a fact was used when it was stored"
     size = (text if isinstance(text, int) else len(text.encode())) + len(stored or b"")
     return FactUsage(id, category, pinned, told, used, importance, FeedbackCounts(*use).success, size)
-
-
-def fetch_active_days() -> QuerySteps[list[int]]:
-    """The days since 1970 on which the memory was in use, in order."""
-    return (yield from fetch_days_in_use())
 
 
 def fetch_health() -> QuerySteps[GraphHealth]:
@@ -334,15 +338,4 @@ def fetch_reviews(open_only: bool) -> QuerySteps[list[ContradictionReview]]:
 _FETCH_REVIEWS = """
 MATCH (a:Fact)-[v:REVIEW]->(b:Fact) WHERE NOT $open_only OR v.state = 'open'
 WITH a, v, b ORDER BY a.id, b.id RETURN [a.id, b.id, v.why, v.state] AS row
-"""
-
-
-def fetch_archive_reasons(ids: Sequence[str]) -> QuerySteps[Mapping[str, str]]:
-    """Why these facts were archived, where it is known. A reason that is empty says that it was by hand."""
-    found = yield CypherQuery(_FETCH_ARCHIVE_REASONS, {"ids": list(ids)})
-    return {str(id): str(why) for id, why in found}
-
-
-_FETCH_ARCHIVE_REASONS = """
-MATCH (f:Fact) WHERE f.id IN $ids AND f.archived AND f.archived_because <> '' RETURN [f.id, f.archived_because] AS row
 """

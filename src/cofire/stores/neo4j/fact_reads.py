@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from cofire.embedders.base import Model, StoredModel
-from cofire.model import Fact, FactFilter, StoreRecord
-from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, StoreSize
+from cofire.model import Fact, StoreRecord
+from cofire.stores.base import (
+    INCOMING_RECORD,
+    MODEL_RECORD,
+    FactSelection,
+    InboxSelection,
+    StoreSize,
+    UnembeddedSelection,
+)
 from cofire.stores.neo4j import schema
 from cofire.stores.neo4j.cypher import (
     FACT_COLUMNS,
@@ -38,17 +46,39 @@ def find_ids_by_hash(hashes: Sequence[bytes]) -> QuerySteps[dict[bytes, str]]:
     return {bytes.fromhex(hash): id for hash, id in found}
 
 
-def scan_facts(where: FactFilter, limit: int, before: str | None) -> QuerySteps[list[Fact]]:
-    """A page of the facts that pass a filter, newest first."""
-    passing = compile_filter(where)
-    below = " AND f.id < $before" if before is not None else ""
-    marked = metadata_query(where)
-    source = _MATCH_MARKED_FACTS if marked else "MATCH (f:Fact)"
-    found = yield CypherQuery(
-        f"{source} WHERE {passing.clause}{below} WITH f ORDER BY f.id DESC LIMIT $limit RETURN {FACT_COLUMNS} AS row",
-        {**passing.parameters, "before": before, "limit": limit, "index": schema.FULLTEXT_INDEX_NAME, "marked": marked},
+def list_facts(selection: FactSelection, limit: int, before: str | None) -> QuerySteps[list[Fact]]:
+    """A page of the selected facts."""
+    source, order = "MATCH (f:Fact)", "f.id"
+    parameters: dict[str, Any] = {"before": before, "limit": limit}
+    match selection:
+        case InboxSelection(scopes):
+            clause = "f.inbox = true AND ($scopes IS NULL OR f.scope IN $scopes)"
+            parameters["scopes"] = None if scopes is None else list(scopes)
+        case UnembeddedSelection(model):
+            clause = yield from _build_unembedded_clause(model)
+        case where:
+            passing = compile_filter(where)
+            clause, order = passing.clause, "f.id DESC"
+            parameters |= passing.parameters
+            if marked := metadata_query(where):
+                source = _MATCH_MARKED_FACTS
+                parameters |= {"index": schema.FULLTEXT_INDEX_NAME, "marked": marked}
+    if before is not None:
+        clause += " AND f.id < $before"
+    rows = yield CypherQuery(
+        f"{source} WHERE {clause} WITH f ORDER BY {order} LIMIT $limit RETURN {FACT_COLUMNS} AS row", parameters
     )
-    return [decode_fact(row) for row in found]
+    return [decode_fact(row) for row in rows]
+
+
+def _build_unembedded_clause(model: bytes) -> QuerySteps[str]:
+    wanted = StoredModel.decode(model).model
+    clauses = ["true"]
+    for name, clause in ((MODEL_RECORD, "f.stored IS NULL"), (INCOMING_RECORD, "f.incoming IS NULL")):
+        known = yield from fetch_model(name)
+        if _get_model(known) == wanted:
+            clauses.append(clause)
+    return " AND ".join(clauses)
 
 
 _MATCH_MARKED_FACTS = "CALL db.index.fulltext.queryNodes($index, $marked) YIELD node AS f WITH f"
@@ -68,31 +98,6 @@ def fetch_model(name: str = MODEL_RECORD) -> QuerySteps[StoredModel | None]:
     """The model that a record names."""
     held = yield from fetch_record(name)
     return StoredModel.decode(held.value) if held else None
-
-
-def fetch_unembedded(wanted: bytes, limit: int) -> QuerySteps[list[Fact]]:
-    """Facts without a vector of this model, current or moving in, oldest first."""
-    asked = StoredModel.decode(wanted).model
-    lacking = []
-    for name, held in ((MODEL_RECORD, "f.stored IS NULL"), (INCOMING_RECORD, "f.incoming IS NULL")):
-        known = yield from fetch_model(name)
-        lacking += [held] if _get_model(known) == asked else []
-    clause = " AND ".join(lacking) or "true"
-    found = yield CypherQuery(
-        f"MATCH (f:Fact) WHERE {clause} WITH f ORDER BY f.id LIMIT $limit RETURN {FACT_COLUMNS} AS row",
-        {"limit": limit},
-    )
-    return [decode_fact(row) for row in found]
-
-
-def fetch_inbox(scopes: Sequence[str] | None, limit: int) -> QuerySteps[list[Fact]]:
-    """Facts in the inbox, the oldest first."""
-    found = yield CypherQuery(
-        "MATCH (f:Fact) WHERE f.inbox = true AND ($scopes IS NULL OR f.scope IN $scopes) "
-        f"WITH f ORDER BY f.id LIMIT $limit RETURN {FACT_COLUMNS} AS row",
-        {"scopes": None if scopes is None else list(scopes), "limit": limit},
-    )
-    return [decode_fact(row) for row in found]
 
 
 def fetch_store_size(place: str) -> QuerySteps[StoreSize]:

@@ -218,13 +218,13 @@ def _decode_name_link(id: str, row: Row) -> Link:
     return Link(source, target, kind, weight, confidence, (), "names", via)
 
 
-def fetch_profiles(ids: Sequence[str]) -> QuerySteps[list[FactProfile]]:
+def fetch_profiles(ids: Sequence[str]) -> QuerySteps[tuple[FactProfile, ...]]:
     """What the edge score looks at in these facts; unknown ids are left out."""
-    found = yield CypherQuery(_FETCH_PROFILES, {"ids": list(dict.fromkeys(ids))})
+    rows = yield CypherQuery(_FETCH_PROFILES, {"ids": list(dict.fromkeys(ids))})
     known = {
-        id: FactProfile(id, scope, frozenset(tags or ()), category, hours) for id, scope, tags, category, hours in found
+        id: FactProfile(id, scope, frozenset(tags or ()), category, hours) for id, scope, tags, category, hours in rows
     }
-    return [known[id] for id in ids if id in known]
+    return tuple(known[id] for id in ids if id in known)
 
 
 _FETCH_PROFILES = """
@@ -241,12 +241,6 @@ def fetch_importance(ids: Sequence[str]) -> QuerySteps[dict[str, FactImportance]
 _FETCH_IMPORTANCE = """
 UNWIND $ids AS id MATCH (f:Fact {id: id}) WITH f WHERE f.pagerank IS NOT NULL RETURN [f.id, f.pagerank, f.community] AS row
 """
-
-
-def fetch_descriptions(id: str) -> QuerySteps[list[str]]:
-    """How a fact was described over time, the description that holds last."""
-    found = yield CypherQuery("MATCH (f:Fact {id: $id}) RETURN coalesce(f.descriptions, []) AS row", {"id": id})
-    return [text for row in found for text in row]
 
 
 def fetch_scope_graph(scope: str) -> QuerySteps[ScopeGraph]:

@@ -14,7 +14,7 @@ from cofire.algorithms import reinforcement
 from cofire.algorithms.decay import UsagePeriod, extend_usage_period
 from cofire.index.timestamps import DISTANT_PAST, from_microseconds, to_microseconds
 from cofire.model import Change, EdgeCounts
-from cofire.stores.learning_protocol import (
+from cofire.stores.learning_rows import (
     HEBBIAN_KIND,
     MAX_JUDGED_RECALLS,
     CommunityMembers,

@@ -11,7 +11,7 @@ from typing import Any
 
 from cofire.index.terms import PackedTerms
 from cofire.model import Fact, StoreRecord
-from cofire.stores.learning_protocol import JudgedRecall
+from cofire.stores.learning_rows import JudgedRecall
 from cofire.stores.neo4j.cypher import Row, decode_fact
 
 # Judged recalls that come along at most; where there are more, they are asked for when they are wanted.

@@ -18,7 +18,7 @@ from neo4j.exceptions import IncompleteCommit
 
 from cofire.errors import StoreError, StoreUnavailable
 from cofire.stores.base import MethodCall, call_method, call_method_async
-from cofire.stores.learning_protocol import LoggedRecall, RecallLogOptions
+from cofire.stores.learning_rows import LoggedRecall, RecallLogOptions
 from cofire.stores.neo4j import learning, schema
 from cofire.stores.neo4j.call_cache import Neo4jCallCache
 from cofire.stores.neo4j.connection import Auth, Neo4jOptions, ServerAddress, build_driver_settings, parse_address
@@ -80,10 +80,10 @@ class Neo4jStore(Neo4jStoreBase):
 
     def _make_ready(self) -> None:
         known = self._read(schema.fetch_schema_version)
-        schema.reject_newer_schema(known, self.place)
+        schema.reject_newer_schema(known, self.server)
         if known == schema.SCHEMA_VERSION:
             return
-        with translate_errors(self.place), self._session() as session:
+        with translate_errors(self.server), self._session() as session:
             for statement in (*schema.list_setup_statements(), *schema.list_upgrade_statements(known)):
                 session.run(cast(Any, statement)).consume()
         last_id: str | None = ""
@@ -99,7 +99,7 @@ class Neo4jStore(Neo4jStoreBase):
 
     def _read(self, begun: QueryStepsFactory[T]) -> T:
         reading = begun()
-        with translate_errors(self.place), _capture_return() as answer:
+        with translate_errors(self.server), _capture_return() as answer:
             query = next(reading)
             while True:
                 query = reading.send(self._rows(query))
@@ -123,7 +123,7 @@ class Neo4jStore(Neo4jStoreBase):
 
     def _write(self, writing: Callable[P, QuerySteps[T]], *args: P.args, **named: P.kwargs) -> T:
         work = neo4j.unit_of_work(timeout=self._options.answer_seconds)(_run_write)
-        with translate_errors(self.place), self._session() as session:
+        with translate_errors(self.server), self._session() as session:
             return cast(T, session.execute_write(work, partial(writing, *args, **named)))
 
     def _session(self) -> neo4j.Session:
@@ -185,10 +185,10 @@ class AsyncNeo4jStore(Neo4jStoreBase):
 
     async def _make_ready(self) -> None:
         known = await self._read(schema.fetch_schema_version)
-        schema.reject_newer_schema(known, self.place)
+        schema.reject_newer_schema(known, self.server)
         if known == schema.SCHEMA_VERSION:
             return
-        with translate_errors(self.place):
+        with translate_errors(self.server):
             async with self._session() as session:
                 for statement in (*schema.list_setup_statements(), *schema.list_upgrade_statements(known)):
                     await (await session.run(cast(Any, statement))).consume()
@@ -205,7 +205,7 @@ class AsyncNeo4jStore(Neo4jStoreBase):
 
     async def _read(self, begun: QueryStepsFactory[Any]) -> Any:  # type: ignore[override]
         reading = begun()
-        with translate_errors(self.place), _capture_return() as answer:
+        with translate_errors(self.server), _capture_return() as answer:
             query = next(reading)
             while True:
                 query = reading.send(await self._rows(query))
@@ -223,7 +223,7 @@ class AsyncNeo4jStore(Neo4jStoreBase):
         try:
             return await asyncio.wait_for(answering, patience)
         except TimeoutError as error:
-            raise make_timeout_error(self.place, patience) from error
+            raise make_timeout_error(self.server, patience) from error
 
     async def _asked(self, query: CypherQuery) -> Rows:
         return await self._driver.execute_query(
@@ -237,7 +237,7 @@ class AsyncNeo4jStore(Neo4jStoreBase):
 
     async def _write(self, writing: Callable[P, QuerySteps[Any]], *args: P.args, **named: P.kwargs) -> Any:  # type: ignore[override]
         work = neo4j.unit_of_work(timeout=self._options.answer_seconds)(_run_write_async)
-        with translate_errors(self.place):
+        with translate_errors(self.server):
             async with self._session() as session:
                 return await self._in_time(session.execute_write(work, partial(writing, *args, **named)))
 

@@ -19,7 +19,6 @@ from cofire.model import (
     Fact,
     FactFilter,
     FactImportance,
-    FactVersion,
     Link,
     RemovedCascade,
     StoreRecord,
@@ -29,7 +28,9 @@ from cofire.stores.base import (
     EdgeFilter,
     ExpansionOptions,
     FactFeatures,
-    FactProfile,
+    FactHistory,
+    FactProfiles,
+    FactSelection,
     KeywordQuery,
     KnownName,
     LinkExpansion,
@@ -41,8 +42,8 @@ from cofire.stores.base import (
     StoreSize,
     WordStatistics,
 )
-from cofire.stores.curation_protocol import ContradictionReview, DecayRule, DecaySummary, FactUsage, GraphHealth
-from cofire.stores.learning_protocol import (
+from cofire.stores.curation_rows import ContradictionReview, CurationChange, DecaySummary, GraphHealth, UsageReport
+from cofire.stores.learning_rows import (
     CommunityMembers,
     FeedbackCounts,
     JudgedRecall,
@@ -63,7 +64,7 @@ from cofire.stores.neo4j import (
     word_statistics,
 )
 from cofire.stores.neo4j.connection import Neo4jOptions, ServerAddress
-from cofire.stores.neo4j.cypher import CypherQuery, QuerySteps, QueryStepsFactory, run_in_step
+from cofire.stores.neo4j.cypher import CypherQuery, QuerySteps, QueryStepsFactory, run_in_step, run_together
 from cofire.stores.neo4j.prefetch import Prefetch
 from cofire.stores.neo4j.records import SeenRecords
 from cofire.stores.transfer_format import StoreMetadata, TransferBatch
@@ -93,9 +94,10 @@ class Neo4jStoreBase:
     """The store protocol, for both stores and for their per-call caches. Subclasses run the queries, called or awaited."""
 
     is_async = False
+    path = None
 
     def __init__(self, address: ServerAddress, options: Neo4jOptions) -> None:
-        self.place = address.place
+        self.server = address.place
         self._address = address
         self._options = options
         self._counts = word_statistics.Neo4jStatisticsCache()
@@ -111,7 +113,7 @@ class Neo4jStoreBase:
 
     def _refuse_closed(self) -> None:
         if self._closed:
-            raise StoreClosed(f"The store {self.place} was closed.", way_out="Open the memory again.")
+            raise StoreClosed(f"The store {self.server} was closed.", way_out="Open the memory again.")
 
     def _read(self, begun: QueryStepsFactory[T]) -> T:
         """Run a query generator, each query in a transaction of its own."""
@@ -176,7 +178,7 @@ class Neo4jStoreBase:
         return self._write(transfer_format.write_store_metadata, household)
 
     @runs_query
-    def read_history(self, id: str) -> QuerySteps[list[FactVersion]]:
+    def read_history(self, id: str) -> QuerySteps[FactHistory]:
         return changes.fetch_history(id)
 
     @runs_query
@@ -188,8 +190,8 @@ class Neo4jStoreBase:
         return fact_reads.fetch_facts(self._prefetch, ids)
 
     @runs_query
-    def list_facts(self, where: FactFilter, limit: int, before: str | None) -> QuerySteps[list[Fact]]:
-        return fact_reads.scan_facts(where, limit, before)
+    def list_facts(self, selection: FactSelection, limit: int, before: str | None = None) -> QuerySteps[list[Fact]]:
+        return fact_reads.list_facts(selection, limit, before)
 
     @runs_query
     def search_vectors(self, vector: Vectors, k: int, where: FactFilter, candidates: int) -> QuerySteps[list[str]]:
@@ -254,12 +256,8 @@ class Neo4jStoreBase:
         return word_statistics.fetch_word_statistics(self._prefetch, self._counts, scopes, words)
 
     @runs_query
-    def read_record(self, name: str) -> QuerySteps[StoreRecord | None]:
+    def read_record(self, name: str, optimistic: bool = False) -> QuerySteps[StoreRecord | None]:
         return records.fetch_and_remember_record(self._seen, name)
-
-    @runs_query
-    def list_unembedded(self, model: bytes, limit: int) -> QuerySteps[list[Fact]]:
-        return fact_reads.fetch_unembedded(model, limit)
 
     @runs_query
     def list_edges(self, wanted: EdgeFilter, limit: int) -> QuerySteps[list[Edge]]:
@@ -270,16 +268,13 @@ class Neo4jStoreBase:
         return graph_reads.fetch_links(id, limit)
 
     @runs_query
-    def list_inbox(self, scopes: Sequence[str] | None, limit: int) -> QuerySteps[list[Fact]]:
-        return fact_reads.fetch_inbox(scopes, limit)
-
-    @runs_query
     def find_neighbours(self, ids: Sequence[str], k: int, sharing: int) -> QuerySteps[NeighbourCandidates]:
         return search.find_neighbour_candidates(ids, k, sharing)
 
     @runs_query
-    def fetch_profiles(self, ids: Sequence[str]) -> QuerySteps[list[FactProfile]]:
-        return graph_reads.fetch_profiles(ids)
+    def fetch_profiles(self, ids: Sequence[str]) -> QuerySteps[FactProfiles]:
+        profiles, hours = yield from run_together(graph_reads.fetch_profiles(ids), learning.fetch_active_hours())
+        return FactProfiles(profiles, hours)
 
     @runs_query
     def expand_links(self, ids: Sequence[str], conducting: ExpansionOptions) -> QuerySteps[LinkExpansion]:
@@ -294,36 +289,20 @@ class Neo4jStoreBase:
         return graph_reads.fetch_importance(ids)
 
     @runs_query
-    def read_descriptions(self, id: str) -> QuerySteps[list[str]]:
-        return graph_reads.fetch_descriptions(id)
-
-    @runs_query
-    def read_active_hours(self) -> QuerySteps[float]:
-        return learning.fetch_active_hours()
-
-    @runs_query
     def read_size(self) -> QuerySteps[StoreSize]:
-        return fact_reads.fetch_store_size(self.place)
+        return fact_reads.fetch_store_size(self.server)
 
     @runs_query
     def check(self) -> QuerySteps[list[str]]:
         return fact_reads.check_store()
 
     @runs_query
-    def preview_decay(self, fade: DecayRule, now: datetime, examples: int) -> QuerySteps[DecaySummary]:
-        return curation.fetch_decay_preview(fade, now, examples)
+    def preview_decay(self, change: CurationChange, now: datetime, examples: int) -> QuerySteps[DecaySummary]:
+        return curation.fetch_decay_preview(change, now, examples)
 
     @runs_query
-    def preview_pruning(self, threshold: float, examples: int) -> QuerySteps[DecaySummary]:
-        return curation.fetch_weak_edges(threshold, examples)
-
-    @runs_query
-    def list_usage(self) -> QuerySteps[list[FactUsage]]:
+    def read_usage(self) -> QuerySteps[UsageReport]:
         return curation.fetch_usage()
-
-    @runs_query
-    def list_active_days(self) -> QuerySteps[list[int]]:
-        return curation.fetch_active_days()
 
     @runs_query
     def check_graph(self) -> QuerySteps[GraphHealth]:
@@ -336,10 +315,6 @@ class Neo4jStoreBase:
     @runs_query
     def list_reviews(self, open_only: bool) -> QuerySteps[list[ContradictionReview]]:
         return curation.fetch_reviews(open_only)
-
-    @runs_query
-    def read_archive_reasons(self, ids: Sequence[str]) -> QuerySteps[Mapping[str, str]]:
-        return curation.fetch_archive_reasons(ids)
 
     def log_recall(self, shown: LoggedRecall, keeping: RecallLogOptions) -> None:
         self._refuse_closed()
@@ -370,9 +345,6 @@ class Neo4jStoreBase:
             f"A server keeps its own backups; nothing was copied to {path}.",
             way_out="Use neo4j-admin database dump on the server, or: cofire export FILE",
         )
-
-    def read_record_optimistically(self, name: str) -> StoreRecord | None:
-        return self.read_record(name)
 
     def confirm_records(self) -> None:
         """Every record was read as it is."""

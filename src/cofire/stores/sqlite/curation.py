@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from itertools import chain
@@ -16,16 +16,19 @@ from numpy.typing import NDArray
 from cofire.algorithms import decay
 from cofire.index.timestamps import DISTANT_PAST, from_microseconds, to_microseconds
 from cofire.model import Change, EdgeCounts
-from cofire.stores.curation_protocol import (
+from cofire.stores.curation_rows import (
     NO_CURATION,
     SIMILARITY_KINDS,
     ContradictionReview,
+    CurationChange,
     DecayedEdge,
     DecayRule,
     DecaySummary,
     FactUsage,
     GraphHealth,
     Supersession,
+    UsageReport,
+    join_summaries,
 )
 from cofire.stores.edge_kinds import BEHAVIOURAL_TABLE, EDGE_KINDS, STRUCTURAL_TABLE
 from cofire.stores.rules import MICROSECONDS_PER_DAY, DecayedEdges, EdgeStrengths, decay_edges
@@ -210,38 +213,23 @@ class SqliteCurationMixin:
     def _write_log(self) -> None:
         raise NotImplementedError
 
-    def preview_decay(self, fade: DecayRule, now: datetime, examples: int) -> DecaySummary:
+    def preview_decay(self, curation: CurationChange, now: datetime, examples: int) -> DecaySummary:
         with self._reading() as connection:
-            changed = gone = 0
-            shown: list[DecayedEdge] = []
-            for aged in _compute_decay(connection, fade, now):
-                changed, gone = changed + int((~aged.ends).sum()), gone + int(aged.ends.sum())
-                shown += _build_examples(connection, _DECAY_COLUMNS[fade.by][0], aged, examples - len(shown))
-        return DecaySummary(changed, gone, tuple(shown))
+            parts = [_preview_rule(connection, rule, now, examples) for rule in curation.fades]
+            if curation.prune is not None:
+                parts.append(_preview_pruning(connection, curation.prune, examples))
+        return join_summaries(parts)
 
-    def preview_pruning(self, threshold: float, examples: int) -> DecaySummary:
-        with self._reading() as connection:
-            bound = (threshold, apsw.carray(SIMILARITY_KINDS), apsw.carray(_fetch_pinned_keys(connection)))
-            count = connection.execute("SELECT count(*)" + _FROM_WEAK_EDGES, bound).get
-            ends = "SELECT (SELECT id FROM facts WHERE key = e.source), (SELECT id FROM facts WHERE key = e.target), "
-            found: Any = connection.execute(
-                f"{ends} e.kind, e.weight {_FROM_WEAK_EDGES} ORDER BY e.key LIMIT {examples:d}", bound
-            )
-            return DecaySummary(0, count, tuple(DecayedEdge(a, b, kind, weight, None) for a, b, kind, weight in found))
-
-    def list_usage(self) -> list[FactUsage]:
+    def read_usage(self) -> UsageReport:
         self._write_log()
         with self._reading() as connection:
-            return [
+            facts = tuple(
                 FactUsage(
                     id, category, bool(pinned), _decode_time(stored), _decode_time(used), importance, success, size
                 )
                 for id, category, pinned, stored, used, importance, success, size in connection.execute(_SELECT_USAGE)
-            ]
-
-    def list_active_days(self) -> list[int]:
-        with self._reading() as connection:
-            return fetch_active_days(connection)
+            )
+            return UsageReport(facts, tuple(fetch_active_days(connection)))
 
     def check_graph(self) -> GraphHealth:
         with self._reading() as connection:
@@ -272,10 +260,31 @@ class SqliteCurationMixin:
             clause = "WHERE r.state = 'open'" if open_only else ""
             return [ContradictionReview(*row) for row in connection.execute(f"{sql} {clause} ORDER BY a.id, b.id")]
 
-    def read_archive_reasons(self, ids: Sequence[str]) -> Mapping[str, str]:
-        with self._reading() as connection:
-            found: Any = connection.execute(_SELECT_ARCHIVE_REASONS, (apsw.carray(tuple(ids)),)) if ids else ()
-            return dict(found)
+
+def _preview_rule(connection: apsw.Connection, rule: DecayRule, now: datetime, examples: int) -> DecaySummary:
+    changed = ended = 0
+    shown: list[DecayedEdge] = []
+    for aged in _compute_decay(connection, rule, now):
+        changed += int((~aged.ends).sum())
+        ended += int(aged.ends.sum())
+        shown += _build_examples(connection, _DECAY_COLUMNS[rule.by][0], aged, examples - len(shown))
+    return DecaySummary(changed, ended, tuple(shown))
+
+
+def _preview_pruning(connection: apsw.Connection, threshold: float, examples: int) -> DecaySummary:
+    bound = (threshold, apsw.carray(SIMILARITY_KINDS), apsw.carray(_fetch_pinned_keys(connection)))
+    count = connection.execute("SELECT count(*)" + _FROM_WEAK_EDGES, bound).get
+    ends = "SELECT (SELECT id FROM facts WHERE key = e.source), (SELECT id FROM facts WHERE key = e.target), "
+    found: Any = connection.execute(
+        f"{ends} e.kind, e.weight {_FROM_WEAK_EDGES} ORDER BY e.key LIMIT {examples:d}", bound
+    )
+    return DecaySummary(0, count, tuple(DecayedEdge(a, b, kind, weight, None) for a, b, kind, weight in found))
+
+
+def fetch_archive_reason(connection: apsw.Connection, id: str) -> str | None:
+    """Why curation archived a fact; None where it is not archived, or was archived by hand."""
+    reason: str | None = connection.execute(_SELECT_ARCHIVE_REASON, (id,)).get
+    return reason
 
 
 def _fetch_column(connection: apsw.Connection, sql: str) -> KeyArray:
@@ -314,9 +323,8 @@ def _decode_time(number: int) -> datetime:
 
 
 # A reason that is empty says that somebody archived the fact by hand, or brought it back then.
-_SELECT_ARCHIVE_REASONS = """
-SELECT f.id, b.reason FROM carray(?) c CROSS JOIN facts f ON f.id = c.value JOIN archived_because b ON b.fact = f.key
-WHERE f.archived AND b.reason <> ''
+_SELECT_ARCHIVE_REASON = """
+SELECT b.reason FROM facts f JOIN archived_because b ON b.fact = f.key WHERE f.id = ? AND f.archived AND b.reason <> ''
 """
 _SELECT_USAGE = """
 SELECT f.id, f.category, f.pinned, f.stored_at,

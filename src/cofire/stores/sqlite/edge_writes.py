@@ -19,7 +19,7 @@ from cofire.index.timestamps import from_microseconds, to_microseconds, to_micro
 from cofire.model import Edge, EdgeCounts, EdgeWrite
 from cofire.stores.edge_batch import NO_USE, EdgeBatch, EdgeLabel, Ints
 from cofire.stores.edge_kinds import BEHAVIOURAL_TABLE, STRUCTURAL_TABLE, get_edge_kind
-from cofire.stores.learning_protocol import EdgeAdjustment
+from cofire.stores.learning_rows import EdgeAdjustment
 from cofire.stores.rules import (
     EdgeChanges,
     EdgeKey,

@@ -6,7 +6,7 @@ import json
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -15,13 +15,12 @@ import apsw
 from cofire.embedders.base import Model, StoredModel
 from cofire.errors import Conflict
 from cofire.index.terms import PackedTerms, hash_marks, merge_terms, pack_sentence_bits, pack_terms
-from cofire.index.timestamps import from_microseconds, to_microseconds, to_microseconds_or_none
+from cofire.index.timestamps import to_microseconds, to_microseconds_or_none
 from cofire.model import (
     Change,
     EdgeCounts,
     EdgeWrite,
     Fact,
-    FactVersion,
     FactWrite,
     LinkBasis,
     RestoreSummary,
@@ -107,29 +106,10 @@ def _encode_search_columns(new: FactWrite) -> tuple[bytes, bytes, int, bytes]:
     return held.terms, held.counts, sum(new.counts.values()), pack_sentence_bits(new.places)
 
 
-def read_history(connection: apsw.Connection, id: str) -> list[FactVersion]:
-    """What a fact said before, and until when, the oldest first."""
-    now = connection.execute(fact_sql.SELECT_FACTS + " WHERE f.id = ?", (id,)).get
-    if now is None:
-        return []
-    sql = "SELECT until, said FROM fact_history WHERE fact = ? ORDER BY key"
-    return [
-        _decode_past(fact_sql.decode_fact(now), until, json.loads(said))
-        for until, said in connection.execute(sql, (now[0],))
-    ]
-
-
 def _encode_past(fact: Fact) -> str:
     said: dict[str, Any] = {label: getattr(fact, label) for label in PLAIN_FIELDS} | {"tags": fact.tags}
     times = {label: to_microseconds_or_none(getattr(fact, label)) for label in TIME_FIELDS}
     return json.dumps(said | times, ensure_ascii=False)
-
-
-def _decode_past(fact: Fact, until: int, said: Mapping[str, Any]) -> FactVersion:
-    told = dict(said) | {label: from_microseconds(said[label]) for label in TIME_FIELDS} | {"tags": tuple(said["tags"])}
-    ended = from_microseconds(until)
-    assert ended is not None, "what was said has an end"
-    return FactVersion(ended, replace(fact, **told))
 
 
 # How many versions back it is still told which facts were removed; an index that is older than that is loaded anew.

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from cofire.index import lookup
 from cofire.index.fact_index import FactIndex
 from cofire.index.timestamps import to_microseconds
-from cofire.model import Edge, Fact, FactImportance, Link
-from cofire.stores.base import EdgeFilter, ExpansionOptions, FactProfile, LinkExpansion, ScopeGraph
+from cofire.model import Edge, FactImportance, Link
+from cofire.stores.base import EdgeFilter, ExpansionOptions, FactProfile, FactProfiles, LinkExpansion, ScopeGraph
 from cofire.stores.edge_kinds import EDGE_KINDS
 from cofire.stores.link_rules import (
     MAX_LINKS_PER_NAME,
@@ -129,28 +129,18 @@ def _fetch_name_holders(connection: apsw.Connection, id: str, row: Any, *, commo
     return NameHolders(name, by, count, tuple(about), tuple(mentioning))
 
 
-def fetch_inbox(connection: apsw.Connection, scopes: Sequence[str] | None, limit: int) -> list[Fact]:
-    """Facts in the inbox, the oldest first."""
-    clause = "f.inbox" if scopes is None else "f.inbox AND s.name IN (SELECT value FROM json_each(?))"
-    bound = [] if scopes is None else [json.dumps(list(scopes))]
-    return [
-        fact_sql.decode_fact(row)
-        for row in connection.execute(f"{fact_sql.SELECT_FACTS} WHERE {clause} ORDER BY f.key LIMIT ?", (*bound, limit))
-    ]
-
-
-def fetch_profiles(connection: apsw.Connection, ids: Sequence[str]) -> list[FactProfile]:
-    """What the edge score looks at, all in one query."""
-    if not ids:
-        return []
+def fetch_profiles(connection: apsw.Connection, ids: Sequence[str]) -> FactProfiles:
+    """What the edge score looks at, with the active-hours clock."""
     sql = """
     SELECT f.id, s.name, f.category, f.active_hours, (SELECT json_group_array(tag) FROM tags WHERE fact = f.key)
     FROM carray(?) c CROSS JOIN facts f ON f.id = c.value JOIN scopes s ON s.key = f.scope
     """
-    return [
+    rows = connection.execute(sql, (apsw.carray(tuple(ids)),)) if ids else ()
+    profiles = [
         FactProfile(str(id), str(scope), frozenset(fact_sql.decode_tags(str(tags))), category, float(hours))
-        for id, scope, category, hours, tags in connection.execute(sql, (apsw.carray(tuple(ids)),))
+        for id, scope, category, hours, tags in rows
     ]
+    return FactProfiles(tuple(profiles), fetch_active_hours(connection))
 
 
 def fetch_scope_graph(connection: apsw.Connection, scope: str) -> ScopeGraph:
@@ -213,11 +203,6 @@ def fetch_importance(connection: apsw.Connection, ids: Sequence[str]) -> dict[st
     """
     found = connection.execute(sql, (apsw.carray(tuple(ids)),))
     return {str(id): FactImportance(str(id), float(rank), int(community)) for id, rank, community in found}
-
-
-def fetch_descriptions(connection: apsw.Connection, id: str) -> list[str]:
-    sql = "SELECT d.text FROM descriptions d JOIN facts f ON f.key = d.fact WHERE f.id = ? ORDER BY d.key"
-    return [str(text) for (text,) in connection.execute(sql, (id,))]
 
 
 def fetch_active_hours(connection: apsw.Connection) -> float:

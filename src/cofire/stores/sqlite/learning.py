@@ -8,7 +8,7 @@ from typing import Any
 import apsw
 
 from cofire.model import Change, EdgeCounts
-from cofire.stores.learning_protocol import (
+from cofire.stores.learning_rows import (
     MAX_JUDGED_RECALLS,
     CommunityMembers,
     FeedbackCounts,

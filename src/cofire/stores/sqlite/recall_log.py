@@ -15,7 +15,7 @@ import apsw
 
 from cofire.algorithms import reinforcement
 from cofire.index.timestamps import DISTANT_PAST, from_microseconds, to_microseconds
-from cofire.stores.learning_protocol import (
+from cofire.stores.learning_rows import (
     HEBBIAN_KIND,
     CommunityMembers,
     EdgeAdjustment,

@@ -26,19 +26,19 @@ from cofire.model import (
     Fact,
     FactFilter,
     FactImportance,
-    FactVersion,
     Link,
     RemovedCascade,
     StoreRecord,
     WriteResult,
 )
 from cofire.stores.base import (
-    INCOMING_RECORD,
     MODEL_RECORD,
     EdgeFilter,
     ExpansionOptions,
     FactFeatures,
-    FactProfile,
+    FactHistory,
+    FactProfiles,
+    FactSelection,
     KeywordQuery,
     KnownName,
     LinkExpansion,
@@ -54,6 +54,7 @@ from cofire.stores.base import (
 from cofire.stores.sqlite import (
     backups,
     cascade,
+    fact_reads,
     fact_sql,
     fact_writes,
     graph_reads,
@@ -92,6 +93,7 @@ class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin)
     """Facts in one file. Any number of processes and threads may use it at once."""
 
     is_async = False
+    server = None
 
     def __init__(self, lines: ConnectionPair, options: SqliteOptions) -> None:
         self.path = lines.path
@@ -132,9 +134,9 @@ class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin)
         with self._reading() as connection:
             return cascade.collect_cascade(connection, ids)
 
-    def read_history(self, id: str) -> list[FactVersion]:
+    def read_history(self, id: str) -> FactHistory:
         with self._reading() as connection:
-            return fact_writes.read_history(connection, id)
+            return fact_reads.read_history(connection, id)
 
     def find_ids_by_hash(self, hashes: Sequence[bytes]) -> dict[bytes, str]:
         with self._glancing() as connection:
@@ -149,15 +151,9 @@ class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin)
                 facts |= fact_sql.fetch_facts(connection, missing)
         return [facts.get(id) for id in ids]
 
-    def list_facts(self, where: FactFilter, limit: int, before: str | None) -> list[Fact]:
-        clause, bound = fact_sql.build_where_clause(where)
-        if before is not None:
-            clause, bound = f"{clause} AND f.id < ?", [*bound, before]
-        with self._glancing() as connection:
-            found = connection.execute(
-                f"{fact_sql.SELECT_FACTS} WHERE {clause} ORDER BY f.id DESC LIMIT ?", (*bound, limit)
-            )
-            return [fact_sql.decode_fact(row) for row in found]
+    def list_facts(self, selection: FactSelection, limit: int, before: str | None = None) -> list[Fact]:
+        with self._reading() as connection:
+            return fact_reads.list_facts(connection, selection, limit, before)
 
     def search_vectors(self, vector: Vectors, k: int, where: FactFilter, candidates: int) -> Sequence[str]:
         with self._reading() as connection, self._live.at(connection) as index:
@@ -250,20 +246,10 @@ class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin)
             times = self._live.times(scopes)
             return self._counts.read(connection, scopes, words, dimension, self._live.state, times=times)
 
-    def read_record(self, name: str) -> StoreRecord | None:
+    def read_record(self, name: str, optimistic: bool = False) -> StoreRecord | None:
         with self._glancing() as connection:
             found = connection.execute("SELECT value, version FROM records WHERE name = ?", (name,)).fetchone()
         return StoreRecord(name, found[0], found[1]) if found else None
-
-    def list_unembedded(self, model: bytes, limit: int) -> list[Fact]:
-        with self._reading() as connection:
-            wanted = StoredModel.decode(model).model
-            lacking = "1"
-            for name, table in ((MODEL_RECORD, "vectors"), (INCOMING_RECORD, "vectors_incoming")):
-                if fact_writes.read_model(connection, name) == wanted:
-                    lacking += f" AND NOT EXISTS (SELECT 1 FROM {table} WHERE fact = f.key)"
-            found = connection.execute(f"{fact_sql.SELECT_FACTS} WHERE {lacking} ORDER BY f.id LIMIT ?", (limit,))
-            return [fact_sql.decode_fact(row) for row in found]
 
     def list_edges(self, wanted: EdgeFilter, limit: int) -> list[Edge]:
         with self._reading() as connection:
@@ -273,10 +259,6 @@ class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin)
         with self._reading() as connection:
             return graph_reads.fetch_links(connection, id, limit)
 
-    def list_inbox(self, scopes: Sequence[str] | None, limit: int) -> list[Fact]:
-        with self._glancing() as connection:
-            return graph_reads.fetch_inbox(connection, scopes, limit)
-
     def find_neighbours(self, ids: Sequence[str], k: int, sharing: int) -> NeighbourCandidates:
         with self._reading() as connection:
             held = fact_writes.read_record_value(connection, MODEL_RECORD)
@@ -284,8 +266,8 @@ class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin)
                 connection, StoredModel.decode(held) if held else None, ids, k, sharing
             )
 
-    def fetch_profiles(self, ids: Sequence[str]) -> list[FactProfile]:
-        with self._glancing() as connection:
+    def fetch_profiles(self, ids: Sequence[str]) -> FactProfiles:
+        with self._reading() as connection:
             return graph_reads.fetch_profiles(connection, ids)
 
     def expand_links(self, ids: Sequence[str], conducting: ExpansionOptions) -> LinkExpansion:
@@ -313,14 +295,6 @@ class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin)
         with self._glancing() as connection:
             return graph_reads.fetch_importance(connection, ids)
 
-    def read_descriptions(self, id: str) -> list[str]:
-        with self._glancing() as connection:
-            return graph_reads.fetch_descriptions(connection, id)
-
-    def read_active_hours(self) -> float:
-        with self._glancing() as connection:
-            return graph_reads.fetch_active_hours(connection)
-
     def read_size(self) -> StoreSize:
         with self._reading() as connection:
             facts, archived = connection.execute("SELECT count(*), coalesce(sum(archived), 0) FROM facts").get
@@ -335,10 +309,6 @@ class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin)
             scopes = dict(held)
             details = {"sqlite": apsw.sqlite_lib_version(), "schema": str(schema.read_schema_version(connection))}
         return StoreSize(facts, archived, embedded, edges, mentions, waiting, scopes, self._bytes(), self.path, details)
-
-    def read_record_optimistically(self, name: str) -> StoreRecord | None:
-        """The record as it is: there is no round trip to save."""
-        return self.read_record(name)
 
     def confirm_records(self) -> None:
         """Every record was read as it is."""

@@ -13,7 +13,7 @@ import apsw
 
 from cofire.model import Change, RemovedCascade, WriteResult
 from cofire.stores.edge_kinds import BEHAVIOURAL_TABLE, STRUCTURAL_TABLE, get_edge_kind
-from cofire.stores.learning_protocol import JudgedRecall
+from cofire.stores.learning_rows import JudgedRecall
 from cofire.stores.sqlite import cascade, graph_writes, learning
 from cofire.stores.sqlite.fact_writes import ensure_scope_key
 from cofire.stores.sqlite.word_statistics import UPSERT_WORD_STATISTICS

@@ -1,11 +1,11 @@
-"""What learning from use asks of a store, and the values it reads and writes."""
+"""Values that learning from use reads from a store and writes to it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 HEBBIAN_KIND = "hebbian"
 USE_ORIGIN = "use"
@@ -102,22 +102,3 @@ class CommunityMembers:
     number: int
     size: int
     ids: tuple[str, ...]
-
-
-class SupportsLearning(Protocol):
-    """What a store keeps of its use."""
-
-    def log_recall(self, shown: LoggedRecall, keeping: RecallLogOptions) -> None:
-        """Note what a recall showed, at once or later. It changes nothing but statistics, and where nothing may be written it is off."""
-
-    def read_recall(self, id: str) -> LoggedRecall | None:
-        """What a recall showed, by the id of the recall, without what was forgotten since."""
-
-    def fetch_feedback_counts(self, ids: Sequence[str]) -> dict[str, FeedbackCounts]:
-        """How often these facts helped and hurt, where somebody said so."""
-
-    def find_judged_recalls(self, ids: Sequence[str], limit: int) -> list[JudgedRecall]:
-        """Judged recalls that had at least two of these facts at their first places, those with most of them and then the newest first."""
-
-    def list_communities(self, scopes: Sequence[str] | None, limit: int, most: int) -> list[CommunityMembers]:
-        """Communities, the largest first, each with at most so many of its facts, the most central first."""

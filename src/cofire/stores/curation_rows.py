@@ -1,11 +1,10 @@
-"""What curation asks of a store, and the values it reads and writes."""
+"""Values that curation reads from a store and writes to it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
 
 # Edges of these kinds say that two facts are alike; the weak ones are pruned.
 SIMILARITY_KINDS = ("semantic", "similar")
@@ -80,10 +79,19 @@ class DecaySummary:
     examples: tuple[DecayedEdge, ...]
 
 
+def join_summaries(parts: Sequence[DecaySummary]) -> DecaySummary:
+    """What several decay rules and pruning do, the examples of each in turn."""
+    return DecaySummary(
+        sum(part.changed for part in parts),
+        sum(part.ended for part in parts),
+        tuple(example for part in parts for example in part.examples),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class FactUsage:
-    """How a fact was used. `used_at` is when it was last told, recalled or restored; `success` from 0 to 1, 0.5 where nobody said;
-    `bytes` those of its text and vector."""
+    """How a fact was used. `used_at` is when it was observed, recalled or restored last. `success` is from 0 to 1,
+    0.5 without feedback; `bytes` are those of text and vector."""
 
     id: str
     category: str | None
@@ -96,36 +104,16 @@ class FactUsage:
 
 
 @dataclass(frozen=True, slots=True)
+class UsageReport:
+    """How the facts in recall were used, in the order of their ids, and the days since 1970 on which the memory was in use."""
+
+    facts: tuple[FactUsage, ...]
+    active_days: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class GraphHealth:
     """Facts that nothing links with another, and rows that refer to what is not there."""
 
     orphans: int
     dangling: int
-
-
-class SupportsCuration(Protocol):
-    """What a store answers to curation."""
-
-    def preview_decay(self, fade: DecayRule, now: datetime, examples: int) -> DecaySummary:
-        """What the writing of this fade would do now."""
-
-    def preview_pruning(self, threshold: float, examples: int) -> DecaySummary:
-        """The similarity edges below a weight that pruning would end."""
-
-    def list_usage(self) -> list[FactUsage]:
-        """How the facts that are in recall were used."""
-
-    def list_active_days(self) -> list[int]:
-        """The days since 1970 on which the memory was in use, in order."""
-
-    def check_graph(self) -> GraphHealth:
-        """What is not as it should be."""
-
-    def list_changed_ids(self, since: datetime | None) -> list[str]:
-        """The ids of the facts in recall that were stored, observed again or updated since a moment, in order; all of them for None."""
-
-    def list_reviews(self, open_only: bool) -> list[ContradictionReview]:
-        """What was proposed for review, the oldest facts first."""
-
-    def read_archive_reasons(self, ids: Sequence[str]) -> Mapping[str, str]:
-        """Why these facts were archived, where it is known."""
