@@ -25,6 +25,9 @@ CONTRADICTIONS = [
     ("My daughter attends Hill School.", "My daughter changed to River School."),
     ("The staging server is down.", "The staging server is not down."),
     ("Our message broker is RabbitMQ.", "NATS is our message broker."),
+    ("The alarm is armed.", "The alarm is disarmed."),
+    ("The jury has five members.", "The jury has seven members."),
+    ("Sessions expire after 24 hours (3.1).", "Sessions expire after 8 hours (3.3)."),
 ]
 BOTH_VALID = [
     ("db-1 listens on port 5432.", "db-2 listens on port 5433."),
@@ -37,6 +40,13 @@ BOTH_VALID = [
     ("Ana lives in Porto.", "Ana lives in Porto."),
     ("Ana lives in Porto.", "The kettle is heavy."),
     ("Paris is the capital of France.", "Paris is known for its cafes and museums."),
+    ("The parrot is called Rico.", "The parrot is eleven years old."),
+    ("The contract with Solaris costs 4,000 a month.", "The contract with Solaris ends in May."),
+    ("The VPN gateway is in Zurich.", "The VPN gateway is monitored by Icinga."),
+    ("Dunnock supports Postgres.", "Dunnock supports MySQL."),
+    ("The hotel in Split has a pool.", "The hotel in Split has a sauna."),
+    ("mail-in runs Debian 11.", "mail-out runs Debian 12."),
+    ("The orchestra has 55 members.", "The string section of the orchestra has 30 members."),
     ("The server was restarted at 8:00.", "Disk usage on the server reached 80 percent."),
 ]
 

@@ -14,6 +14,13 @@ VERSIONS = [
     ("Where is Tore's scarf?", "Tore's scarf is on the shelf.", "Tore keeps his scarf in the drawer."),
     ("When is the lesson?", "The lesson takes place on Monday.", "The lesson was moved to Friday."),
     ("Is Runa allergic to nuts?", "Runa is allergic to nuts.", "Runa has outgrown her nut allergy."),
+    ("Which school does Felix go to?", "Felix goes to Oakfield Primary.", "Felix goes to Saint Anne's."),
+    (
+        "Which club does Clara train with?",
+        "Clara trains at Neptune.",
+        "Clara has been training with Poseidon since May.",
+    ),
+    ("Is the excursion taking place?", "The excursion is on Saturday.", "The excursion was called off."),
     ("What is the state of the loan application?", "The loan application is pending.", "The loan was granted in May."),
 ]
 TWO_THINGS = [
@@ -27,6 +34,13 @@ TWO_THINGS = [
     ("What is on the left shelf?", "Jars are on the left.", "Books are on the right."),
     ("Until when is Otto away?", "Otto is away until 5 June.", "Ruth is away until 19 June."),
     ("port of grafana", "port grafana 3000", "port prometheus 9090"),
+    ("What is the rental van?", "The rental van is a Ford Transit.", "The rental van had a scratch on the door."),
+    ("How many bedrooms has the cottage?", "The cottage has three bedrooms.", "The cottage has a thatched roof."),
+    ("When is the maths exam?", "The maths exam is on Friday.", "The maths exam is 90 minutes long."),
+    ("What is Paula's job?", "Paula is a nurse.", "Paula is left-handed."),
+    ("How many ports has the switch?", "The switch has 48 ports.", "The switch was made by Juniper."),
+    ("Who wrote the chapter on caching?", "Bo wrote the chapter on caching.", "Bo wrote the chapter on queues."),
+    ("How many people work in Porto?", "In Porto work 12 people.", "In Porto may soon work 20 people."),
     ("Does Lumi play the flute?", "Lumi plays the flute.", "Lumi plays table tennis."),
 ]
 

@@ -114,13 +114,11 @@ class ContradictionConstants:
     announces_change: float
     replaceable: float
     same_kind: float
-    is_plan: float
     length: float
-    shares_names_only: float
-    shares_little: float
     only_adds: float
-    two_differences: float
-    allows_several: float
+    side_by_side: float
+    other_attribute: float
+    no_statement: float
     least: float
     least_clear: float
 

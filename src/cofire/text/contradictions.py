@@ -7,15 +7,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 
 from cofire.settings.ranking import ContradictionConstants
+from cofire.text.attributes import are_counts, are_times, have_things, states_other_attribute
 from cofire.text.versions import (
     FactWording,
     QuestionWording,
     align_tokens,
+    are_alternatives,
     differing_slots,
     find_change,
     is_change_announced,
+    is_narrower,
     is_possible_replacement,
     is_same_kind,
+    is_statement,
     specific_words,
     split_tokens,
     token_differences,
@@ -26,12 +30,13 @@ from cofire.text.words import extract_words
 MIN_FACT_COUNT = 100
 MAX_REASON_LENGTH = 60  # characters
 
-# Verbs of which several objects are true at once.
-_MULTI_OBJECT_VERBS = frozenset(
+# Verbs and adjectives of which several objects are true at once.
+_MULTI_OBJECT_WORDS = frozenset(
     stem
-    for verb in """like love enjoy hate know speak play include contain support need want serve collect eat drink read teach cover
-    has have provide offer handle accept allow can depend bring""".split()
-    for stem in extract_words(verb)
+    for word in """like love enjoy hate know speak play include contain support need serve collect eat drink teach cover provide offer
+    handle allow can depend bring integrate export post mention visit buy bought sell sold plant
+    see saw met give gave fix break broke lost bake wrote attend allergic afraid available customer committee""".split()
+    for stem in extract_words(word)
 )
 
 
@@ -48,13 +53,14 @@ class ContradictionFeatures:
     announces_change   the similarity, if only the newer text says that something changed
     replaceable        the newer text answers a question for the value in which they differ
     same_kind          the words that differ are names, or numbers, on both sides
-    is_plan            the newer text is a plan, a wish or a report
     length             logarithm of the number of words
-    shares_names_only  they share no word but names and numbers
-    shares_little      they share one such word
     only_adds          one text has no words of its own
-    two_differences    they differ in two places that match: two subjects with a value each
-    allows_several     the verb allows several objects at once: "speaks", "can"
+    side_by_side       both can be true at once: "speaks", "supports", "has a"
+    other_attribute    they state something else of the same thing
+    no_statement       the newer text is a plan, a wish, an addition or an exception
+
+    A pair that holds together is neither replaceable nor of the same kind: it has one of the last three signs, the newer text is about
+    something narrower, or they differ in two places: two subjects with a value each.
     """
 
     nearest: float
@@ -66,13 +72,11 @@ class ContradictionFeatures:
     announces_change: float
     replaceable: float
     same_kind: float
-    is_plan: float
     length: float
-    shares_names_only: float
-    shares_little: float
     only_adds: float
-    two_differences: float
-    allows_several: float
+    side_by_side: float
+    other_attribute: float
+    no_statement: float
 
 
 FEATURE_NAMES = tuple(field.name for field in fields(ContradictionFeatures))
@@ -87,9 +91,10 @@ def extract_pair_features(
     lost, gained = old - newer.words, new - older.words
     shared_weight = sum_rarity(shared, rarity)
     shares = [shared_weight / max(sum_rarity(tokens, rarity), 1e-9) for tokens in (old, new)]
-    old_specific, new_specific = specific_words(older), specific_words(newer)
-    relations = shared - (old_specific & new_specific)
-    slots = differing_slots(older.text, newer.text)
+    beside = holds_side_by_side(older, newer)
+    other = has_other_attribute(older, newer)
+    stated = is_statement(older, newer)
+    competes = stated and not (beside or other or is_narrower(older, newer) or are_two_subjects(older, newer))
     return ContradictionFeatures(
         nearest=2.0,
         distant=0.0,
@@ -99,17 +104,75 @@ def extract_pair_features(
         rarest_shared=max((rarity.get(word, 1.0) for word in shared), default=0.0),
         announces_change=is_change_announced(older, newer) * similarity,
         replaceable=float(
-            any(is_possible_replacement(question, older, newer) for question in build_implied_questions(older, newer))
+            competes
+            and any(
+                is_possible_replacement(question, older, newer) for question in build_implied_questions(older, newer)
+            )
         ),
-        same_kind=float(is_same_kind(older, newer)),
-        is_plan=float(newer.plans),
+        same_kind=float(competes and is_same_kind(older, newer)),
         length=_log_length(older, newer),
-        shares_names_only=float(not relations),
-        shares_little=float(len(relations) == 1),
         only_adds=float(not (lost and gained) and older.negates == newer.negates),
-        two_differences=float(len(slots) > 1 and all(len(before) == len(after) for before, after in slots)),
-        allows_several=float(not _MULTI_OBJECT_VERBS.isdisjoint(shared)),
+        side_by_side=float(beside),
+        other_attribute=float(other),
+        no_statement=float(not stated),
     )
+
+
+def holds_side_by_side(older: FactWording, newer: FactWording) -> bool:
+    """Whether both texts can be true at once by their verb, since neither counts, denies or changes anything.
+
+    >>> from cofire.text.versions import read_wording
+    >>> older, newer = (read_wording(f"Ana speaks {language}.", None) for language in ("Dutch", "Welsh"))
+    >>> holds_side_by_side(older, newer)
+    True
+    """
+    if is_change_announced(older, newer) or _has_new_change_verb(older, newer) or older.negates != newer.negates:
+        return False
+    slots = differing_slots(older.text, newer.text)
+    if "only" in newer.written or (slots and are_counts([" ".join(words) for words in slots[-1]])):
+        return False
+    shared = frozenset(older.tokens).intersection(newer.tokens)
+    return not _MULTI_OBJECT_WORDS.isdisjoint(shared) or have_things(older.text, newer.text)
+
+
+def has_other_attribute(older: FactWording, newer: FactWording) -> bool:
+    """Whether the texts state values of two kinds of one thing, and the newer one does not say that something changed."""
+    return not _has_new_change_verb(older, newer) and states_other_attribute(older.text, newer.text)
+
+
+def are_two_subjects(older: FactWording, newer: FactWording) -> bool:
+    """Whether the texts begin with two things of one kind, or differ in two places that match, other than the parts of a date."""
+    if begin_with_siblings(older, newer):
+        return True
+    slots = differing_slots(older.text, newer.text)
+    if len(slots) < 2 or any(len(before) != len(after) for before, after in slots):
+        return False
+    return not are_times([word for slot in slots for words in slot for word in words])
+
+
+def begin_with_siblings(older: FactWording, newer: FactWording) -> bool:
+    """Whether the texts differ first in words that exclude each other, or in identifiers that begin alike, and then in something else.
+
+    >>> from cofire.text.versions import read_wording
+    >>> older = read_wording("mail-in runs Debian 11.", None)
+    >>> newer = read_wording("mail-out was moved to Debian 12.", None)
+    >>> begin_with_siblings(older, newer)
+    True
+    """
+    differences = token_differences(older, newer)
+    if not differences or differences[0][0] != "replace":
+        return False
+    _, start, _, new_start, _ = differences[0]
+    if len(differences) == 1 and start == len(older.tokens) - 1:
+        return False
+    old, new = older.tokens[start], newer.tokens[new_start]
+    if are_alternatives(old, new):
+        return True
+    return "-" in old and "-" in new and old[0].isalpha() and old.split("-")[0] == new.split("-")[0]
+
+
+def _has_new_change_verb(older: FactWording, newer: FactWording) -> bool:
+    return newer.has_change_verb and not older.has_change_verb
 
 
 def weigh_features(signs: ContradictionFeatures, weights: ContradictionConstants) -> float:

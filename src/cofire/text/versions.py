@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 
+from cofire.text.attributes import asks_count, asks_time, states_count, states_other_attribute, states_time
 from cofire.text.words import STOP_WORDS, extract_words
 
 # Longer texts are passages: they hold many facts, and one of these says little about which passage is newer.
@@ -20,6 +21,7 @@ ROOT = 5  # letters with which words of one root begin
 _TOKEN = re.compile(r"[^\W_](?:[\w'’.:/@+#&-]*[\w+#])?")
 _TOKEN_OR_MARK = re.compile(r"[^\W_](?:[\w'’.:/@+#&%-]*[\w+#%])?|[:;,=|]|->")
 _POSSESSIVE = re.compile(r"['’]s$")
+_OWNER = re.compile(r"([^\W_][\w.-]*)['’]s(?=\s+\w)")
 _JOINED = re.compile(r"\w[._/@-]\w")
 _CLAUSE_END = re.compile(r"\s*(?:[,:;.!?)–—]|- )")
 
@@ -36,10 +38,12 @@ def _stems(text: str) -> frozenset[str]:
 
 # A verb or phrase that says that something changed.
 _CHANGE_VERBS = r"""
-    moved|moves|moving|switch(?:ed|es|ing)?|swapped|shifted|migrated|ported|converted|rewritten|rewrote|renamed|traded|transferred
+    moved|moves|moving|switch(?:ed|ing)|(?<!the\s)(?<!a\s)switch(?:es)?|called off
+    swapped|shifted|migrated|ported|converted|rewritten|rewrote|renamed|traded|transferred
     upgraded|bumped|downgraded|updated|replac(?:ed|es|ing)|chang(?:ed|es)|raised|lowered|cut|reduced|increased|extended|shortened
     doubled|halved|dropped|went (?:up|down)|rose|fell|grew|slipped|delayed|pushed (?:back|to|out)|brought forward|postponed|rescheduled
-    took over|taken over|takes over|handed|became|promoted|turned into|appointed|settled|reopened|resumed|gave up|given up|quit|stopped
+    took over|taken over|takes over|(?<!-)handed|became|promoted|turned into|appointed|settled|reopened|resumed|gave up
+    given up|quit|stopped
     cancell?ed|ended|scrapped|abandoned|ditched|phased out|deprecated|discontinued|lifted|banned|reverted|rolled back|relocated
     supersed(?:ed|es|ing)|in favou?r of|no longer|any ?more|used to|instead|no more|refactored|took up
     (?:scaled|turned) (?:up|down|back|out|off|on)|decreased|shrunk|shrank|trimmed|slashed|tightened|relaxed|expanded|adjusted|amended
@@ -53,7 +57,7 @@ _CHANGE = _phrases(
     _CHANGE_VERBS.rstrip()
     + r"""
     now|nowadays|these days|lately|recently|finally|after all|as of|formerly|previously|from \w+(?: \w+)? on(?:wards?)?
-    (?<!the\s)left|joined|retired|sold|split up|broke up|divorced|died|gone|named|departure|effective|correction|turns out|actually
+    (?<!the\s)left(?!-)|joined|retired|sold|split up|broke up|divorced|died|gone|named|departure|effective|correction|turns out|actually
     removed|expired|over|again|rather than|out of|made? way
     """
 )
@@ -91,7 +95,8 @@ _NEGATION = _phrases(r"not|no|never|nobody|none|cannot|without|stopped|cancell?e
 # A plan, a wish, a guess or what somebody says: not true, or not yet.
 _PLAN = _phrases(
     r"""
-    plan(?:s|ned|ning)? (?:to|for|is)|thinking (?:about|of)|consider(?:s|ed|ing)?|might|may (?:be|buy|move|switch|change)|maybe|perhaps
+    plan(?:s|ned|ning)? (?:to|for|is)|thinking (?:about|of)|consider(?:s|ed|ing)?|might
+    may (?:be|buy|move|switch|change|have|get|grow|become|soon)|talk(?:ed|ing|s)? (?:about|of)|look(?:ed|s)? (?:at|into)|maybe|perhaps
     could|would|probably|if (?:we|he|she|they|i|you|the)|suggest(?:s|ed|ion)?|propos(?:es|ed|al)|wish(?:es)?|wants? to
     hopes? (?:to|for)|dreams? of|should|ideally|some ?day|one day|eventually|next year|idea|discuss(?:ed|ing)|debat(?:ed|ing)|asked
     ask(?:s|ing)? (?:for|whether|if)|wonder(?:s|ed|ing)?|rumou?rs?|intends?|looking (?:at|into)|tempted|recommend(?:s|ed)|draft
@@ -105,13 +110,13 @@ _PLAN = _phrases(
 _TEMPORARY = _phrases(
     r"""
     until (?:mon|tues|wednes|thurs|fri|satur|sun)day|for a \w+(?: \w+)?|during|stand-?in|stands? in|substitut\w+|covering for
-    temporar\w+|for the time being|on holiday|on vacation|on a trip|as a guest|exception\w*|only for|just for|for once
+    temporar\w+|for the time being|on holiday|on vacation|on a trip|as a guest|exception\w*|on the day of|only for|just for|for once
     """
 )
 _ADDITION = _phrases(
     r"""
     also|as well|too(?=\s*(?:[.,;!?]|$))|additionally|in addition|besides|a second|additional|both|on top of that|plus|extra
-    alongside|next to|likewise|same (?:goes|for)|in parallel
+    alongside|next to|likewise|so (?:has|have|is|are|does|do|did)|same (?:goes|for)|in parallel
     """
 )
 
@@ -254,6 +259,8 @@ class QuestionWording:
     specific_tokens: frozenset[str]
     tokens: frozenset[str]
     yes_or_no: bool
+    asks_count: bool = False
+    asks_time: bool = False
 
 
 @lru_cache(maxsize=2_048)
@@ -325,7 +332,7 @@ def _read_owners(text: str) -> frozenset[str]:
     >>> sorted(_read_owners("It's Ulrike's laptop."))
     ['ulrik']
     """
-    owners = (_POSSESSIVE.sub("", token) for token in _TOKEN.findall(text) if _POSSESSIVE.search(token))
+    owners = (match.group(1) for match in _OWNER.finditer(text))
     return frozenset(stem for owner in owners if owner.casefold() not in _CONTRACTIONS for stem in extract_words(owner))
 
 
@@ -361,6 +368,8 @@ def read_question_wording(question: str) -> QuestionWording:
         ),
         tokens=frozenset(token for token, _ in _read_tokens(question)),
         yes_or_no=bool(_YES_OR_NO.match(question)),
+        asks_count=asks_count(question),
+        asks_time=asks_time(question),
     )
 
 
@@ -407,6 +416,7 @@ def is_possible_replacement(question: QuestionWording, older: FactWording, newer
 
     - if it is a plan, a wish, a report, an addition or an exception,
     - if it lacks a name, a number or an identifier of the question that the older one has,
+    - if it says something else of the same thing,
     - if another word stands in the place of a word of the question ("staging" and "production"), or
     - if it says the same of something narrower, or of something that belongs to somebody else.
 
@@ -431,7 +441,26 @@ def is_possible_replacement(question: QuestionWording, older: FactWording, newer
         return False
     if newer.has_change_verb and not older.has_change_verb:
         return True
-    return not newer.owners - older.words - question.words and not _is_narrower(older, newer)
+    if not (flips or changes) and is_other_attribute(question, older, newer):
+        return False
+    return not newer.owners - older.words - question.words and not is_narrower(older, newer)
+
+
+def is_other_attribute(question: QuestionWording, older: FactWording, newer: FactWording) -> bool:
+    """Whether only the older text has a value of the kind that is asked for, or both have values of two kinds.
+
+    >>> question = read_question_wording("Where is the VPN gateway?")
+    >>> older, newer = (
+    ...     read_wording(f"The VPN gateway is {rest}.", None) for rest in ("in Zurich", "monitored by Icinga")
+    ... )
+    >>> is_other_attribute(question, older, newer)
+    True
+    """
+    if question.asks_count and states_count(older.text) and not states_count(newer.text):
+        return True
+    if question.asks_time and states_time(older.text) and not states_time(newer.text):
+        return True
+    return states_other_attribute(older.text, newer.text)
 
 
 def is_statement(older: FactWording, newer: FactWording) -> bool:
@@ -475,6 +504,17 @@ def _has_alternative(question: QuestionWording, older: FactWording, newer: FactW
     return any(
         not alternatives.isdisjoint(lost) and not alternatives.isdisjoint(new_tokens) for alternatives in _ALTERNATIVES
     )
+
+
+def are_alternatives(one: str, other: str) -> bool:
+    """Whether one of two different stemmed words excludes the other, unless both are days or months: those are values more often.
+
+    >>> are_alternatives("mr", "ms"), are_alternatives("monday", "friday")
+    (True, False)
+    """
+    if one == other or one in _DAYS_AND_MONTHS:
+        return False
+    return any(one in alternatives and other in alternatives for alternatives in _ALTERNATIVES)
 
 
 def differing_slots(older: str, newer: str) -> list[DifferingSlot]:
@@ -530,7 +570,7 @@ def _has_counterpart(question: QuestionWording, older: FactWording, newer: FactW
         and b - a == d - c == 1
         and older.tokens[a] in lost
         and not (newer.closes[c] and d < len(newer.tokens))
-        and (len(differences) > 1 or b < len(older.tokens))
+        and (not question.yes_or_no or len(differences) > 1 or b < len(older.tokens))
         for tag, a, b, c, d in differences
     )
 
@@ -581,7 +621,7 @@ def _share_root(one: str, other: str) -> bool:
     return one == other or (one[:ROOT] == other[:ROOT] and len(one) >= ROOT)
 
 
-def _is_narrower(older: FactWording, newer: FactWording) -> bool:
+def is_narrower(older: FactWording, newer: FactWording) -> bool:
     """Whether the newer text is the older one with another value and more words before it: "On Christmas Eve the clinic opens at 10"."""
     if _REASON.match(newer.text) or (_TELLS.match(newer.text) and not _TELLS.match(older.text)):
         return False
