@@ -24,12 +24,13 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from packaging.tags import platform_tags
 
 ROOT = Path(__file__).resolve().parent
-KERNELS = ROOT / "src" / "cofire" / "index" / "kernels"
-# As in kernels/library.py, which cannot be loaded before numpy is there.
+INDEX = ROOT / "src" / "cofire" / "index"
+SOURCE = INDEX / "native.c"
+# As in index/native.py, which cannot be imported before numpy is installed.
 SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
-LIBRARY = KERNELS / f"cofire_kernels{SUFFIX}"
+LIBRARY = INDEX / f"cofire_kernels{SUFFIX}"
 
-# As in kernels/library.py too: without kernels at run time there is no need to build them.
+# As in index/native.py too: without kernels at run time there is no need to build them.
 SWITCH = "COFIRE_KERNELS"
 # Names another platform of TARGETS to build a wheel for, with zig.
 TARGET_VARIABLE = "COFIRE_BUILD_TARGET"
@@ -114,7 +115,7 @@ class PackageHook(BuildHookInterface):  # type: ignore[type-arg]
         if name := os.environ.get(TARGET_VARIABLE):
             target = find_target(name)
             library = cross_build(name, target)
-            build_data["force_include"][str(library)] = f"cofire/index/kernels/{library.name}"
+            build_data["force_include"][str(library)] = f"cofire/index/{library.name}"
             build_data["tag"] = f"py3-none-{target.wheel_tag}"
         else:
             command = compiler()
@@ -202,7 +203,7 @@ def build(command: Command) -> None:
 
 
 def compile_kernels(command: Command, options: Command, libraries: Command, output: Path) -> None:
-    run([*command, *options, *map(str, sorted(KERNELS.glob("*.c"))), *libraries, "-o", str(output)])
+    run([*command, *options, str(SOURCE), *libraries, "-o", str(output)])
 
 
 def run(command: Command) -> None:
@@ -220,7 +221,7 @@ def run(command: Command) -> None:
 
 
 def flags(command: Command) -> Command:
-    """What a compiler is told. zig builds for the processor at hand unless told otherwise, and needs help to ask what that can do."""
+    """The options of a compiler. zig builds for the processor at hand by default."""
     if not is_zig(command):
         return FLAGS
     major, minor = OLDEST_GLIBC
@@ -230,7 +231,7 @@ def flags(command: Command) -> Command:
 
 def zig_flags(triple: str) -> Command:
     target = ["-target", triple] if triple else []
-    return [*target, "-mcpu=baseline", "-include", str(KERNELS / "processor.h")]
+    return [*target, "-mcpu=baseline"]
 
 
 def is_zig(command: Command) -> bool:

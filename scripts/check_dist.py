@@ -33,8 +33,8 @@ def check_wheel(path: Path) -> list[str]:
         names = set(archive.namelist())
         problems = check_page(names, archive.read, PAGE_FOLDER)
         if tag not in SUFFIX_OF_TAG:
-            return [*problems, f"is for {tag}, which is not a platform of a release: {', '.join(SUFFIX_OF_TAG)}"]
-        library = f"cofire/index/kernels/cofire_kernels{SUFFIX_OF_TAG[tag]}"
+            return [*problems, f"is for {tag}, which is no platform of a release: {', '.join(SUFFIX_OF_TAG)}"]
+        library = f"cofire/index/cofire_kernels{SUFFIX_OF_TAG[tag]}"
         if library not in names:
             problems.append(f"has no kernels: {library} is missing")
         elif not LIBRARY_STARTS[tag](archive.read(library)):
@@ -53,7 +53,7 @@ def check_sdist(path: Path) -> list[str]:
             return member.read() if member else b""
 
         problems = check_page(names, read, f"src/{PAGE_FOLDER}")
-    sources = [path.relative_to(hatch_build.ROOT).as_posix() for path in sorted(hatch_build.KERNELS.glob("*.[ch]"))]
+    sources = [hatch_build.SOURCE.relative_to(hatch_build.ROOT).as_posix()]
     missing = [name for name in ["hatch_build.py", *sources] if name not in names]
     return [*problems, *(f"lacks {name}" for name in missing)]
 

@@ -110,8 +110,8 @@ get_zig() {
 # Compile the kernels into the package, with the Python of the environment.
 kernels() {
     get_compiler
-    wanted=$(cd "$root" && { uname -sm; cksum hatch_build.py src/cofire/index/kernels/*.[ch]; } | cksum)
-    built=$(find "$root/src/cofire/index/kernels" -name 'cofire_kernels.*')
+    wanted=$(cd "$root" && { uname -sm; cksum hatch_build.py src/cofire/index/native.c; } | cksum)
+    built=$(find "$root/src/cofire/index" -name 'cofire_kernels.*')
     [ "$(cat "$root/.tools/kernels" 2>/dev/null || true)" != "$wanted" ] || [ -z "$built" ] || return 0
     say "building the kernels"
     quietly "$venv/bin/python" "$root/hatch_build.py"

@@ -1,7 +1,6 @@
 """How the kernels are built: by which compiler, for whom, and what happens where there is none or it fails."""
 
 import os
-import re
 import subprocess
 import sys
 import zipfile
@@ -110,17 +109,6 @@ def test_zig_builds_for_old_linuxes(machine: str, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(hatch_build.platform, "machine", lambda: machine)
     assert hatch_build.platform_tag(ZIG) == f"manylinux_2_17_{machine}"
     assert f"{machine}-linux-gnu.2.17" in hatch_build.flags(ZIG)
-
-
-def test_every_skill_that_a_kernel_asks_for_is_one_that_zig_is_helped_with() -> None:
-    asked = {
-        name
-        for source in hatch_build.KERNELS.glob("*.[ch]")
-        for name in re.findall(r'__builtin_cpu_supports\("(\w+)"\)', source.read_text(encoding="utf-8"))
-    }
-    known = re.findall(r'{"(\w+)", \d', (hatch_build.KERNELS / "processor.h").read_text(encoding="utf-8"))
-    assert asked
-    assert asked <= set(known)
 
 
 def test_without_a_compiler_the_wheel_is_for_everybody_and_says_so(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def write_wheel(folder: Path, tag: str, files: dict[str, bytes]) -> Path:
 
 WHOLE_PAGE = {PAGE: b'<script src="./assets/main.js"></script>', PAGE.replace("index.html", "assets/main.js"): b""}
 ELF = b"\x7fELF" + bytes(14)
-LIBRARY = "cofire/index/kernels/cofire_kernels.so"
+LIBRARY = "cofire/index/cofire_kernels.so"
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,18 @@ import pytest
 
 import hatch_build
 from cofire.index import native
-from cofire.index.native import EDITION, FILE, LIBRARY, SWITCH, address_of, bind_function, check_count, to_native_array
-from tests.native.twins import NEEDS_LIBRARY, in_numpy, kernels
+from cofire.index.native import (
+    EDITION,
+    FILE,
+    LIBRARY,
+    OUT_OF_RANGE,
+    SWITCH,
+    address_of,
+    bind_function,
+    check_count,
+    to_native_array,
+)
+from tests.native.conditions import NEEDS_LIBRARY
 from tests.no_skips import in_ci
 
 BUILT = native.library_path()
@@ -91,15 +101,7 @@ def test_the_library_is_not_loaded_where_addresses_are_short(elsewhere: Path, mo
 
 def test_without_a_library_it_has_no_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native, "LIBRARY", None)
-    assert bind_function("edition") is None
-
-
-@NEEDS_LIBRARY
-def test_twins_in_numpy_can_call_no_kernel() -> None:
-    """What all comparisons here rely on."""
-    assert kernels()
-    with in_numpy():
-        assert not kernels()
+    assert bind_function("edition", "") is None
 
 
 def test_what_is_written_where_an_array_starts_stands_in_it() -> None:
@@ -160,7 +162,7 @@ def test_numbers_of_another_byte_order_are_copied_as_they_read() -> None:
     assert np.frombuffer(read, np.int64).tolist() == [0, 1, 2, 3]
 
 
-def test_a_function_that_found_no_room_is_heard() -> None:
+def test_an_error_code_becomes_an_exception() -> None:
     assert check_count(0) == 0
-    with pytest.raises(MemoryError):
-        check_count(-1)
+    with pytest.raises(IndexError):
+        check_count(OUT_OF_RANGE)

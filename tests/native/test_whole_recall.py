@@ -14,7 +14,7 @@ import pytest
 
 from cofire.index.native import SWITCH
 from tests.native import story
-from tests.native.twins import NEEDS_LIBRARY
+from tests.native.conditions import NEEDS_LIBRARY
 
 pytestmark = NEEDS_LIBRARY
 

@@ -60,7 +60,7 @@ def test_warm_vectors_are_the_same_while_they_are_few_and_when_they_have_become_
 ) -> None:
     monkeypatch.setattr(quantised, "MAX_SINGLE_PRECISION_VECTORS", 4)
     rows = np.random.default_rng(3).standard_normal((40, 8)).astype(np.float16)
-    warm = quantised.VectorCache(rows[:3].copy(), np.zeros(8, np.float32))
+    warm = quantised.VectorCache(rows[:3].copy())
     for first in range(3, 40):
         assert warm.at(np.arange(first)).gathered.tolist() == rows[:first].tolist()
         warm.add(rows[first : first + 1])

@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.algorithms.rank_fusion import SCORE_DECIMALS
-from cofire.index import native_scoring as compiled
-from cofire.index.native import LIBRARY
 
 Floats = NDArray[np.float64]
 WordMatches = NDArray[np.bool_]
@@ -59,16 +57,6 @@ def coverage_bonuses(
     ... ).tolist()
     [0.0, 0.0, 0.5]
     """
-    if LIBRARY is not None and len(weights) <= compiled.MAX_COVERED_WORDS:
-        turns = np.empty(len(ties), np.int64)
-        turns[sorted(range(len(ties)), key=ties.__getitem__)] = np.arange(len(ties))
-        return compiled.compute_coverage_bonus(scores, holds, weights, turns, count=count, reward=reward)
-    return _coverage_bonuses_python(scores, holds, weights, ties, count=count, reward=reward)
-
-
-def _coverage_bonuses_python(
-    scores: Floats, holds: WordMatches, weights: Floats, ties: Sequence[str], *, count: int, reward: float
-) -> Floats:
     # A handful of words and facts: counting by hand is quicker than with arrays. The words of a fact are the bits of a number.
     plain = scores.tolist()
     words = [int.from_bytes(row.tobytes(), "little") for row in np.packbits(holds, axis=1, bitorder="little")]

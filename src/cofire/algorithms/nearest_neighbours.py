@@ -8,16 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.algorithms.array_ops import descending_keys, positions_in_groups, sort_order
-from cofire.index.native import LIBRARY
-from cofire.index.native_vectors import NO_NEIGHBOUR, Shortlist
+from cofire.index.native import keep_highest
 
 Matrix = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
-BLOCK_ROWS = 512
-# The threads of BLAS wait for each other after each product, so that few large ones are quicker than many small ones.
-NATIVE_BLOCK_ROWS = 2_048
+# The threads of BLAS wait for each other after each product: few large products are faster than many small ones.
+BLOCK_ROWS = 2_048
+NO_NEIGHBOUR = -1
 CELL_SIZE = 256
 PROBED_CELLS = 6
 
@@ -69,50 +67,28 @@ def _search_by_cells(vectors: Matrix, wanted: Rows, k: int) -> NeighbourPairs:
 
 def _search_blocks(vectors: Matrix, wanted: Rows, cells: Iterable[tuple[Rows, Rows]], k: int) -> NeighbourPairs:
     """The k nearest of each wanted row. For each cell: who looks into it, as places among the wanted, and the rows inside."""
-    if LIBRARY is not None:
-        return _search_blocks_native(vectors, wanted, cells, k)
-    parts = [
-        _best_of_block(vectors, wanted[block], inside, min(k, len(inside)))
-        for looking, inside in cells
-        for block in _split_rows(looking, BLOCK_ROWS)
-        if len(inside)
-    ]
-    return _best_of_each_row(_concatenate_pairs(parts), k)
-
-
-def _search_blocks_native(vectors: Matrix, wanted: Rows, cells: Iterable[tuple[Rows, Rows]], k: int) -> NeighbourPairs:
-    """The same in C."""
-    found = Shortlist(len(wanted), k)
+    cosines, rows = _make_shortlist(len(wanted), k)
     for looking, inside in cells:
         among = vectors[inside].T
-        for block in _split_rows(looking, NATIVE_BLOCK_ROWS):
-            found.keep(vectors[wanted[block]] @ among, inside, block, wanted[block])
-    there = found.who != NO_NEIGHBOUR
-    return NeighbourPairs(np.repeat(wanted, k)[there.ravel()], found.who[there], found.best[there])
+        for block in _split_rows(looking, BLOCK_ROWS):
+            block_cosines = vectors[wanted[block]] @ among
+            keep_highest(block_cosines, inside, owners=block, own_names=wanted[block], best=cosines, best_names=rows)
+    is_filled = rows != NO_NEIGHBOUR
+    return NeighbourPairs(np.repeat(wanted, k)[is_filled.ravel()], rows[is_filled], cosines[is_filled])
+
+
+def _make_shortlist(rows: int, most: int) -> tuple[Matrix, Rows]:
+    """The highest cosines of so many rows and whose they are, none yet."""
+    return np.full((rows, most), -np.inf, np.float32), np.full((rows, most), NO_NEIGHBOUR, np.int64)
 
 
 def _assign_cells(vectors: Matrix, centres: Matrix, wanted: Rows, probes: int) -> tuple[Rows, Rows]:
-    """The cell of every row, and the cells to look at for the wanted ones, which are mostly all, so that both come from one product."""
-    if LIBRARY is not None:
-        return _assign_cells_native(vectors, centres, wanted, probes)
-    home = np.empty(len(vectors), np.int64)
-    near = np.empty((len(vectors), probes), np.int64)
-    asked = np.zeros(len(vectors), np.bool_)
-    asked[wanted] = True
+    """The cell of every row, and the cells to look into for the wanted ones. These are mostly all, so that one product gives both."""
+    cosines, cells = _make_shortlist(len(vectors), probes)
     for rows in _split_rows(np.arange(len(vectors)), BLOCK_ROWS):
-        likeness = vectors[rows] @ centres.T
-        home[rows] = np.argmax(likeness, axis=1)
-        some = asked[rows]
-        near[rows[some]] = np.argpartition(-likeness[some], probes - 1, axis=1)[:, :probes]
-    return home, near[wanted]
-
-
-def _assign_cells_native(vectors: Matrix, centres: Matrix, wanted: Rows, probes: int) -> tuple[Rows, Rows]:
-    """The same in C."""
-    found, cells = Shortlist(len(vectors), probes), np.arange(len(centres))
-    for rows in _split_rows(np.arange(len(vectors)), NATIVE_BLOCK_ROWS):
-        found.keep(vectors[rows[0] : rows[-1] + 1] @ centres.T, cells, rows, np.full(len(rows), NO_NEIGHBOUR))
-    return found.who[:, 0], found.who[wanted]
+        block, nobody = vectors[rows[0] : rows[-1] + 1] @ centres.T, np.full(len(rows), NO_NEIGHBOUR)
+        keep_highest(block, np.arange(len(centres)), owners=rows, own_names=nobody, best=cosines, best_names=cells)
+    return cells[:, 0], cells[wanted]
 
 
 def _compute_centres(vectors: Matrix, count: int) -> Matrix:
@@ -124,32 +100,6 @@ def _compute_centres(vectors: Matrix, count: int) -> Matrix:
     )
     np.add.at(centres, home, sample)
     return np.asarray(centres / np.maximum(np.linalg.norm(centres, axis=1, keepdims=True), 1e-12), np.float32)
-
-
-def _best_of_block(vectors: Matrix, rows: Rows, among: Rows, k: int) -> NeighbourPairs:
-    """The k best of `among` for each row, itself left out."""
-    cosines = vectors[rows] @ vectors[among].T
-    cosines[rows[:, None] == among[None, :]] = -np.inf
-    k = min(k, len(among))
-    best = np.argpartition(-cosines, k - 1, axis=1)[:, :k]
-    held = np.take_along_axis(cosines, best, axis=1).ravel()
-    real = np.isfinite(held)
-    return NeighbourPairs(np.repeat(rows, k)[real], among[best.ravel()][real], held[real].astype(np.float32))
-
-
-def _best_of_each_row(pairs: NeighbourPairs, k: int) -> NeighbourPairs:
-    """The k best of each left row."""
-    order = sort_order(pairs.left, descending_keys(pairs.cosines))
-    kept = order[positions_in_groups(pairs.left[order]) < k]
-    return NeighbourPairs(pairs.left[kept], pairs.right[kept], pairs.cosines[kept])
-
-
-def _concatenate_pairs(parts: list[NeighbourPairs]) -> NeighbourPairs:
-    return NeighbourPairs(
-        np.concatenate([part.left for part in parts]),
-        np.concatenate([part.right for part in parts]),
-        np.concatenate([part.cosines for part in parts]),
-    )
 
 
 def _split_rows(rows: Rows, size: int) -> list[Rows]:

@@ -9,9 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.index import native_scoring as compiled
-from cofire.index.native import LIBRARY
-
 Floats = NDArray[np.float64]
 
 
@@ -50,9 +47,6 @@ def top_rows_with_ties(scores: Floats, count: int) -> tuple[list[int], Floats | 
     >>> top_rows_with_ties(np.array([0.5, 0.9, 0.7, -np.inf]), 2)
     ([1, 2], None)
     """
-    if LIBRARY is not None:
-        found, steps, are_equal = compiled.rank_rows(scores, count)
-        return found.tolist(), steps if are_equal else None
     rounded = np.where(np.isnan(scores), -np.inf, scores.round(SCORE_DECIMALS))
     least = -np.inf
     if len(rounded) > count > 0:

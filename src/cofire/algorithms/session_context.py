@@ -9,8 +9,6 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.algorithms.vector_similarity import divide_by_length
-
 Floats = NDArray[np.float64]
 
 
@@ -117,25 +115,3 @@ def select_nearest_turns(around: NDArray[np.int32], context: SessionContext) -> 
     if context.reach >= told:
         return around
     return np.concatenate([around[:, : context.reach], around[:, told : told + context.reach]], axis=1)
-
-
-def context_cosines(
-    vectors: NDArray[np.float32],
-    mean: NDArray[np.float32],
-    turns: NDArray[np.int32],
-    weights: Floats,
-    *,
-    cosines: Floats,
-    distances: NDArray[np.floating],
-) -> Floats:
-    """Cosines of the question with facts and what they borrow: Σ wₜcₜ / |Σ wₜuₜ|, u being vectors as seen from the resting point, at
-    length one, and c their cosines. `turns` names rows, those of a fact and of the turns around it; `distances` are |v − m|.
-
-    >>> vectors, turns = np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([[0, 1]])
-    >>> alike, away = np.array([1.0, 0.0]), np.array([1.0, 2.0])
-    >>> context_cosines(vectors, np.zeros(2), turns, np.ones((1, 2)), cosines=alike, distances=away).round(3).tolist()
-    [0.707]
-    """
-    shares = (weights * divide_by_length(np.ones(len(vectors)), distances)[turns]).astype(np.float32)
-    mixed = np.matmul(shares[:, None, :], vectors[turns])[:, 0] - shares.sum(axis=1)[:, None] * mean
-    return divide_by_length((weights * cosines[turns]).sum(axis=1), np.sqrt(np.vecdot(mixed, mixed)))

@@ -8,22 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.index import native_vectors as compiled
-from cofire.index.native import LIBRARY
+from cofire.algorithms.array_ops import widen_half_floats
+from cofire.index import native
 
 Floats = NDArray[np.float64]
-
-MIN_VECTOR_LENGTH = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class VectorRows:
-    """Vectors that stand in a larger table, so that nobody need copy them: the n-th is `table[at[n]]`, at single or half precision.
-    `known` is what compiled code measured of all rows of the table, if it did."""
+    """Vectors in a larger table, which are not copied: the n-th is `table[at[n]]`, at single or half precision."""
 
     table: NDArray[np.float32] | NDArray[np.float16]
     at: NDArray[np.int64]
-    known: NDArray[np.float32] | None = None
 
     @classmethod
     def of(cls, vectors: NDArray[np.float32] | NDArray[np.float16]) -> VectorRows:
@@ -32,36 +28,9 @@ class VectorRows:
 
     @property
     def gathered(self) -> NDArray[np.float32]:
-        """The same in a table of their own."""
-        found: NDArray[Any] = self.table.take(self.at, axis=0)
-        return widen_half_floats(found) if found.dtype == np.float16 else found
-
-    @property
-    def is_for_c(self) -> bool:
-        """Whether compiled code can read the table as it is."""
-        kind = self.table.dtype
-        return LIBRARY is not None and kind.char in "ef" and kind.isnative and self.table.flags.c_contiguous
-
-
-def widen_half_floats(halves: NDArray[np.float16]) -> NDArray[np.float32]:
-    """Half precision as single. numpy goes number by number; moving the bits of all at once is five times as fast.
-
-    A half has 5 bits of exponent and 10 of fraction. Shifted by 13 they are those of a single 2¹¹² times too small.
-
-    >>> widen_half_floats(np.array([1.5, -0.25, 6e-8], np.float16)).tolist() == np.array(
-    ...     [1.5, -0.25, 6e-8], np.float16
-    ... ).tolist()
-    True
-    """
-    bits = halves.view(np.int16).astype(np.int32)
-    bits <<= 13
-    bits &= _HALF_FLOAT_MASK
-    numbers = bits.view(np.float32)
-    numbers *= _HALF_FLOAT_SCALE
-    return numbers
-
-
-_HALF_FLOAT_MASK, _HALF_FLOAT_SCALE = np.int32(-0x7000_2000), np.float32(2.0**112)
+        """The same in a table of their own, at single precision."""
+        vectors: NDArray[Any] = self.table.take(self.at, axis=0)
+        return widen_half_floats(vectors) if vectors.dtype == np.float16 else vectors
 
 
 def normalise_vectors(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
@@ -94,12 +63,10 @@ def centre_vectors(vectors: NDArray[np.floating], mean: NDArray[np.floating]) ->
 
 
 def stack_query_axes(
-    asked: NDArray[np.floating], mean: NDArray[np.floating], plain: NDArray[np.floating]
+    question: NDArray[np.floating], mean: NDArray[np.floating], plain: NDArray[np.floating]
 ) -> NDArray[np.float32]:
-    """What vectors are measured along, a row each: a question as seen from the resting point, that point, and the question as it is."""
-    found = np.empty((3, len(asked)), np.float32)
-    found[0], found[1], found[2] = asked, mean, plain
-    return found
+    """What vectors are measured along, a row each: the centred question, the model's resting point, the question as it is."""
+    return np.stack([question, mean, plain]).astype(np.float32, copy=False)
 
 
 def cosine_spread(vectors: NDArray[np.float32], mean: NDArray[np.float32]) -> tuple[float, float]:
@@ -113,37 +80,31 @@ def cosine_spread(vectors: NDArray[np.float32], mean: NDArray[np.float32]) -> tu
     return float(cosines.mean()), float(cosines.std())
 
 
-def centred_cosines(rows: VectorRows, asked: NDArray[np.float32], mean: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Cosines as seen from the resting point, without moving every vector there: (v·a − m·a) / |v − m|, a being centred already.
+def centred_cosines(rows: VectorRows, question: NDArray[np.float32], mean: NDArray[np.float32]) -> Floats:
+    """Cosines with a centred question as seen from the resting point, without moving every vector there: (v·q − m·q) / |v − m|.
 
-    >>> rows = VectorRows.of(np.array([[1.0, 1.0], [1.0, 0.0]]))
+    >>> rows = VectorRows.of(np.array([[1.0, 1.0], [1.0, 0.0]], np.float32))
     >>> centred_cosines(rows, np.array([0.0, 1.0]), np.array([1.0, 0.0])).tolist()
     [1.0, 0.0]
     """
-    if rows.is_for_c:
-        return compiled.compute_cosines(rows.table, rows.at, stack_query_axes(asked, mean, asked), rows.known)
-    vectors = rows.gathered
-    towards, on_mean = dot_products(vectors, np.stack([asked, mean]))
-    return divide_by_length(
-        (towards - float(mean @ asked)).astype(np.float64), distances_from_mean(vectors, on_mean, mean)
-    )
+    axes, embedded = stack_query_axes(question, mean, question), np.ones(len(rows.at), np.bool_)
+    alone = np.zeros((len(rows.at), 0), np.int32)
+    return context_cosines(rows, embedded, axes, alone, np.zeros(alone.shape))[0]
 
 
-def distances_from_mean(
-    vectors: NDArray[np.float32], on_mean: NDArray[np.float32], mean: NDArray[np.float32]
-) -> NDArray[np.float32]:
-    """How far vectors are from the resting point: |v − m| = √(v·v − 2 v·m + m·m), where v·m is known.
+def context_cosines(
+    rows: VectorRows, embedded: NDArray[np.bool_], axes: NDArray[np.float32], turns: NDArray[np.int32], weights: Floats
+) -> tuple[Floats, Floats]:
+    """Cosines of facts with what the turns around each mean, centred, and by themselves as the model says.
 
-    >>> distances_from_mean(np.array([[1.0, 1.0]]), np.array([1.0]), np.array([1.0, 0.0])).tolist()
-    [1.0]
+    The first rows are the facts. `turns` has a row a fact: other rows, -1 for none; `weights` says what each of them counts.
+
+    >>> rows = VectorRows.of(np.array([[1.0, 0.0], [0.0, 2.0]], np.float32))
+    >>> axes = stack_query_axes(np.array([1.0, 0.0]), np.zeros(2), np.array([1.0, 0.0]))
+    >>> context_cosines(rows, np.ones(2, bool), axes, np.array([[1]], np.int32), np.ones((1, 1)))[0].round(3).tolist()
+    [0.707]
     """
-    squared = np.vecdot(vectors, vectors) - 2 * on_mean + float(mean @ mean)
-    return np.asarray(np.sqrt(np.maximum(squared, 0.0)))
-
-
-def divide_by_length(values: Floats, lengths: NDArray[np.floating]) -> Floats:
-    """Values by length; of what has no length, nothing."""
-    return np.asarray(np.divide(values, lengths, out=np.zeros(len(values)), where=lengths > MIN_VECTOR_LENGTH))
+    return native.context_cosines(rows.table, rows.at, embedded, axes=axes, turns=turns, weights=weights)
 
 
 def standardise_cosines(cosines: Floats, by_chance: Floats, *, resting: tuple[float, float], least: int) -> Floats:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import cofire
-from cofire.index.native import LIBRARY
+from cofire.index.native import IS_COMPILED
 from cofire.settings.table import Settings
 
 PACKAGE_FOLDER = Path(cofire.__file__).resolve().parent
@@ -40,7 +40,7 @@ def describe_machine() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "load": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
-        "kernels": "numpy" if LIBRARY is None else "compiled",
+        "kernels": "compiled" if IS_COMPILED else "numpy",
     }
 
 

@@ -11,21 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.algorithms import rank_fusion
-from cofire.algorithms.vector_similarity import normalise_vectors, widen_half_floats
+from cofire.algorithms.array_ops import widen_half_floats
+from cofire.algorithms.vector_similarity import normalise_vectors
 from cofire.embedders.base import StoredModel, Vectors
 from cofire.index.columns import COLUMN_TYPES, Columns, Mask
 from cofire.index.names import NameEntries as HeldNames
 from cofire.index.names import NameIndex, NameTexts, join_name_entries
-from cofire.index.native import LIBRARY
-from cofire.index.native_names import NamePathBuffers as PathsRoom
-from cofire.index.native_names import NativeNames
-from cofire.index.native_words import NativePostings, NativeSegments, WordBuffers
+from cofire.index.native import score_postings
 from cofire.index.postings import DescriptionPostings, Postings, PostingSegment, renumber_segment
 from cofire.index.quantised import HnswIndex, SignBitIndex, VectorCache
 from cofire.index.sessions import SessionTurns, SpeakerIndex, build_session_turns
-from cofire.index.terms import PackedTerms, TermArray, hash_mark, unpack_terms
+from cofire.index.terms import PackedTerms, TermArray, hash_description_term, hash_mark, hash_term, unpack_terms
 from cofire.index.timestamps import DISTANT_FUTURE, DISTANT_PAST, to_microseconds
-from cofire.index.word_scores import WordScores, find_best_by_words
 from cofire.model import FactFilter
 from cofire.stores.base import KeywordQuery
 from cofire.stores.lazy_ids import DecodedIds
@@ -112,10 +109,6 @@ class FactIndex:
         self.placed: dict[int, Any] = {}
         self.warm: VectorCache | None = None
         self.asked = 0
-        self.paths_room: PathsRoom | None = None
-        self._holdings: NativePostings | None = None
-        self._names: tuple[NativeNames, NativeNames] | None = None
-        self._working: WordBuffers | None = None
         self._forgotten = False
         self._unwired: list[PendingChange] = []
         self._waiting = 0
@@ -144,7 +137,7 @@ class FactIndex:
         only_grows = not gone and all(row.key > self.columns.highest for row in rows)
         if not only_grows:
             self.wire()
-        self._look_anew()
+        self.crowds.clear()
         self.placed.clear()
         dying = np.zeros(0, np.int64) if only_grows else self._let_go(rows, gone)
         added = self._add(rows) if rows else np.zeros(0, np.int32)
@@ -159,7 +152,7 @@ class FactIndex:
         """Take in the words, names, descriptions and turns that wait for it."""
         if not self._unwired:
             return
-        self._look_anew()
+        self.crowds.clear()
         found, self._unwired, self._waiting = self._unwired, [], 0
         dying, added = (np.concatenate(parts) for parts in zip(*((one.dying, one.added) for one in found), strict=True))
         terms, counts, owners = unpack_terms([held for one in found for held in one.words])
@@ -169,11 +162,6 @@ class FactIndex:
         self.subjects.add(join_name_entries([one.subjects for one in found], many), added)
         self._describe({key: held for one in found for key, held in one.hints.items()})
         self.turns.follow(self.columns, dying, added, self.postings)
-
-    def _look_anew(self) -> None:
-        """What was prepared for looking is no longer so."""
-        self.crowds.clear()
-        self._holdings = self._names = None
 
     def _let_go(self, rows: Sequence[IndexRow], gone: Sequence[int]) -> NDArray[np.int64]:
         """The positions that die: of facts that are gone, and of those that are added anew."""
@@ -227,35 +215,22 @@ class FactIndex:
 
     def matching(self, cue: KeywordQuery, among: Mask, k: int) -> ScoredPositions:
         """The best by BM25, those as good as the last one included."""
-        if LIBRARY is not None:
-            return ScoredPositions(*find_best_by_words(self.holdings(), cue, among, k))
-        return ScoredPositions(*WordScores(self.columns, self.postings, self.hints, self.turns, cue).best(among, k))
-
-    def names_in_c(self) -> tuple[NativeNames, NativeNames]:
-        """Names that facts mention and that they are about, as compiled code reads them; made anew after a change."""
-        if self._names is None:
-            self._names = self.mentions.in_c(), self.subjects.in_c()
-        return self._names
-
-    def marks(self) -> NDArray[np.int32]:
-        """Room to number facts by position, all -1; whoever uses it leaves it so."""
-        return self.holdings().marks
-
-    def holdings(self) -> NativePostings:
-        """Postings, lengths and turns as compiled code reads them; made anew after a change."""
-        if self._holdings is None:
-            columns, turns = self.columns, self.turns
-            if self._working is None or self._working.size < columns.size:
-                self._working = WordBuffers(columns.size + columns.size // 8 + 64)
-            self._holdings = NativePostings(
-                NativeSegments([part.arrays() for part in self.postings.segments()]),
-                NativeSegments([part.arrays() for part in self.hints.segments()]),
-                lengths=columns["length"],
-                alive=columns["alive"],
-                turns=(turns.before, turns.after) if turns.known else None,
-                room=self._working,
-            )
-        return self._holdings
+        context = cue.context
+        short, total = context.short if context else 1.0, sum(cue.weights) or 1.0
+        positions, scores = score_postings(
+            self.postings.runs(tuple(map(hash_term, cue.words))),
+            self.hints.runs(tuple(map(hash_description_term, cue.words))),
+            weights=np.array(cue.weights, np.float64),
+            is_lent=np.array(cue.lent or [False] * len(cue.words), np.bool_),
+            constants=np.array([cue.hint_weight, cue.k1, cue.b, cue.mean_length, short, total], np.float64),
+            lengths=self.columns["length"],
+            alive=self.columns["alive"],
+            admitted=among,
+            turns=self.turns.chains if context else None,
+            lends=context.lends() if context else np.zeros(0),
+            k=k,
+        )
+        return ScoredPositions(positions, scores)
 
     def best(self, proposed: ScoredPositions, k: int) -> DecodedIds:
         """Ids, best first; of equals the newer first. Rounded, so that the last bit of a sum decides nothing."""
@@ -288,8 +263,7 @@ class FactIndex:
         if self.graph is not None:
             return
         self.wire()
-        self._look_anew()
-        self._working = None
+        self.crowds.clear()
         arrays, moved = self.columns.survivors()
         alive = moved >= 0
         self.postings = Postings([renumber_segment(self.postings.whole(), moved)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -11,14 +12,10 @@ from numpy.typing import NDArray
 
 from cofire.algorithms.array_ops import expand_runs
 from cofire.algorithms.vector_similarity import VectorRows
-from cofire.index import native_names as compiled
 from cofire.index.columns import Mask, find_members
 from cofire.index.fact_index import FactIndex
 from cofire.index.names import NameIndex
-from cofire.index.native import LIBRARY
-from cofire.index.native_names import NamePathColumns
-from cofire.index.native_words import GatheredRows, get_query_terms
-from cofire.index.postings import lookup_counts
+from cofire.index.native import gather_rows
 from cofire.index.terms import QUESTION_TERM, TIME_TERM, hash_description_term, hash_term
 from cofire.index.timestamps import DISTANT_FUTURE, to_microseconds
 from cofire.stores import link_rules
@@ -26,8 +23,22 @@ from cofire.stores.base import FactFeatures
 
 PositionArray = NDArray[np.int64]
 
-# Of a term that more facts hold than this, the few rows are looked for one by one.
-COMMON_TERM_LIMIT = 8_192
+
+@dataclass(frozen=True)
+class NamePathColumns:
+    """Names that some facts hold and where they lead, by the keys of names; `target` are rows of `positions`, the seeds first."""
+
+    positions: PositionArray
+    holder: PositionArray
+    name: PositionArray
+    count: PositionArray
+    sentences: PositionArray
+    own: NDArray[np.float64]
+    sure: NDArray[np.float64]
+    step: PositionArray
+    target: PositionArray
+    strength: NDArray[np.float64]
+    there: PositionArray
 
 
 def build_features(
@@ -41,46 +52,29 @@ def build_features(
     stored: Callable[[PositionArray], VectorRows],
 ) -> FactFeatures:
     """What scoring needs of these facts and of the turns around them. `ids` are those of all that were asked for."""
-    found = gather_rows(index, positions, words, reach=reach, near=near)
-    first = found.rows[: found.first]
+    rows, first_rows, around, counts, description_counts = gather_rows(
+        positions,
+        index.postings.runs(tuple(map(hash_term, words))),
+        index.hints.runs(tuple(map(hash_description_term, words))),
+        turns=index.turns.chains,
+        facts=index.columns.size,
+        reach=reach,
+        near=near,
+    )
+    first = rows[:first_rows]
     return FactFeatures(
         ids=tuple(ids) if len(ids) == len(positions) else list_ids(index, positions),
         stored=stored(first),
         embedded=index.columns["embedded"][first],
-        counts=found.counts,
-        lengths=found.lengths,
-        hints=found.hints,
-        around=found.around,
+        counts=counts,
+        lengths=index.columns["length"][rows].astype(np.float32),
+        hints=description_counts,
+        around=around,
         times=index.columns["time"][positions] / 1e6,
-        asks=found.bears[0],
-        timed=found.bears[1],
+        asks=index.postings.holds(QUESTION_TERM, positions),
+        timed=index.postings.holds(TIME_TERM, positions),
         speakers=index.voices.named(index.columns["speaker"][positions]),
     )
-
-
-def gather_rows(
-    index: FactIndex, positions: PositionArray, words: Sequence[str], *, reach: int, near: int
-) -> GatheredRows:
-    """Facts and the turns around them as rows, how often each holds each word, and which facts ask or speak of a time."""
-    terms, hinted = tuple(map(hash_term, words)), tuple(map(hash_description_term, words))
-    # For a few facts alone it does not pay to bring all postings into the form that compiled code reads.
-    if LIBRARY is not None and (words or reach):
-        return index.holdings().gather(
-            get_query_terms(terms, hinted), positions, (QUESTION_TERM, TIME_TERM), reach, near
-        )
-    turns = index.turns.around(positions, reach)
-    first = rows = positions
-    # By position, which row it is; -1 for all others, and at the end for turns that are not there.
-    row_of = np.full(index.columns.size + 1, -1, np.int32)
-    row_of[positions] = np.arange(len(positions), dtype=np.int32)
-    if (turns >= 0).any():
-        first = _append_new_rows(row_of, positions, np.hstack([turns[:, :near], turns[:, reach : reach + near]]))
-        rows = _append_new_rows(row_of, first, turns)
-    held = _count_terms([*index.postings.find_each(terms), *index.hints.find_each(hinted)], rows, row_of)
-    hints = held[: len(positions), len(words) :]
-    lengths = index.columns["length"][rows].astype(np.float32)
-    bears = np.stack([index.postings.holds(mark, positions) for mark in (QUESTION_TERM, TIME_TERM)])
-    return GatheredRows(rows, len(first), lengths, row_of[turns], held[:, : len(words)], hints, bears)
 
 
 def find_closest_in_time(
@@ -106,41 +100,8 @@ def select_unknown(found: NDArray[Any], known: PositionArray) -> PositionArray:
     return found[~find_members(known, found)]
 
 
-def _append_new_rows(row_of: NDArray[np.int32], rows: PositionArray, found: NDArray[np.int32]) -> PositionArray:
-    """The rows, and after them those found that are none yet, each once; -1 is nobody. `row_of` is told of them."""
-    new = found[(row_of[found] < 0) & (found >= 0)]
-    # Whoever stands there several times is told by the last.
-    row_of[new] = turn = np.arange(len(new), dtype=np.int32)
-    new = new[row_of[new] == turn]
-    row_of[new] = np.arange(len(rows), len(rows) + len(new), dtype=np.int32)
-    return np.concatenate([rows, new])
-
-
-def _count_terms(
-    held: Sequence[tuple[NDArray[np.int32], NDArray[np.uint16]]], rows: PositionArray, row_of: NDArray[np.int32]
-) -> NDArray[np.float32]:
-    """How often each term occurs in each row, from the postings of each."""
-    table = np.zeros((len(rows), len(held)), np.float32)
-    few = [column for column, (positions, _) in enumerate(held) if 0 < len(positions) <= COMMON_TERM_LIMIT]
-    if few:
-        found = row_of[np.concatenate([held[column][0] for column in few])]
-        there = np.flatnonzero(found >= 0)
-        columns = np.repeat(few, [len(held[column][0]) for column in few])
-        table[found[there], columns[there]] = np.concatenate([held[column][1] for column in few])[there]
-        # Of rows that are asked for twice, the last was filled in.
-        table = table[row_of[rows]]
-    # Of the kind of the postings, which are many, so that nobody has to copy them for comparing.
-    wanted = rows.astype(np.int32)
-    for column, (positions, counts) in enumerate(held):
-        if len(positions) > COMMON_TERM_LIMIT:
-            table[:, column] = lookup_counts(wanted, positions, counts)
-    return table
-
-
 def find_name_paths(index: FactIndex, seeds: PositionArray, admitted: Mask, common: int, most: int) -> NamePathColumns:
     """From facts, none of them twice, over their names to others."""
-    if LIBRARY is not None:
-        return _find_name_paths_native(index, seeds, admitted, common, most)
     holder, name, sentences, own, sure = _find_seed_names(index, seeds)
     names = _sort_distinct(name)
     which = names.searchsorted(name)
@@ -155,19 +116,6 @@ def find_name_paths(index: FactIndex, seeds: PositionArray, admitted: Mask, comm
     return NamePathColumns(
         positions, holder, name, count[which], sentences, own, sure, step, rows, strength[link], there
     )
-
-
-def _find_name_paths_native(
-    index: FactIndex, seeds: PositionArray, admitted: Mask, common: int, most: int
-) -> NamePathColumns:
-    """The same by compiled code."""
-    columns, (mentions, subjects) = index.columns, index.names_in_c()
-    facts = columns["alive"], admitted, columns["hash"], index.marks()
-    room = index.paths_room or compiled.NamePathBuffers(compiled.INITIAL_NAME_ROWS, compiled.INITIAL_LINK_ROWS)
-    led, index.paths_room = compiled.trace_name_paths(
-        mentions, subjects, seeds, facts, room, common=common, most=most, leading=link_rules.MAX_WALK_HOLDERS
-    )
-    return led
 
 
 def _number_targets(seeds: PositionArray, target: PositionArray) -> tuple[PositionArray, NDArray[np.int64]]:
@@ -265,9 +213,7 @@ def find_name_owners(index: FactIndex, names: Sequence[int], admitted: Mask, mos
     if not names:
         return []
     found: list[dict[str, float]] = [{} for _ in names]
-    places, positions, strengths = (_find_owners_native if LIBRARY is not None else _find_owners)(
-        index, names, admitted, most
-    )
+    places, positions, strengths = _find_owners(index, names, admitted, most)
     for place, id, strength in zip(places.tolist(), list_ids(index, positions), strengths.tolist(), strict=True):
         found[place][id] = strength
     return found
@@ -278,11 +224,3 @@ def _find_owners(index: FactIndex, names: Sequence[int], admitted: Mask, most: i
     places, positions, strengths, _ = index.subjects.all_holders(np.array(names, np.int64), index.columns.size)
     kept = admitted[positions]
     return _select_strongest(index, places[kept], positions[kept], strengths[kept], most)
-
-
-def _find_owners_native(index: FactIndex, names: Sequence[int], admitted: Mask, most: int) -> tuple[Any, Any, Any]:
-    """The same by compiled code."""
-    columns, (_, subjects) = index.columns, index.names_in_c()
-    return compiled.rank_name_owners(
-        subjects, names, (columns["alive"], admitted, columns["hash"], index.marks()), most
-    )

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.algorithms.array_ops import expand_runs
-from cofire.index.native_names import NativeNames
 from cofire.index.postings import Postings, PostingSegment
 
 PairArray = NDArray[np.int64]
@@ -85,11 +84,6 @@ class NameIndex:
         owner, at = expand_runs(first, last - first)
         names, strengths = pairs[at] & ((1 << NAME_KEY_BITS) - 1), self._strengths.array[at] / STRENGTH_SCALE
         return NameEntries(owner, names, strengths, self._sentences.array[at].astype(np.int64))
-
-    def in_c(self) -> NativeNames:
-        """The same as compiled code reads it; to be made anew after a change."""
-        segments = [part.arrays() for part in self._postings.segments()]
-        return NativeNames(self._pairs.array, self._strengths.array, self._sentences.array, segments)
 
     def holders(self, name: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Who holds a name, and how strongly."""

@@ -18,6 +18,7 @@ SegmentBuilder = Callable[[TermArray, PositionArray, CountArray], "PostingSegmen
 
 TAIL_SIZE = 4_096
 MAX_CACHED_TERMS = 256
+MAX_CACHED_RUNS = 8
 # So many terms are looked for one by one in a tail that has just grown; for more it is worth putting it in order.
 MAX_UNSORTED_LOOKUPS = 16
 MAX_SEPARATE_LOOKUPS = 16
@@ -62,6 +63,51 @@ class PostingSegment:
     def spelled(self) -> TermArray:
         """The term of every posting."""
         return np.repeat(self.terms, np.diff(self.starts))
+
+
+class PostingRuns:
+    """The postings of some terms, by segment: where those of each term begin, and how many there are.
+
+    Only `run` brings those of a term together. `table` is where compiled code keeps how it reads them.
+    """
+
+    def __init__(
+        self, terms: int, parts: Sequence[tuple[PostingSegment, NDArray[np.int64], NDArray[np.int64]]]
+    ) -> None:
+        self.terms, self.parts = terms, parts
+        self.table: NDArray[np.int64] | None = None
+        self._joined: dict[int, tuple[PositionArray, CountArray]] = {}
+
+    def run(self, term: int) -> tuple[PositionArray, CountArray]:
+        """The facts that hold a term, and how often."""
+        if term not in self._joined:
+            inside = [
+                (segment, slice(first.item(term), first.item(term) + sizes.item(term)))
+                for segment, first, sizes in self.parts
+                if sizes[term]
+            ]
+            self._joined[term] = (
+                (inside[0][0].positions[inside[0][1]], inside[0][0].counts[inside[0][1]])
+                if len(inside) == 1
+                else (
+                    np.concatenate([_NO_POSITIONS, *(segment.positions[run] for segment, run in inside)]),
+                    np.concatenate([_NO_COUNTS, *(segment.counts[run] for segment, run in inside)]),
+                )
+            )
+        return self._joined[term]
+
+
+def merge_counts(
+    positions: PositionArray, counts: NDArray[Any], others: PositionArray, more: NDArray[Any]
+) -> tuple[PositionArray, NDArray[Any]]:
+    """Counts by position, in order, with others added.
+
+    >>> positions, counts = merge_counts(np.array([2, 5]), np.array([1.0, 3.0]), np.array([5, 7]), np.array([0.5, 1.0]))
+    >>> positions.tolist(), counts.tolist()
+    ([2, 5, 7], [1.0, 3.5, 1.0])
+    """
+    merged, row = np.unique(np.concatenate([positions, others]), return_inverse=True)
+    return merged, np.bincount(row, weights=np.concatenate([counts, more]))
 
 
 def lookup_counts(wanted: PositionArray, positions: NDArray[np.integer], counts: NDArray[Any]) -> NDArray[Any]:
@@ -138,10 +184,13 @@ class Postings:
         self._segments = segments or []
         self._tail = PostingTail(self._arrange)
         self._found: dict[int, tuple[PositionArray, CountArray]] = {}
+        # Those of the last questions.
+        self._runs: dict[tuple[int, ...], PostingRuns] = {}
 
     def add(self, terms: TermArray, positions: PositionArray, counts: CountArray) -> None:
         """Take in the postings of new facts, which come after all that are known: within a term, positions only grow."""
         self._found.clear()
+        self._runs.clear()
         if len(terms) > TAIL_SIZE:
             self._settle_tail()
             return self._push(self._arrange(terms, positions, counts))
@@ -160,6 +209,18 @@ class Postings:
         if new := [term for term in dict.fromkeys(terms) if term not in self._found]:
             self._keep({term: self._found[term] for term in terms if term in self._found} | self._sought(new))
         return [self._found[term] for term in terms]
+
+    def runs(self, terms: tuple[int, ...]) -> PostingRuns:
+        """The postings of many terms. A recall asks several times for those of its question."""
+        if terms not in self._runs:
+            if len(self._runs) >= MAX_CACHED_RUNS:
+                self._runs.clear()
+            self._runs[terms] = self._locate(terms)
+        return self._runs[terms]
+
+    def _locate(self, terms: tuple[int, ...]) -> PostingRuns:
+        wanted = np.array(terms, np.int64)
+        return PostingRuns(len(terms), [(segment, *segment.located(wanted)) for segment in self.segments()])
 
     def _keep(self, found: dict[int, tuple[PositionArray, CountArray]]) -> None:
         if len(self._found) + len(found) > MAX_CACHED_TERMS:
@@ -258,6 +319,19 @@ class DescriptionPostings(Postings):
     """Postings of the words of descriptions. A fact is described again and again: it comes in any order, and the highest count holds."""
 
     _arrange = staticmethod(build_max_segment)
+
+    def _locate(self, terms: tuple[int, ...]) -> PostingRuns:
+        """A fact may stand in several segments: those of a term that does are brought together."""
+        runs = super()._locate(terms)
+        holding = sum((sizes > 0 for _, _, sizes in runs.parts), np.zeros(len(terms), np.int64))
+        if (holding <= 1).all():
+            return runs
+        found = self.find_each(terms)
+        ends = np.cumsum([len(positions) for positions, _ in found])
+        sizes = np.diff(ends, prepend=0)
+        positions, counts = (np.concatenate(columns) for columns in zip(*found, strict=True))
+        together = PostingSegment(np.zeros(0, np.int64), np.zeros(1, np.int64), positions, counts)
+        return PostingRuns(len(terms), [(together, ends - sizes, sizes)])
 
     def _joined(self, parts: Sequence[tuple[PositionArray, CountArray]]) -> tuple[PositionArray, CountArray]:
         positions, counts = super()._joined(parts)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.algorithms.vector_similarity import VectorRows, widen_half_floats
+from cofire.algorithms.array_ops import widen_half_floats
+from cofire.algorithms.vector_similarity import VectorRows
 from cofire.embedders.base import Vectors
 from cofire.errors import EmbedderUnavailable
-from cofire.index import native_vectors as compiled
-from cofire.index.native import LIBRARY
+from cofire.index.native import IS_COMPILED, MAX_SIGN_WORDS, count_differing_signs, count_differing_signs_numpy
 from cofire.installation import install_command
 
 BitArray = NDArray[np.uint64]
@@ -22,10 +22,8 @@ Mask = NDArray[np.bool_]
 SAMPLING_STEP, SAMPLE_MARGIN = 16, 2
 # Of so many times as many facts as are wanted, most are told by half of their signs to be far; the rest is this many times as many.
 TWO_PASS_RATIO, FIRST_PASS_FACTOR = 400, 8
-# Compiled code passes over all signs in less time than it takes to gather more than this share of them.
-NATIVE_SCAN_RATIO = 20
-# It counts differing signs in 16 bits.
-MAX_NATIVE_BIT_WORDS = 1_024
+# A pass over all signs takes less time than gathering more than this share of them.
+SCAN_RATIO = 20 if IS_COMPILED else 3
 
 
 class SignBitIndex:
@@ -37,7 +35,6 @@ class SignBitIndex:
             np.zeros((self._words, 0), np.uint64) if bits is None else np.array(bits, np.uint64, order="C")
         )
         self.size = self._room.shape[1]
-        self._working: compiled.SignBuffers | None = None
 
     @property
     def bits(self) -> BitArray:
@@ -56,26 +53,27 @@ class SignBitIndex:
         if allowed <= wanted:
             return np.flatnonzero(among)
         signs = self._signs(asked[None, :])[:, 0]
-        if LIBRARY is not None and self._words < MAX_NATIVE_BIT_WORDS and allowed * NATIVE_SCAN_RATIO >= self.size:
-            if self._working is None or self._working.size < self.size:
-                self._working = compiled.SignBuffers(self._room.shape[1])
-            return compiled.find_nearest_by_signs(self._room, among, signs, wanted, self._working)
-        if allowed * 3 < self.size:
+        if allowed * SCAN_RATIO < self.size:
             positions = np.flatnonzero(among)
-            return positions[_select_nearest(_count_differing_bits(signs, self.bits[:, positions]), wanted)]
-        if self._words > 1 and wanted * TWO_PASS_RATIO <= self.size:
-            return self._in_two_looks(signs, among, wanted)
-        distances = _count_differing_bits(signs, self.bits)
+            some = np.ascontiguousarray(self.bits[:, positions])
+            return positions[_select_nearest(self._count(some, signs, allowed), wanted)]
+        if not IS_COMPILED and self._words > 1 and wanted * TWO_PASS_RATIO <= self.size:
+            return self._in_two_passes(signs, among, wanted)
+        distances = self._count(self._room, signs, self.size)
         distances[~among] = 64 * self._words + 1
         return _select_nearest(distances, wanted)
 
-    def _in_two_looks(self, signs: BitArray, among: Mask, wanted: int) -> NDArray[np.int64]:
+    def _count(self, bits: BitArray, signs: BitArray, size: int) -> NDArray[np.unsignedinteger]:
+        count = count_differing_signs if self._words <= MAX_SIGN_WORDS else count_differing_signs_numpy
+        return count(bits, signs, size)
+
+    def _in_two_passes(self, signs: BitArray, among: Mask, wanted: int) -> NDArray[np.int64]:
         """The nearest by all signs, of those that are near by half of them."""
         half = self._words // 2
-        first = _count_differing_bits(signs[:half], self.bits[:half])
+        first = count_differing_signs(self._room[:half], signs[:half], self.size)
         first[~among] = 64 * half + 1
         near = _select_nearest(first, FIRST_PASS_FACTOR * wanted)
-        rest = _count_differing_bits(signs[half:], self.bits[half:, near]).astype(np.uint16)
+        rest = count_differing_signs(self.bits[half:, near], signs[half:], len(near)).astype(np.uint16)
         return near[_select_nearest(first[near] + rest, wanted)]
 
     def _signs(self, vectors: Vectors) -> BitArray:
@@ -90,14 +88,6 @@ class SignBitIndex:
         grown = np.zeros((self._words, max(wanted, 1_024, 2 * self._room.shape[1])), np.uint64)
         grown[:, : self.size] = self.bits
         self._room = grown
-
-
-def _count_differing_bits(signs: BitArray, bits: BitArray) -> NDArray[np.unsignedinteger]:
-    """In how many signs each column differs, counted in as small a kind of number as holds them all and one more."""
-    total = np.zeros(bits.shape[1], np.min_scalar_type(64 * len(signs) + 1))
-    for row, sign in zip(bits, signs, strict=True):
-        total += np.bitwise_count(row ^ sign)
-    return total
 
 
 def _select_nearest(distances: NDArray[np.unsignedinteger], wanted: int) -> NDArray[np.int64]:
@@ -166,42 +156,29 @@ Float16Array = NDArray[np.float16]
 READS_BEFORE_CACHING = 3
 MAX_CACHED_VECTORS = 200_000
 # Without compiled code, so few are kept at single precision, which needs twice the room and no widening.
-MAX_SINGLE_PRECISION_VECTORS = 0 if LIBRARY is not None else 128_000
+MAX_SINGLE_PRECISION_VECTORS = 0 if IS_COMPILED else 128_000
 
 
 class VectorCache:
-    """An array that grows as facts come. A fact without a vector has a row of zeros. `mean` is the model's resting point: what vectors
-    have to do with it is the same for every question."""
+    """The stored vectors by position, in an array that grows as facts come. A fact without a vector has a row of zeros."""
 
-    def __init__(self, rows: Float16Array, mean: NDArray[np.float32]) -> None:
+    def __init__(self, rows: Float16Array) -> None:
         self._room: NDArray[Any] = widen_half_floats(rows) if len(rows) <= MAX_SINGLE_PRECISION_VECTORS else rows
-        self._known = np.zeros((len(rows), 2), np.float32)
-        # A copy, since one that may not be written to is handed to C by a longer way, with every fact.
-        self._mean = np.array(mean, np.float32)
         self._size = len(rows)
-        self._measure(0)
 
     def add(self, rows: Float16Array) -> None:
         """Append rows for new positions."""
         wanted, size = self._size + len(rows), self._size
         if wanted > len(self._room):
-            room, few = max(wanted, 2 * len(self._room)), wanted <= MAX_SINGLE_PRECISION_VECTORS
-            grown = np.zeros(
-                (min(room, MAX_SINGLE_PRECISION_VECTORS) if few else room, rows.shape[1]),
-                np.float32 if few else np.float16,
-            )
-            grown[:size], measured = self._room[:size], np.zeros((len(grown), 2), np.float32)
-            measured[:size] = self._known[:size]
-            self._room, self._known = grown, measured
+            room, is_single = max(wanted, 2 * len(self._room)), wanted <= MAX_SINGLE_PRECISION_VECTORS
+            if is_single:
+                room = min(room, MAX_SINGLE_PRECISION_VECTORS)
+            grown = np.zeros((room, rows.shape[1]), np.float32 if is_single else np.float16)
+            grown[:size] = self._room[:size]
+            self._room = grown
         self._room[size:wanted] = rows
         self._size = wanted
-        self._measure(size)
 
     def at(self, positions: NDArray[np.int64]) -> VectorRows:
-        """The rows at these positions. Those that stand here never change, so that nobody need copy them."""
-        return VectorRows(self._room, positions, self._known if LIBRARY is not None else None)
-
-    def _measure(self, first: int) -> None:
-        """What compiled code need not measure again for every question, of the rows from this one on."""
-        if LIBRARY is not None:
-            compiled.measure_rows(self._room, first, self._size, self._mean, self._known)
+        """The rows at these positions, not copied: a row never changes."""
+        return VectorRows(self._room, positions)

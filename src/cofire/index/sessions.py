@@ -101,19 +101,10 @@ class SessionTurns:
         if after >= 0:
             self.before[after] = new
 
-    def around(self, positions: NDArray[np.integer], reach: int) -> NDArray[np.int32]:
-        """A row a position: the one before it, the one before that and so on, then those after it."""
-        found = np.full((2 * reach, len(positions)), -1, np.int32)
-        if not self.known or not reach:
-            return found.T
-        found[0], found[reach] = self.before[positions], self.after[positions]
-        if (found[0] < 0).all() and (found[reach] < 0).all():
-            return found.T
-        for first, chain in ((0, self.before), (reach, self.after)):
-            for step in range(first + 1, first + reach):
-                # Of nobody, -1, the last place tells, where nobody stands either.
-                chain.take(found[step - 1], out=found[step], mode="wrap")
-        return found.T
+    @property
+    def chains(self) -> tuple[PositionArray, PositionArray] | None:
+        """The turn before and the turn after each fact, -1 where there is none, as at the end; None where there are no turns."""
+        return (self.before, self.after) if self.known else None
 
     def _chain(self, columns: Columns, positions: NDArray[np.integer]) -> None:
         sessions, scopes = columns["session"][positions], columns["scope"][positions]

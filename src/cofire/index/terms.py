@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from cofire.algorithms.array_ops import expand_runs
 from cofire.index.columns import find_members
-from cofire.index.native import LIBRARY
-from cofire.index.native_words import find_word_sentences
 from cofire.model import Fact
 from cofire.text.dates import has_time_words
 from cofire.text.segmentation import split_sentences
@@ -114,8 +112,6 @@ def pack_sentence_bits(places: Mapping[str, int]) -> bytes:
 
 def find_sentence_bits(stored: Sequence[bytes | None], words: TermArray) -> NDArray[np.int64]:
     """The sentences of these words in facts, a bit each: a row a fact, a column a word; nothing where nothing is stored."""
-    if LIBRARY is not None:
-        return find_word_sentences(stored, words.astype(np.int32))
     halves = words.astype(np.int32).tolist()
     wanted = np.array(sorted(set(halves)), np.int32)
     column = wanted.searchsorted(halves)

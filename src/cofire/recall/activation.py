@@ -11,11 +11,11 @@ from cofire.activation_paths import ActivationHop, ActivationRound, SpreadResult
 from cofire.algorithms import diffusion, energy, rank_fusion, synapse
 from cofire.errors import StoreError
 from cofire.recall.plan import RecallPlan
-from cofire.recall.query import AnalysedQuery
+from cofire.recall.query import Query
 from cofire.recall.request import RecallRequest
-from cofire.recall.scoring import CandidateTable, FloatArray
+from cofire.recall.score import Candidates, FloatArray, score_missing
 from cofire.recall.spreading import spread_diffusion, spread_energy, spread_synapse
-from cofire.recall.walk import WalkBounds, score_missing, walk_first_pass, walk_next_pass
+from cofire.recall.walk import walk_graph
 from cofire.results import ChannelReport
 from cofire.runtime.effects import Steps
 from cofire.runtime.store_proxy import store
@@ -52,12 +52,16 @@ from cofire.text.subjects import extract_ngrams
 
 @dataclass(frozen=True)
 class Activation:
-    """What activation did: the slate with the facts it brought, how active each is and what that gives, part by part; the hops
-    pass by pass, the rounds for a replay, and how it fared."""
+    """What activation did.
 
-    slate: CandidateTable
-    scores: FloatArray
-    gives: Mapping[str, FloatArray]
+    `candidates` has the facts it reached too. `strengths` is how active each is, `contributions` what
+    that adds to the fused score, by feature. `hops` and `seeds` are of each pass, `rounds` the replay
+    of dynamics that record one.
+    """
+
+    candidates: Candidates
+    strengths: FloatArray
+    contributions: Mapping[str, FloatArray]
     report: ChannelReport
     hops: tuple[Mapping[str, ActivationHop], ...] = ()
     seeds: tuple[Mapping[str, float], ...] = ()
@@ -65,84 +69,73 @@ class Activation:
 
 
 def spread_activation(
-    known: CandidateTable, cue: AnalysedQuery, asked: RecallRequest, plan: RecallPlan
+    candidates: Candidates, query: Query, request: RecallRequest, plan: RecallPlan
 ) -> Steps[Activation]:
-    """Let activation spread, if the plan says so and there is something to start from."""
+    """Follow links from the best candidates by the dynamics of the settings, if the plan says so."""
     if not plan.activates:
-        return skip_activation(known, ChannelReport("activation", "disabled"))
-    if not known.ids:
-        return skip_activation(known, ChannelReport("activation", "empty", note="nothing to start from"))
+        return skip_activation(candidates, ChannelReport("activation", "disabled"))
+    if not candidates.ids:
+        return skip_activation(candidates, ChannelReport("activation", "empty", note="nothing to start from"))
+    activate = DYNAMICS_BY_NAME[request.settings[ACTIVATION_DYNAMICS]]
     try:
-        return (yield from DYNAMICS_BY_NAME[asked.settings[ACTIVATION_DYNAMICS]](known, cue, asked, plan))
+        return (yield from activate(candidates, query, request, plan))
     except StoreError as error:
-        return skip_activation(known, ChannelReport("activation", "failed", note=str(error)))
+        return skip_activation(candidates, ChannelReport("activation", "failed", note=str(error)))
 
 
-def skip_activation(known: CandidateTable, report: ChannelReport) -> Activation:
-    return Activation(known, np.zeros(len(known.ids)), {}, report)
+def skip_activation(candidates: Candidates, report: ChannelReport) -> Activation:
+    return Activation(candidates, np.zeros(len(candidates.ids)), {}, report)
 
 
 def _activate_by_walk(
-    known: CandidateTable, cue: AnalysedQuery, asked: RecallRequest, plan: RecallPlan
+    candidates: Candidates, query: Query, request: RecallRequest, plan: RecallPlan
 ) -> Steps[Activation]:
-    """The default: passes over names, each from the best of the one before."""
-    settings = asked.settings
-    bounds = WalkBounds(
-        settings[GRAPH_RECALL_SEEDS],
-        settings[GRAPH_RECALL_MIN_SEED_SCORE],
-        settings[GRAPH_RECALL_EXPANDED],
-        settings[GRAPH_RECALL_CONFIDENCE_FLOOR],
-    )
-    walked = yield from walk_first_pass(known, cue, asked, bounds)
-    passes = [walked]
-    for _ in range(plan.passes - 1):
-        if not walked.carried.any():
-            break  # Nothing was reached, so that the best are the same and lead nowhere again.
-        walked = yield from walk_next_pass(walked, cue, asked, bounds)
-        passes.append(walked)
-    reached = int(np.count_nonzero(walked.carried))
+    """The default dynamics."""
+    candidates, passes = yield from walk_graph(candidates, query, request, plan)
+    last = passes[-1]
+    reached = int(np.count_nonzero(last.strength))
     return Activation(
-        walked.slate,
-        walked.carried,
-        walked.gives,
+        candidates,
+        last.strength,
+        last.contributions,
         ChannelReport("activation", "ok" if reached else "empty", heard=reached),
-        tuple(one.hops for one in passes),
-        tuple(one.seeds for one in passes),
+        tuple(walk_pass.hops for walk_pass in passes),
+        tuple(walk_pass.seeds for walk_pass in passes),
     )
 
 
 def _activate_by_synapse(
-    known: CandidateTable, cue: AnalysedQuery, asked: RecallRequest, plan: RecallPlan
+    candidates: Candidates, query: Query, request: RecallRequest, plan: RecallPlan
 ) -> Steps[Activation]:
-    settings = asked.settings
-    paper = settings[ACTIVATION_DYNAMICS] == "synapse.paper"
-    likeness = settings[SPREADING_ACTIVATION_ALPHA] * np.maximum(0.0, known.cosine)
-    seeds = _select_seeds(known, likeness, settings, by_words=paper or cue.vector is None)
+    settings = request.settings
+    is_paper = settings[ACTIVATION_DYNAMICS] == "synapse.paper"
+    similarity = settings[SPREADING_ACTIVATION_ALPHA] * np.maximum(0.0, candidates.cosine)
+    seeds = _select_seeds(candidates, similarity, settings, by_words=is_paper or query.vector is None)
     rule = synapse.SynapseRule(
         settings[SPREADING_ACTIVATION_DELTA],
         settings[SPREADING_ACTIVATION_SPREADING_FACTOR],
         settings[SPREADING_ACTIVATION_THETA],
-        settings[SYNAPSE_SLOPE] if paper else 1.0,
+        settings[SYNAPSE_SLOPE] if is_paper else 1.0,
         settings[SPREADING_ACTIVATION_TOP_M],
-        settings[SYNAPSE_INHIBITION] if paper else None,
+        settings[SYNAPSE_INHIBITION] if is_paper else None,
     )
     rounds = min(settings[SPREADING_ACTIVATION_MAX_ITERATIONS], plan.steps)
     spread = yield from spread_synapse(
-        seeds, _make_link_filter(asked, 0.0), rule, rounds, tau=settings[SPREADING_ACTIVATION_TAU_GATE]
+        seeds, _make_link_filter(request, 0.0), rule, rounds, tau=settings[SPREADING_ACTIVATION_TAU_GATE]
     )
     if not synapse.has_sufficient_activation(
         np.array(list(spread.activation.values())), tau=settings[SPREADING_ACTIVATION_TAU_GATE]
     ):
-        gated = skip_activation(known, ChannelReport("activation", "empty", note="below the feeling of knowing"))
+        gated = skip_activation(candidates, ChannelReport("activation", "empty", note="below the feeling of knowing"))
         return replace(gated, rounds=spread.rounds)
-    return (yield from _score_spread(known, cue, asked, spread, seeds))
+    return (yield from _score_spread(candidates, query, request, spread, seeds))
 
 
 def _activate_by_diffusion(
-    known: CandidateTable, cue: AnalysedQuery, asked: RecallRequest, plan: RecallPlan
+    candidates: Candidates, query: Query, request: RecallRequest, plan: RecallPlan
 ) -> Steps[Activation]:
-    settings = asked.settings
-    seeds = _select_seeds(known, _scale_to_best(known.direct), settings, by_words=True)
+    settings = request.settings
+    seeds = _select_seeds(candidates, _scale_to_best(candidates.direct), settings, by_words=True)
     rule = diffusion.DiffusionRule(
         settings[DIFFUSION_DECAY],
         plan.steps,
@@ -150,32 +143,40 @@ def _activate_by_diffusion(
         settings[DIFFUSION_DAMPING],
         settings[DIFFUSION_ITERATIONS],
     )
-    spread = yield from spread_diffusion(seeds, _make_link_filter(asked, settings[GRAPH_RECALL_CONFIDENCE_FLOOR]), rule)
-    return (yield from _score_spread(known, cue, asked, spread, seeds))
+    spread = yield from spread_diffusion(
+        seeds, _make_link_filter(request, settings[GRAPH_RECALL_CONFIDENCE_FLOOR]), rule
+    )
+    return (yield from _score_spread(candidates, query, request, spread, seeds))
 
 
 def _activate_by_energy(
-    known: CandidateTable, cue: AnalysedQuery, asked: RecallRequest, plan: RecallPlan
+    candidates: Candidates, query: Query, request: RecallRequest, plan: RecallPlan
 ) -> Steps[Activation]:
-    settings = asked.settings
-    spellings: list[str] = [] if asked.cue_tags else run_reading_rule("ngrams", lambda: extract_ngrams(asked.text), [])
-    tags: frozenset[str] = asked.cue_tags or (yield from store.match_tags(asked.scopes, spellings))
-    seeds = _select_seeds(known, _scale_to_best(known.direct), settings, by_words=True)
+    settings = request.settings
+    spellings: list[str] = (
+        [] if request.cue_tags else run_reading_rule("ngrams", lambda: extract_ngrams(request.text), [])
+    )
+    tags: frozenset[str] = request.cue_tags or (yield from store.match_tags(request.scopes, spellings))
+    seeds = _select_seeds(candidates, _scale_to_best(candidates.direct), settings, by_words=True)
     rule = energy.EnergyRule(
         min(settings[ENERGY_MAX_DEPTH], plan.steps), settings[ENERGY_MIN_ACTIVATION], settings[ENERGY_BRANCHES]
     )
     spread = yield from spread_energy(
-        seeds, _make_link_filter(asked, 0.0), rule, tags=tags, tag_floor=settings[ENERGY_TAG_FLOOR]
+        seeds, _make_link_filter(request, 0.0), rule, tags=tags, tag_floor=settings[ENERGY_TAG_FLOOR]
     )
-    return (yield from _score_spread(known, cue, asked, spread, seeds))
+    return (yield from _score_spread(candidates, query, request, spread, seeds))
 
 
-def _select_seeds(known: CandidateTable, scores: FloatArray, settings: Settings, *, by_words: bool) -> dict[str, float]:
+def _select_seeds(
+    candidates: Candidates, scores: FloatArray, settings: Settings, *, by_words: bool
+) -> dict[str, float]:
     """The best candidates as seeds; a fact heard by its words alone counts by them where the dynamics says so."""
     if by_words:
-        scores = np.maximum(scores, np.where(known.cosine > 0, 0.0, known.scores["keyword"]))
-    rows = rank_fusion.top_rows(np.where(scores > 0, scores, -np.inf), known.ids, settings[GRAPH_RECALL_SEEDS])
-    return {known.ids[row]: float(scores[row]) for row in rows if scores[row] >= settings[GRAPH_RECALL_MIN_SEED_SCORE]}
+        scores = np.maximum(scores, np.where(candidates.cosine > 0, 0.0, candidates.scores["keyword"]))
+    rows = rank_fusion.top_rows(np.where(scores > 0, scores, -np.inf), candidates.ids, settings[GRAPH_RECALL_SEEDS])
+    return {
+        candidates.ids[row]: float(scores[row]) for row in rows if scores[row] >= settings[GRAPH_RECALL_MIN_SEED_SCORE]
+    }
 
 
 def _scale_to_best(scores: FloatArray) -> FloatArray:
@@ -183,24 +184,22 @@ def _scale_to_best(scores: FloatArray) -> FloatArray:
     return np.maximum(0.0, scores) / max(float(scores.max(initial=0.0)), 1e-12)
 
 
-def _make_link_filter(asked: RecallRequest, floor: float) -> ExpansionOptions:
-    return ExpansionOptions(asked.where, None, floor, asked.settings[ACTIVATION_MOST_LINKS])
+def _make_link_filter(request: RecallRequest, floor: float) -> ExpansionOptions:
+    return ExpansionOptions(request.where, None, floor, request.settings[ACTIVATION_MOST_LINKS])
 
 
 def _score_spread(
-    known: CandidateTable, cue: AnalysedQuery, asked: RecallRequest, spread: SpreadResult, seeds: Mapping[str, float]
+    candidates: Candidates, query: Query, request: RecallRequest, spread: SpreadResult, seeds: Mapping[str, float]
 ) -> Steps[Activation]:
     """A spread as a channel: facts it brought are weighed like all others."""
-    known = yield from score_missing(known, [spread.activation], cue, asked)
-    scores = np.array([spread.activation.get(id, 0.0) for id in known.ids])
-    gives = asked.settings[ACTIVATION_WEIGHT] * _scale_to_best(scores)
+    candidates = yield from score_missing(candidates, [spread.activation], query, request.settings)
+    scores = np.array([spread.activation.get(id, 0.0) for id in candidates.ids])
+    contribution = request.settings[ACTIVATION_WEIGHT] * _scale_to_best(scores)
     report = ChannelReport("activation", "ok" if spread.activation else "empty", heard=len(spread.activation))
-    return Activation(known, scores, {"activation": gives}, report, (spread.hops,), (seeds,), spread.rounds)
+    return Activation(candidates, scores, {"activation": contribution}, report, (spread.hops,), (seeds,), spread.rounds)
 
 
-DYNAMICS_BY_NAME: Mapping[
-    str, Callable[[CandidateTable, AnalysedQuery, RecallRequest, RecallPlan], Steps[Activation]]
-] = {
+DYNAMICS_BY_NAME: Mapping[str, Callable[[Candidates, Query, RecallRequest, RecallPlan], Steps[Activation]]] = {
     "cofire": _activate_by_walk,
     "synapse.documented": _activate_by_synapse,
     "synapse.paper": _activate_by_synapse,

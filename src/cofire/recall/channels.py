@@ -9,7 +9,7 @@ from typing import Any
 from cofire.errors import ChannelTimedOut
 from cofire.recall.custom_channels import AskCustomChannels, ListCustomChannels
 from cofire.recall.plan import RecallPlan
-from cofire.recall.query import AnalysedQuery, report_minimal_mode
+from cofire.recall.query import Query, report_minimal_mode
 from cofire.recall.request import RecallRequest
 from cofire.results import ChannelReport
 from cofire.runtime.effects import Steps
@@ -21,42 +21,49 @@ from cofire.stores.lazy_ids import merge_ids
 
 @dataclass(frozen=True, slots=True)
 class StoreChannel:
-    """A name and what it asks the store; None where the question gives it nothing to ask for."""
+    """A built-in channel: its name and its search, None if the question gives it nothing to search for."""
 
     name: str
-    ask: Callable[[AnalysedQuery, RecallRequest], Steps[Sequence[str]] | None]
+    search: Callable[[Query, RecallRequest], Steps[Sequence[str]] | None]
 
 
 @dataclass(frozen=True)
 class ChannelProposals:
-    """What all channels propose, in their order, how each fared, and the scores that users' own channels gave."""
+    """The ids that all channels propose and a report of each channel.
 
-    proposed: Sequence[str]
+    `custom_scores` are the scores of channels that users added, `custom_weights` the weights of these.
+    """
+
+    ids: Sequence[str]
     reports: tuple[ChannelReport, ...]
-    own: Mapping[str, Mapping[str, float]]
-    weights: Mapping[str, float]
+    custom_scores: Mapping[str, Mapping[str, float]]
+    custom_weights: Mapping[str, float]
 
 
-def _search_by_meaning(cue: AnalysedQuery, asked: RecallRequest) -> Steps[Sequence[str]] | None:
-    if cue.vector is None:
+def _search_by_meaning(query: Query, request: RecallRequest) -> Steps[Sequence[str]] | None:
+    if query.vector is None:
         return None
-    return store.search_vectors(cue.vector, asked.headroom, asked.where, asked.settings[SEMANTIC_CANDIDATES])
+    return store.search_vectors(query.vector, request.headroom, request.where, request.settings[SEMANTIC_CANDIDATES])
 
 
-def _search_by_words(cue: AnalysedQuery, asked: RecallRequest) -> Steps[Sequence[str]] | None:
-    return store.search_words(cue.words, asked.headroom, asked.where) if cue.words.words else None
+def _search_by_words(query: Query, request: RecallRequest) -> Steps[Sequence[str]] | None:
+    if not query.words.words:
+        return None
+    return store.search_words(query.words, request.headroom, request.where)
 
 
-def _search_by_names(cue: AnalysedQuery, asked: RecallRequest) -> Steps[Sequence[str]] | None:
-    """The facts about the names of the question are known from reading it."""
-    about = {id: strength for name in cue.named for id, strength in name.about.items()}
-    best = sorted(about, key=lambda id: (-about[id], id))[: asked.headroom]
-    return store.filter_visible(best, asked.where) if best else None
+def _search_by_names(query: Query, request: RecallRequest) -> Steps[Sequence[str]] | None:
+    """The query has the facts about its names already. The store says which of them the filter admits."""
+    strengths = {id: strength for known in query.subject_names for id, strength in known.about.items()}
+    if not strengths:
+        return None
+    strongest = sorted(strengths, key=lambda id: (-strengths[id], id))[: request.headroom]
+    return store.filter_visible(strongest, request.where)
 
 
-def _search_by_time(cue: AnalysedQuery, asked: RecallRequest) -> Steps[Sequence[str]] | None:
-    spans = [(one.start, one.end) for one in cue.times if one.relation == "in"]
-    return store.search_times(spans, asked.headroom, asked.where) if spans else None
+def _search_by_time(query: Query, request: RecallRequest) -> Steps[Sequence[str]] | None:
+    spans = [(span.start, span.end) for span in query.times if span.relation == "in"]
+    return store.search_times(spans, request.headroom, request.where) if spans else None
 
 
 STORE_CHANNELS = (
@@ -67,55 +74,61 @@ STORE_CHANNELS = (
 )
 
 
-def ask_channels(cue: AnalysedQuery, asked: RecallRequest, plan: RecallPlan) -> Steps[ChannelProposals]:
-    """What the channels propose, all asked at once. A failing one is named; when every one fails, so does the recall."""
-    own: Mapping[str, float] = yield ListCustomChannels()
-    silent = {**cue.reports, **(report_minimal_mode(own) if plan.mode == "minimal" else {})}
-    found = yield from _ask_own_channels([name for name in own if name not in silent], asked)
-    asks = {
-        one.name: ask for one in STORE_CHANNELS if one.name not in silent and (ask := one.ask(cue, asked)) is not None
-    }
-    answers = yield from store.together_with_failures(*asks.values())
-    fared = {**dict(zip(asks, answers, strict=True)), **found}
-    _raise_if_all_failed(fared)
-    heard = {name: answer for name, answer in fared.items() if not isinstance(answer, CallFailure)}
+def ask_channels(query: Query, request: RecallRequest, plan: RecallPlan) -> Steps[ChannelProposals]:
+    """Ask all channels at once. One that fails is reported; if every one fails, so does the recall."""
+    custom_weights: Mapping[str, float] = yield ListCustomChannels()
+    unused = dict(query.reports)
+    if plan.mode == "minimal":
+        unused |= report_minimal_mode(custom_weights)
+
+    custom_answers = yield from _ask_custom_channels([name for name in custom_weights if name not in unused], request)
+    searches: dict[str, Steps[Sequence[str]]] = {}
+    for channel in STORE_CHANNELS:
+        search = None if channel.name in unused else channel.search(query, request)
+        if search is not None:
+            searches[channel.name] = search
+    store_answers = yield from store.together_with_failures(*searches.values())
+    answers = {**dict(zip(searches, store_answers, strict=True)), **custom_answers}
+    _raise_if_all_failed(answers)
+
+    found = {name: answer for name, answer in answers.items() if not isinstance(answer, CallFailure)}
+    names = [*(channel.name for channel in STORE_CHANNELS), *custom_weights]
     return ChannelProposals(
-        merge_ids(heard.values()),
-        tuple(_make_report(name, fared, silent) for name in (*(one.name for one in STORE_CHANNELS), *own)),
-        {name: heard[name] for name in own if name in heard},
-        own,
+        ids=merge_ids(found.values()),
+        reports=tuple(_make_report(name, answers, unused) for name in names),
+        custom_scores={name: found[name] for name in custom_weights if name in found},
+        custom_weights=custom_weights,
     )
 
 
-def _ask_own_channels(names: Sequence[str], asked: RecallRequest) -> Steps[dict[str, Any]]:
-    """What channels of a user's own find, the best of those facts that may be seen."""
+def _ask_custom_channels(names: Sequence[str], request: RecallRequest) -> Steps[dict[str, Any]]:
+    """The best facts of each channel that the filter admits, or its failure."""
     if not names:
         return {}
-    answers: dict[str, Any] = yield AskCustomChannels(names, asked.text, asked.headroom, asked.where)
-    said = sorted({id for answer in answers.values() if not isinstance(answer, CallFailure) for id in answer})
-    seen: set[str] = set((yield from store.filter_visible(said, asked.where)) if said else ())
-    return {
-        name: answer if isinstance(answer, CallFailure) else _keep_best(answer, seen, asked.headroom)
-        for name, answer in answers.items()
-    }
+    answers: dict[str, Any] = yield AskCustomChannels(names, request.text, request.headroom, request.where)
+    scored = {name: answer for name, answer in answers.items() if not isinstance(answer, CallFailure)}
+    ids = sorted({id for scores in scored.values() for id in scores})
+    visible_ids: set[str] = set((yield from store.filter_visible(ids, request.where)) if ids else ())
+    best = {name: _keep_best(scores, visible_ids, request.headroom) for name, scores in scored.items()}
+    return {**answers, **best}
 
 
-def _keep_best(scores: Mapping[str, float], seen: set[str], count: int) -> dict[str, float]:
-    best = sorted((id for id in scores if id in seen), key=lambda id: (-scores[id], id))[:count]
-    return {id: scores[id] for id in best}
+def _keep_best(scores: Mapping[str, float], visible_ids: set[str], count: int) -> dict[str, float]:
+    best_ids = sorted((id for id in scores if id in visible_ids), key=lambda id: (-scores[id], id))[:count]
+    return {id: scores[id] for id in best_ids}
 
 
-def _make_report(name: str, fared: Mapping[str, Any], silent: Mapping[str, ChannelReport]) -> ChannelReport:
-    if name in silent:
-        return silent[name]
-    answer = fared.get(name, ())
+def _make_report(name: str, answers: Mapping[str, Any], unused: Mapping[str, ChannelReport]) -> ChannelReport:
+    if name in unused:
+        return unused[name]
+    answer = answers.get(name, ())
     if isinstance(answer, CallFailure):
         status = "timed_out" if isinstance(answer.error, ChannelTimedOut) else "failed"
         return ChannelReport(name, status, note=str(answer.error))
     return ChannelReport(name, "ok" if answer else "empty", heard=len(answer))
 
 
-def _raise_if_all_failed(fared: Mapping[str, Any]) -> None:
-    failures = [answer.error for answer in fared.values() if isinstance(answer, CallFailure)]
-    if failures and len(failures) == len(fared):
+def _raise_if_all_failed(answers: Mapping[str, Any]) -> None:
+    failures = [answer.error for answer in answers.values() if isinstance(answer, CallFailure)]
+    if failures and len(failures) == len(answers):
         raise failures[0]

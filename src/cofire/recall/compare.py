@@ -164,25 +164,25 @@ MAX_REPORTED = 10
 _log = logging.getLogger("cofire")
 
 
-def recall_with_shadow(text: object, asked: RecallOptions, settings: Settings) -> Steps[Recollection]:
+def recall_with_shadow(text: object, options: RecallOptions, settings: Settings) -> Steps[Recollection]:
     """A recall; where the settings say so, others are run after it and compared, and a snapshot is kept."""
-    found = yield from recall(text, asked, settings)
-    held = apply_call_settings(asked, settings)
+    found = yield from recall(text, options, settings)
+    held = apply_call_settings(options, settings)
     if found.mode != "no_recall" and (held[SHADOW_ENABLED] or held[SHADOW_ASSIST] or held[SNAPSHOTS_ENABLED]):
-        yield from _record_shadows(found, asked, held, settings)
+        yield from _record_shadows(found, options, held, settings)
     return found
 
 
-def _record_shadows(found: Recollection, asked: RecallOptions, held: Settings, settings: Settings) -> Steps[None]:
+def _record_shadows(found: Recollection, options: RecallOptions, held: Settings, settings: Settings) -> Steps[None]:
     """All that is kept of a recall. A journal that cannot be written is told to whoever reads the log, and to nobody else."""
     now: datetime = yield ReadClock()
-    k = asked.get("k") or held[RECALL_K]
+    k = options.get("k") or held[RECALL_K]
     begun = {"at": now.isoformat(), "question": found.question, "scopes": list(found.scopes), "k": k}
     try:
         if held[SNAPSHOTS_ENABLED]:
             yield _make_note(RECALLS_JOURNAL, {**begun, **_make_snapshot(found)}, held)
         for kind, second in _list_shadow_configurations(held).items():
-            line = yield from _compare_with_shadow(found, second, asked, settings, k)
+            line = yield from _compare_with_shadow(found, second, options, settings, k)
             yield _make_note(
                 COMPARISONS_JOURNAL, {**begun, "kind": kind, "a": dict(describe_settings(held)), **line}, held
             )
@@ -205,18 +205,18 @@ def _list_shadow_configurations(held: Settings) -> dict[str, Callable[[], dict[s
 
 
 def _compare_with_shadow(
-    found: Recollection, second: Callable[[], dict[str, object]], asked: RecallOptions, settings: Settings, k: int
+    found: Recollection, second: Callable[[], dict[str, object]], options: RecallOptions, settings: Settings, k: int
 ) -> Steps[dict[str, Any]]:
     """The same question under another configuration, compared; or why that failed."""
     over: dict[str, object] = {}
     try:
         over = second()
-        shadow = yield from recall(found.question, override_options(asked, over, k), settings)
+        shadow = yield from recall(found.question, override_options(options, over, k), settings)
     except Exception as error:  # noqa: BLE001 - whatever fails here is noted, and the answer stays
         return {"b": over, "failed": str(error)}
     both = comparison_json(compare_rankings(found.ids, shadow.ids, k=k))
     return {
-        "b": dict(describe_settings(settings.over(override_options(asked, over, k)["settings"] or {}))),
+        "b": dict(describe_settings(settings.over(override_options(options, over, k)["settings"] or {}))),
         **both,
         "failed": None,
     }

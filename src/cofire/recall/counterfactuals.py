@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from cofire.model import Fact, FactFilter
-from cofire.recall.query import AnalysedQuery
+from cofire.recall.query import Query
 from cofire.recall.recall import recall
 from cofire.recall.request import RecallOptions, RecallRequest, make_request
 from cofire.results import AbstentionVerdict, Counterfactual, FilterMismatch, RecallStage, Recollection
@@ -217,7 +217,7 @@ class RecallCase:
     fact: Fact
     found: Recollection
     refused: tuple[FilterMismatch, ...]
-    cue: AnalysedQuery | None
+    cue: Query | None
 
     @property
     def place(self) -> int | None:
@@ -318,7 +318,7 @@ def _make_changed_request(case: RecallCase, attempt: RemedyAttempt) -> RecallReq
     return make_request(attempt.query or case.question.text, asked, case.question.where.now, case.settings)
 
 
-def lower_threshold(judgement: AbstentionVerdict, settings: Settings, cue: AnalysedQuery | None) -> dict[str, Any]:
+def lower_threshold(judgement: AbstentionVerdict, settings: Settings, cue: Query | None) -> dict[str, Any]:
     """The threshold that the evidence would just have reached; a rule that cannot be lowered so far is switched off."""
     reached = math.floor(judgement.evidence * 1_000) / 1_000 if math.isfinite(judgement.evidence) else -1.0
     if settings[ABSTENTION_RULE] == "gate":
@@ -330,7 +330,7 @@ def lower_threshold(judgement: AbstentionVerdict, settings: Settings, cue: Analy
     )
 
 
-def _is_calibrated(cue: AnalysedQuery | None, settings: Settings) -> bool:
+def _is_calibrated(cue: Query | None, settings: Settings) -> bool:
     if cue is None or cue.vector is None or cue.model is None:
         return False
     return bool(settings[ABSTENTION_THRESHOLD]) or cue.model.silent_below is not None

@@ -65,13 +65,13 @@ class ExploreLimits:
     tag_floor: float
 
 
-def explore(ids: str | Iterable[str] | None, asked: ExploreOptions, settings: Settings) -> Steps[ExploreResult]:
+def explore(ids: str | Iterable[str] | None, options: ExploreOptions, settings: Settings) -> Steps[ExploreResult]:
     """Start from facts by id, each with an energy of 1 by default, or from the hits of a question, weighted by their scores."""
-    if isinstance(ids, str) and (yield from _is_question(ids, asked)):
-        ids, asked = None, {**asked, "query": ids}
-    given, now = parse_starts(ids, asked), (yield ReadClock())
-    manner = _make_limits(asked, settings, now, everywhere=given is not None)
-    seeds, reason = (given, "") if given is not None else (yield from _find_seeds(asked, settings))
+    if isinstance(ids, str) and (yield from _is_question(ids, options)):
+        ids, options = None, {**options, "query": ids}
+    given, now = parse_starts(ids, options), (yield ReadClock())
+    manner = _make_limits(options, settings, now, everywhere=given is not None)
+    seeds, reason = (given, "") if given is not None else (yield from _find_seeds(options, settings))
     explored: list[SeedExploration] = []
     for seed, energy in seeds.items():
         explored.append((yield from _explore_seed(seed, energy, manner)))
@@ -79,17 +79,17 @@ def explore(ids: str | Iterable[str] | None, asked: ExploreOptions, settings: Se
     return ExploreResult(tuple(explored), sum_energies(seed.energies for seed in explored), reason)
 
 
-def _is_question(text: str, asked: ExploreOptions) -> Steps[bool]:
+def _is_question(text: str, options: ExploreOptions) -> Steps[bool]:
     """Whether a text given in place of an id is a question: it has not the form of an id, and no fact has it as its id."""
-    if not text.strip() or is_id(text) or asked.get("query") is not None or asked.get("energies") is not None:
+    if not text.strip() or is_id(text) or options.get("query") is not None or options.get("energies") is not None:
         return False
     (fact,) = yield from store.read_facts([text])
     return fact is None
 
 
-def parse_starts(ids: str | Iterable[str] | None, asked: ExploreOptions) -> dict[str, float] | None:
+def parse_starts(ids: str | Iterable[str] | None, options: ExploreOptions) -> dict[str, float] | None:
     """The ids to start from with their energies; None where a question is to find them."""
-    query, energies = asked.get("query"), asked.get("energies")
+    query, energies = options.get("query"), options.get("energies")
     if (ids is None) == (query is None):
         raise InvalidQuestion("Explore from ids or from a query.", way_out="Give one of the two.")
     if ids is None:
@@ -114,11 +114,11 @@ def normalise_scores(scores: Sequence[float]) -> list[float]:
     return [max(math.exp(score - best), 1e-9) for score in scores]
 
 
-def _find_seeds(asked: ExploreOptions, settings: Settings) -> Steps[tuple[dict[str, float], str]]:
+def _find_seeds(options: ExploreOptions, settings: Settings) -> Steps[tuple[dict[str, float], str]]:
     """The facts that a question finds, with their energies; or why there are none."""
     found: Recollection = yield from recall(
-        asked.get("query"),
-        {"k": settings[ENERGY_SEEDS], "scope": asked.get("scope"), "where": asked.get("where")},
+        options.get("query"),
+        {"k": settings[ENERGY_SEEDS], "scope": options.get("scope"), "where": options.get("where")},
         settings,
     )
     hits = list(found)[: settings[ENERGY_SEEDS]]
@@ -145,25 +145,25 @@ def _is_visible(fact: Fact | None, allowed: FactFilter) -> bool:
     return fact is not None and allowed.admits(fact)
 
 
-def _make_limits(asked: ExploreOptions, settings: Settings, now: datetime, *, everywhere: bool) -> ExploreLimits:
+def _make_limits(options: ExploreOptions, settings: Settings, now: datetime, *, everywhere: bool) -> ExploreLimits:
     """Links of a fact stay in its scope, so that ids need not say theirs."""
     said = {
-        knob.name: asked[name]  # type: ignore[literal-required]
+        knob.name: options[name]  # type: ignore[literal-required]
         for name, knob in (
             ("max_depth", ENERGY_MAX_DEPTH),
             ("min_activation", ENERGY_MIN_ACTIVATION),
             ("branches", ENERGY_BRANCHES),
         )
-        if asked.get(name) is not None
+        if options.get(name) is not None
     }
     held = settings.over(said)
-    filters: FilterOptions = {"scope": asked.get("scope"), "where": asked.get("where")}
+    filters: FilterOptions = {"scope": options.get("scope"), "where": options.get("where")}
     return ExploreLimits(
         ExpansionOptions(
             build_filter(filters, now, everywhere=everywhere), kinds=None, floor=0.0, most=MAX_LINKS_PER_FACT
         ),
         EnergyRule(held[ENERGY_MAX_DEPTH], held[ENERGY_MIN_ACTIVATION], held[ENERGY_BRANCHES]),
-        frozenset(validation.parse_tags(asked.get("tags"), InvalidQuestion)),
+        frozenset(validation.parse_tags(options.get("tags"), InvalidQuestion)),
         held[ENERGY_TAG_FLOOR],
     )
 

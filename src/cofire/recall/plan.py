@@ -45,13 +45,13 @@ class RecallPlan:
         return self.passes > 0
 
 
-def make_plan(asked: RecallRequest) -> RecallPlan:
+def make_plan(request: RecallRequest) -> RecallPlan:
     """Choose strategy and mode: those asked for, else by the question. A question of many hops is answered by the graph."""
-    settings = asked.settings
-    strategy = asked.strategy or run_reading_rule("strategies", lambda: classify_strategy(asked.text), "general")
-    mode, reason = _choose_mode(asked, strategy)
+    settings = request.settings
+    strategy = request.strategy or run_reading_rule("strategies", lambda: classify_strategy(request.text), "general")
+    mode, reason = _choose_mode(request, strategy)
     steps = settings[GRAPH_RECALL_STEPS]
-    weighed = asked.strategy is not None or settings[STRATEGY_ENABLED]
+    weighed = request.strategy is not None or settings[STRATEGY_ENABLED]
     return RecallPlan(
         mode=mode,
         strategy=strategy,
@@ -62,30 +62,30 @@ def make_plan(asked: RecallRequest) -> RecallPlan:
     )
 
 
-def _choose_mode(asked: RecallRequest, strategy: str) -> tuple[str, str]:
-    if asked.mode is not None:
-        return asked.mode, "asked for"
-    if strategy == "multi_hop" and asked.settings[GRAPH_RECALL_ENABLED]:
+def _choose_mode(request: RecallRequest, strategy: str) -> tuple[str, str]:
+    if request.mode is not None:
+        return request.mode, "asked for"
+    if strategy == "multi_hop" and request.settings[GRAPH_RECALL_ENABLED]:
         return "graph", "a question of several hops"
     return "full", "the usual"
 
 
-def describe_plan(plan: RecallPlan, asked: RecallRequest) -> PlanSummary:
+def describe_plan(plan: RecallPlan, request: RecallRequest) -> PlanSummary:
     """The plan for whoever wants to know why."""
     return PlanSummary(
         plan.mode,
         plan.reason,
         plan.strategy,
-        "asked for" if asked.strategy else "by the words of the question",
-        asked.settings[ACTIVATION_DYNAMICS] if plan.activates else None,
-        asked.settings[FUSION_METHOD],
+        "asked for" if request.strategy else "by the words of the question",
+        request.settings[ACTIVATION_DYNAMICS] if plan.activates else None,
+        request.settings[FUSION_METHOD],
     )
 
 
-def adapt_plan(plan: RecallPlan, asked: RecallRequest, results: int) -> RecallPlan:
+def adapt_plan(plan: RecallPlan, request: RecallRequest, results: int) -> RecallPlan:
     """The plan, now that it is known how much the channels found to go on from."""
-    assists = asked.settings[GRAPH_ASSIST_ENABLED] and results >= asked.settings[GRAPH_ASSIST_MIN_SEED_RESULTS]
-    passes = _count_passes(plan.mode, asked.settings, assists=assists)
+    assists = request.settings[GRAPH_ASSIST_ENABLED] and results >= request.settings[GRAPH_ASSIST_MIN_SEED_RESULTS]
+    passes = _count_passes(plan.mode, request.settings, assists=assists)
     return plan if passes == plan.passes else replace(plan, passes=passes)
 
 

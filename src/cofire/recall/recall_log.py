@@ -14,10 +14,10 @@ from cofire.settings.table import HEBBIAN_RULE, RECALL_LOG_ENABLED, RECALL_LOG_M
 from cofire.stores.learning_rows import HEBBIAN_KIND, LoggedRecall, PathEdge, RecallLogOptions
 
 
-def recall_and_log(text: object, asked: RecallOptions, settings: Settings) -> Steps[Recollection]:
+def recall_and_log(text: object, options: RecallOptions, settings: Settings) -> Steps[Recollection]:
     """A recall with its id, which is logged with what it showed."""
-    found = yield from recall_with_shadow(text, asked, settings)
-    held = apply_call_settings(asked, settings)
+    found = yield from recall_with_shadow(text, options, settings)
+    held = apply_call_settings(options, settings)
     if not held[RECALL_LOG_ENABLED] or found.mode == "no_recall":
         return found
     keeping = RecallLogOptions(held[RECALL_LOG_MOST], held[HEBBIAN_RULE], held[SESSION_IDLE_MINUTES])

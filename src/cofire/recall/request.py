@@ -80,9 +80,9 @@ class RecallRequest:
         return self.settings[RECALL_HEADROOM] + self.k
 
 
-def apply_call_settings(asked: RecallOptions, settings: Settings) -> Settings:
+def apply_call_settings(options: RecallOptions, settings: Settings) -> Settings:
     """The settings with those of a call laid over them."""
-    given, preset = asked.get("settings"), asked.get("preset")
+    given, preset = options.get("settings"), options.get("preset")
     if not given and preset is None:
         return settings
     own = check_settings_mapping(given or {})
@@ -91,19 +91,19 @@ def apply_call_settings(asked: RecallOptions, settings: Settings) -> Settings:
     return settings.over(own)
 
 
-def make_request(text: object, asked: RecallOptions, now: datetime, settings: Settings) -> RecallRequest:
+def make_request(text: object, options: RecallOptions, now: datetime, settings: Settings) -> RecallRequest:
     """Check all that was asked for; call settings lie over the others."""
-    settings = apply_call_settings(asked, settings)
-    scopes = resolve_scopes(asked.get("scope"))
+    settings = apply_call_settings(options, settings)
+    scopes = resolve_scopes(options.get("scope"))
     return RecallRequest(
         text=validation.parse_question(text),
-        where=build_filter(asked, now),
+        where=build_filter(options, now),
         scopes=scopes,
-        k=validation.check_count(_value_or_default(asked.get("k"), settings[RECALL_K]), "k", low=1, high=1_000),
-        budget=_check_budget(asked.get("budget"), settings),
-        mode=_check_choice(asked.get("mode"), "mode", RECALL_MODES),
-        strategy=_check_choice(asked.get("strategy"), "strategy", STRATEGIES),
-        cue_tags=frozenset(validation.parse_tags(asked.get("cue_tags"), InvalidQuestion)),
+        k=validation.check_count(_value_or_default(options.get("k"), settings[RECALL_K]), "k", low=1, high=1_000),
+        budget=_check_budget(options.get("budget"), settings),
+        mode=_check_choice(options.get("mode"), "mode", RECALL_MODES),
+        strategy=_check_choice(options.get("strategy"), "strategy", STRATEGIES),
+        cue_tags=frozenset(validation.parse_tags(options.get("cue_tags"), InvalidQuestion)),
         settings=settings,
     )
 

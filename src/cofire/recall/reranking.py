@@ -14,7 +14,7 @@ from cofire.errors import StoreError
 from cofire.model import Fact
 from cofire.recall.plan import RecallPlan
 from cofire.recall.request import RecallRequest
-from cofire.recall.scoring import FloatArray
+from cofire.recall.score import FloatArray
 from cofire.results import CandidateRanking, ChannelReport
 from cofire.runtime.effects import Steps
 from cofire.runtime.store_proxy import store
@@ -59,23 +59,23 @@ class BridgeFact:
 
 
 def add_bridges(
-    ranking: CandidateRanking, asked: RecallRequest, plan: RecallPlan
+    ranking: CandidateRanking, request: RecallRequest, plan: RecallPlan
 ) -> Steps[tuple[CandidateRanking, tuple[ChannelReport, ...]]]:
     """The ranking with what bridges its best facts, and how that went; as it was where bridges are not wanted."""
-    if not asked.settings[BRIDGES_ENABLED] or plan.mode not in ("full", "graph"):
+    if not request.settings[BRIDGES_ENABLED] or plan.mode not in ("full", "graph"):
         return ranking, ()
     try:
-        bridges = yield from _find_bridges(ranking, asked)
+        bridges = yield from _find_bridges(ranking, request)
     except StoreError as error:
         return ranking, (ChannelReport(BRIDGES_CHANNEL, "failed", note=str(error)),)
     report = ChannelReport(BRIDGES_CHANNEL, "ok" if bridges else "empty", heard=len(bridges))
     return _lift_bridges(ranking, bridges), (report,)
 
 
-def _find_bridges(ranking: CandidateRanking, asked: RecallRequest) -> Steps[tuple[BridgeFact, ...]]:
-    settings, kinds = asked.settings, frozenset(bridge_discovery.EDGE_KIND_MULTIPLIERS)
+def _find_bridges(ranking: CandidateRanking, request: RecallRequest) -> Steps[tuple[BridgeFact, ...]]:
+    settings, kinds = request.settings, frozenset(bridge_discovery.EDGE_KIND_MULTIPLIERS)
     conducting = ExpansionOptions(
-        asked.where, kinds, settings[GRAPH_RECALL_CONFIDENCE_FLOOR], settings[ACTIVATION_MOST_LINKS]
+        request.where, kinds, settings[GRAPH_RECALL_CONFIDENCE_FLOOR], settings[ACTIVATION_MOST_LINKS]
     )
     found = yield from store.expand_links(ranking.best(BRIDGED_RESULTS), conducting)
     scores = ranking.total[list(ranking.order[:BRIDGED_RESULTS])]
@@ -171,14 +171,14 @@ class VersionCandidate:
 VersionPair = tuple[VersionCandidate, VersionCandidate]
 
 
-def prefer_newer(ranked: CandidateRanking, facts: Sequence[Fact], asked: RecallRequest) -> CandidateRanking:
+def prefer_newer(ranked: CandidateRanking, facts: Sequence[Fact], request: RecallRequest) -> CandidateRanking:
     """The ranking in which the newest of several versions of one fact has the highest score of them.
 
     `facts` are the best candidates. What a version gains is shown as a part of the score named `recency`.
     """
-    if not asked.settings[RECALL_NEWER_FIRST] or is_about_past(asked.text):
+    if not request.settings[RECALL_NEWER_FIRST] or is_about_past(request.text):
         return ranked
-    return _raise_newer(ranked, run_reading_rule("versions", lambda: _find_versions(ranked, facts, asked.text), []))
+    return _raise_newer(ranked, run_reading_rule("versions", lambda: _find_versions(ranked, facts, request.text), []))
 
 
 def _find_versions(ranked: CandidateRanking, facts: Sequence[Fact], text: str) -> list[VersionPair]:

@@ -1,11 +1,10 @@
-"""The default dynamics: passes from the best candidates over shared names and stored edges."""
+"""The default walk: passes from the best candidates over shared names and stored edges."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,516 +14,458 @@ from cofire.algorithms import coverage, name_walk, rank_fusion
 from cofire.algorithms.array_ops import nan_to_none
 from cofire.algorithms.conductance import MISSING_WEIGHT
 from cofire.algorithms.session_context import borrowing_factors
-from cofire.index import native_scoring as compiled
-from cofire.index.native import LIBRARY
-from cofire.recall.query import AnalysedQuery
+from cofire.recall.plan import RecallPlan
+from cofire.recall.query import Query
 from cofire.recall.request import RecallRequest
-from cofire.recall.scoring import CandidateTable, FloatArray, append_candidates, score_candidates
+from cofire.recall.score import BoolArray, Candidates, FloatArray, score_missing
 from cofire.runtime.effects import Steps
 from cofire.runtime.store_proxy import store
 from cofire.settings.ranking import current_constants
-from cofire.stores.base import ExpansionOptions, FactFeatures, LinkExpansion, NameLinkTable
-from cofire.stores.lazy_ids import lazy_property, merge_ids, select_ids
+from cofire.settings.table import (
+    GRAPH_RECALL_CONFIDENCE_FLOOR,
+    GRAPH_RECALL_EXPANDED,
+    GRAPH_RECALL_MIN_SEED_SCORE,
+    GRAPH_RECALL_SEEDS,
+    Settings,
+)
+from cofire.stores.base import ExpansionOptions, LinkExpansion, NameLinkTable
 
 IntArray = NDArray[np.int64]
 
+# The least strength of a link over a name, for the weight that a path shows.
+MIN_NAME_STRENGTH = 0.3
+
 
 @dataclass(frozen=True, slots=True)
-class WalkBounds:
-    """How far a walk may go: from so many seeds that count at least so much, to so many facts, over links at least so sure."""
+class WalkLimits:
+    """Number of seeds and their least weight, number of facts reached, least confidence of a link."""
 
     seeds: int
-    least_seed: float
-    expanded: int
-    floor: float
+    min_seed_weight: float
+    reached: int
+    min_confidence: float
 
 
-@dataclass(frozen=True, slots=True)
-class WalkNameLinks:
-    """Paths, with what no pass changes: the rows of their facts in the slate, how much each fact draws, and what each name counts.
-    `to_native_paths` is all that as compiled code reads it."""
+@dataclass(frozen=True)
+class Links:
+    """Where the seeds of all passes lead: over names and along stored edges. Each seed is read once."""
 
-    paths: NameLinkTable
-    rows: IntArray
-    draws: FloatArray
-    names: FloatArray
-    in_c: compiled.NativeWalkPaths | None
+    seeds: frozenset[str]
+    names: NameLinkTable
+    edges: tuple[LinkExpansion, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class BestNameLinks:
-    """Facts that the walk came to: their rows in the paths, and for each the row of the best link there; `target` and `source` are
-    rows of the slate, of the fact and of the one that leads to it."""
+    """The facts reached over names and the best link to each.
 
-    at: IntArray
+    `target` and `source` are rows of the candidates, `link` is a row of the name links. `about` is the
+    value of the best link to a fact about a name, `shared` of the best one between facts that share it.
+    """
+
+    target: IntArray
+    source: IntArray
     link: IntArray
     about: FloatArray
     shared: FloatArray
-    target: IntArray
-    source: IntArray
 
 
-def prepare_name_links(paths: NameLinkTable, known: CandidateTable, cue: AnalysedQuery, floor: float) -> WalkNameLinks:
-    """Where these paths lead, for this question."""
-    rows = np.fromiter(map(known.rows.__getitem__, paths.ids), np.int64, len(paths.ids))
-    draws = name_walk.weigh_similarity(known.standing[rows], softness=current_constants().names.nearness)
-    names = weigh_names(paths, cue, floor)
-    return WalkNameLinks(paths, rows, draws, names, None if LIBRARY is None else to_native_paths(paths, names))
+class BestEdge(NamedTuple):
+    """The stored edge that brings most energy to a fact."""
 
-
-def choose_best_links(
-    over: WalkNameLinks, known: CandidateTable, seeds: Mapping[str, float], bounds: WalkBounds
-) -> BestNameLinks:
-    """The best link to each fact, over facts about a name and over shared names, and of those the strongest of either kind."""
-    paths, rows, starts = over.paths, over.rows, np.zeros(len(known.ids))
-    starts[[known.rows[id] for id in seeds]] = list(seeds.values())
-    if over.in_c is not None:
-        best = compiled.find_best_links(over.in_c, over.draws, starts[rows], paths.loose, bounds.expanded)
-        source = rows[paths.holder[paths.step[best.link]]]
-        return BestNameLinks(best.at, best.link, best.about, best.shared, rows[best.at], source)
-    about, shared = (
-        name_walk.choose_best_steps(steps, starts[rows], over.names, facts=len(paths.ids))
-        for steps in split_steps(over)
-    )
-    strong = _mask_strongest(about.value, bounds.expanded) | _mask_strongest(shared.value, bounds.expanded)
-    at = np.flatnonzero(strong)
-    link = np.where(about.value >= shared.value, about.step, shared.step)
-    source = rows[paths.holder[paths.step[link[at]]]]
-    return BestNameLinks(at, link[at], about.value[at], shared.value[at], rows[at], source)
-
-
-def weigh_names(paths: NameLinkTable, cue: AnalysedQuery, floor: float) -> FloatArray:
-    """What each name counts: by its rarity, less if the question holds it; those that are too unsure nothing."""
-    weights = name_walk.name_rarity(max(1, cue.facts), paths.count) * (paths.sure >= floor)
-    if cue.spelled.isdisjoint(paths.name):
-        return weights
-    known = current_constants().names.in_question
-    return weights * np.array([known if name in cue.spelled else 1.0 for name in paths.name], np.float64)
-
-
-def split_steps(over: WalkNameLinks) -> tuple[name_walk.NameSteps, name_walk.NameSteps]:
-    """Steps to facts about a name (or from a fact about it), and steps between facts that merely share one.
-
-    Turns of a session are linked by their neighbours; that they mention the same name says nothing.
-    """
-    paths = over.paths
-    seed = paths.holder[paths.step]
-    draws = over.draws[paths.target] * np.where(paths.strength > 0, paths.strength, 1.0)
-    about = (paths.strength > 0) | (paths.own[paths.step] > 0)
-    shared = ~about & paths.loose[seed] & paths.loose[paths.target]
-    order = np.argsort(order_names(paths)[paths.step], kind="stable")
-    every = name_walk.NameSteps(seed[order], paths.step[order], paths.target[order], draws[order], order)
-    return every.only(about[order]), every.only(shared[order])
-
-
-def order_names(paths: NameLinkTable) -> IntArray:
-    """The order of names: of two worth the same, the surer one tells the way, whichever was written first."""
-    letters = np.array(sorted(range(len(paths.name)), key=paths.name.__getitem__), np.int64)
-    surest = letters[np.argsort(-paths.sure[letters], kind="stable")]
-    turn = np.empty(len(surest), np.int64)
-    turn[surest] = np.arange(len(surest))
-    return turn
-
-
-def to_native_paths(paths: NameLinkTable, weights: FloatArray) -> compiled.NativeWalkPaths:
-    """Paths as compiled code reads them, with what each name counts."""
-    return compiled.NativeWalkPaths(
-        (paths.holder, paths.count, paths.sentences, order_names(paths), paths.own, weights),
-        (paths.step, paths.target, paths.there, paths.strength),
-    )
-
-
-def _mask_strongest(values: FloatArray, most: int) -> NDArray[np.bool_]:
-    """The strongest of those that a step leads to."""
-    order = np.argsort(-values, kind="stable")[:most]
-    kept = np.zeros(len(values), np.bool_)
-    kept[order] = values[order] > 0
-    return kept
-
-
-_EMPTY_INTS, _EMPTY_FLOATS = np.zeros(0, np.int64), np.zeros(0)
+    energy: float
+    source: str
+    expansion: LinkExpansion
+    row: int
 
 
 @dataclass(frozen=True)
-class ExpansionCache:
-    """The seeds that were asked for, where their names lead, and their stored edges, ask by ask."""
-
-    seeds: frozenset[str]
-    paths: NameLinkTable
-    edges: tuple[LinkExpansion, ...] = ()
-
-    def with_those_of(self, seeds: Sequence[str], edges: LinkExpansion, paths: NameLinkTable) -> ExpansionCache:
-        """These and those of more seeds."""
-        every = join_name_paths(self.paths, paths) if self.seeds else paths
-        return ExpansionCache(self.seeds.union(seeds), every, (*self.edges, edges))
-
-
-EMPTY_EXPANSION_CACHE = ExpansionCache(
-    frozenset(),
-    NameLinkTable(
-        (),
-        np.zeros(0, np.bool_),
-        (),
-        _EMPTY_INTS,
-        _EMPTY_INTS,
-        _EMPTY_INTS,
-        _EMPTY_FLOATS,
-        _EMPTY_FLOATS,
-        _EMPTY_INTS,
-        _EMPTY_INTS,
-        _EMPTY_FLOATS,
-        _EMPTY_INTS,
-    ),
-)
-
-
-def join_name_paths(known: NameLinkTable, more: NameLinkTable) -> NameLinkTable:
-    """Two sets of paths as one; a fact that both know has one row."""
-    rows = {id: row for row, id in enumerate(known.ids)}
-    moved = np.array([rows.setdefault(id, len(rows)) for id in more.ids], np.int64)
-    return NameLinkTable(
-        ids=tuple(rows),
-        loose=np.concatenate([known.loose, more.loose[moved >= len(known.ids)]]),
-        name=known.name + more.name,
-        holder=np.concatenate([known.holder, moved[more.holder]]),
-        count=np.concatenate([known.count, more.count]),
-        sentences=np.concatenate([known.sentences, more.sentences]),
-        own=np.concatenate([known.own, more.own]),
-        sure=np.concatenate([known.sure, more.sure]),
-        step=np.concatenate([known.step, more.step + len(known.name)]),
-        target=np.concatenate([known.target, moved[more.target]]),
-        strength=np.concatenate([known.strength, more.strength]),
-        there=np.concatenate([known.there, more.there]),
-    )
-
-
-def drop_forgotten(paths: NameLinkTable, weighed: Mapping[str, int]) -> NameLinkTable:
-    """Paths without facts that somebody forgot since they were found."""
-    if all(map(weighed.__contains__, paths.ids)):
-        return paths
-    there = np.array([id in weighed for id in paths.ids], np.bool_)
-    moved = np.maximum(0, np.cumsum(there) - 1)
-    kept = there[paths.target] & there[paths.holder[paths.step]]
-    return replace(
-        paths,
-        ids=tuple(id for id in paths.ids if id in weighed),
-        loose=paths.loose[there],
-        holder=moved[paths.holder],
-        step=paths.step[kept],
-        target=moved[paths.target[kept]],
-        strength=paths.strength[kept],
-        there=paths.there[kept],
-    )
-
-
-class EdgeHops(Mapping[str, ActivationHop]):
-    """The best hop along a stored edge to each fact that one leads to, and its energy. Hops are spelled out when somebody asks how
-    the walk came there."""
-
-    def __init__(self) -> None:
-        self.energies: dict[str, float] = {}
-        self._links: dict[str, tuple[str, LinkExpansion, int]] = {}
-
-    def add(self, found: LinkExpansion, seeds: Mapping[str, float]) -> None:
-        """Take in what links carry; of equals the first stays. A seed is not paid for what comes from a weaker one."""
-        ids, energies = tuple(found.ids), compute_edge_energies(found, seeds)
-        for row in np.argsort(-energies, kind="stable").tolist():
-            source, target, energy = ids[found.source[row]], ids[found.target[row]], float(energies[row])
-            if energy > self.energies.get(target, 0.0) and seeds.get(target, 0.0) < seeds[source]:
-                self.energies[target], self._links[target] = energy, (source, found, row)
-
-    def __getitem__(self, id: str) -> ActivationHop:
-        source, found, row = self._links[id]
-        weight, confidence = (nan_to_none(values.item(row)) for values in (found.weight, found.confidence))
-        return ActivationHop(source, id, found.kind[row], weight, confidence, found.via[row], self.energies[id])
-
-    def __contains__(self, id: object) -> bool:
-        return id in self.energies
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.energies)
-
-    def __len__(self) -> int:
-        return len(self.energies)
-
-
-def expand_stored_edges(seeds: Sequence[str], asked: RecallRequest, floor: float, most: int) -> Steps[LinkExpansion]:
-    """Ask for the stored edges of seeds."""
-    return store.expand_links(
-        tuple(seeds), ExpansionOptions(asked.where, None, floor, most, names=False, without=find_zero_weight_kinds())
-    )
-
-
-def collect_edge_hops(edges: Iterable[LinkExpansion], seeds: Mapping[str, float]) -> EdgeHops:
-    """Where stored edges lead from seeds."""
-    wired = EdgeHops()
-    for found in edges:
-        if found.kind:
-            wired.add(found, seeds)
-    return wired
-
-
-def find_zero_weight_kinds() -> frozenset[str]:
-    """Kinds of edge that carry nothing in the walk."""
-    return _select_zero_weight(tuple(current_constants().edges.kinds.items()))
-
-
-@lru_cache(maxsize=16)
-def _select_zero_weight(kinds: tuple[tuple[str, float], ...]) -> frozenset[str]:
-    return frozenset(kind for kind, worth in kinds if not worth)
-
-
-def compute_edge_energies(found: LinkExpansion, seeds: Mapping[str, float]) -> FloatArray:
-    """What each link carries: seed · kind · weight · confidence / degree^p (ruling 31)."""
-    kinds = current_constants().edges.kinds
-    worth = np.array([kinds.get(kind, kinds["other"]) for kind in found.kind], np.float64)
-    # Links leave those who were asked for, which stand first.
-    started = np.array([seeds.get(id, 0.0) for id in found.ids[: len(found.degree)]], np.float64)
-    weight = np.where(np.isnan(found.weight), MISSING_WEIGHT, found.weight)
-    sure = np.where(np.isnan(found.confidence), 1.0, found.confidence)
-    fan = np.maximum(1, found.degree)[found.source] ** current_constants().edges.fan if len(found.source) else 1.0
-    return np.asarray(started[found.source] * worth * weight * sure / fan)
-
-
-RARE_FEATURE_CAP = 6.0
-
-
-@dataclass(frozen=True, slots=True)
 class WordSentences:
-    """In which sentences of facts the words of the question stand: a row a fact and a column a word. `at` tells for the rows of the
-    slate which row that is, -1 for a fact that was not looked at."""
+    """The sentences of each candidate that hold each word of the question, one bit a sentence.
 
-    at: IntArray
-    table: IntArray
+    Only candidates at either end of a link are read: `is_read` tells which rows are.
+    """
 
-    def of(self, rows: IntArray) -> IntArray:
-        return self.table[self.at[rows]]
+    bits: IntArray
+    is_read: BoolArray
+
+    def grow(self, rows: int) -> WordSentences:
+        """The same with rows for candidates that were added."""
+        more = rows - len(self.bits)
+        bits = np.concatenate([self.bits, np.zeros((more, self.bits.shape[1]), np.int64)])
+        return WordSentences(bits, np.concatenate([self.is_read, np.zeros(more, np.bool_)]))
 
 
 @dataclass(frozen=True)
 class WalkPass:
-    """What one pass found: the slate with the facts it brought, what each feature gives a row of it, how much the best hop to
-    each carries, the hops themselves, and what later passes need not ask or prepare again: where seeds lead, and where the words of
-    the question stand in facts."""
+    """One pass: its seeds, what each link feature contributes to each candidate, and how it was reached.
 
-    slate: CandidateTable
+    `strength` is how much the best hop brings to each candidate, 0 if it was not reached.
+    """
+
     seeds: Mapping[str, float]
-    gives: Mapping[str, FloatArray]
-    carried: FloatArray
+    contributions: Mapping[str, FloatArray]
+    strength: FloatArray
     hops: Mapping[str, ActivationHop]
-    footpaths: ExpansionCache
-    over: WalkNameLinks
-    places: WordSentences
-
-    @property
-    def total(self) -> FloatArray:
-        """What the walk gives each fact."""
-        return np.asarray(sum(self.gives.values(), np.zeros(len(self.slate.ids))))
 
 
-@dataclass(frozen=True, slots=True)
-class PassStart:
-    """Where a pass starts: from weighted seeds, with what earlier passes asked and prepared."""
+def walk_graph(
+    candidates: Candidates, query: Query, request: RecallRequest, plan: RecallPlan
+) -> Steps[tuple[Candidates, list[WalkPass]]]:
+    """Reach facts that no channel proposed: from the best candidates, then from the best of what that reached."""
+    limits = _make_limits(request.settings)
+    links = Links(frozenset(), _EMPTY_NAME_LINKS, ())
+    sentences = WordSentences(np.zeros((0, len(query.words.words)), np.int64), np.zeros(0, np.bool_))
+    scores, softness = candidates.direct, current_constants().seeds.warmth
+    passes: list[WalkPass] = []
+    for _ in range(plan.passes):
+        seeds = select_seeds(candidates, scores, softness, limits)
+        links = yield from read_links(links, seeds, query, request, limits)
+        edges = choose_best_edges(links.edges, seeds)
+        candidates = yield from score_missing(candidates, [links.names.ids, edges], query, request.settings)
+        # A fact that was forgotten meanwhile has no row.
+        names = drop_missing_facts(links.names, candidates)
+        name_links = choose_best_name_links(names, candidates, seeds, query, limits)
+        sentences = yield from read_sentences(sentences, candidates, name_links, query)
+        contributions = score_name_links(candidates, names, name_links, sentences, query)
+        edge_energy = collect_edge_energy(candidates, edges)
+        contributions["wired"] = current_constants().features["wired"] * np.sqrt(edge_energy)
+        name_strength = _scatter(
+            len(candidates.ids), name_links.target, np.maximum(name_links.about, name_links.shared)
+        )
+        strength = np.maximum(edge_energy, name_strength)
+        passes.append(WalkPass(seeds, contributions, strength, WalkHops(candidates, names, name_links, edges)))
+        if not strength.any():
+            break  # Nothing was reached, so that the next pass would have the same seeds.
+        scores = candidates.direct + sum(contributions.values(), np.zeros(len(candidates.ids)))
+        softness = current_constants().seeds.again
+    return candidates, passes
 
-    seeds: Mapping[str, float]
-    footpaths: ExpansionCache
-    places: WordSentences
-    over: WalkNameLinks | None = None
 
-
-def walk_first_pass(
-    known: CandidateTable, cue: AnalysedQuery, asked: RecallRequest, bounds: WalkBounds
-) -> Steps[WalkPass]:
-    """From the facts that answer best by themselves."""
-    seeds = select_seeds(known, known.direct, current_constants().seeds.warmth, bounds)
-    nowhere = WordSentences(np.zeros(0, np.int64), np.zeros((0, len(cue.words.words)), np.int64))
-    return (yield from walk_from_seeds(known, PassStart(seeds, EMPTY_EXPANSION_CACHE, nowhere), cue, asked, bounds))
-
-
-def walk_next_pass(walked: WalkPass, cue: AnalysedQuery, asked: RecallRequest, bounds: WalkBounds) -> Steps[WalkPass]:
-    """From the facts that answer best after a pass."""
-    scores = walked.slate.direct + walked.total
-    seeds = select_seeds(walked.slate, scores, current_constants().seeds.again, bounds)
-    start = PassStart(seeds, walked.footpaths, walked.places, walked.over)
-    return (yield from walk_from_seeds(walked.slate, start, cue, asked, bounds))
-
-
-def walk_from_seeds(
-    known: CandidateTable, start: PassStart, cue: AnalysedQuery, asked: RecallRequest, bounds: WalkBounds
-) -> Steps[WalkPass]:
-    """One pass from weighted seeds."""
-    footpaths = yield from _fetch_expansions(start, cue, asked, bounds)
-    wired = collect_edge_hops(footpaths.edges, start.seeds)
-    known = yield from score_missing(known, [footpaths.paths.ids, wired.energies], cue, asked)
-    paths = drop_forgotten(footpaths.paths, known.rows)
-    before = start.over
-    over = (
-        before if before is not None and before.paths is paths else prepare_name_links(paths, known, cue, bounds.floor)
+def _make_limits(settings: Settings) -> WalkLimits:
+    return WalkLimits(
+        seeds=settings[GRAPH_RECALL_SEEDS],
+        min_seed_weight=settings[GRAPH_RECALL_MIN_SEED_SCORE],
+        reached=settings[GRAPH_RECALL_EXPANDED],
+        min_confidence=settings[GRAPH_RECALL_CONFIDENCE_FLOOR],
     )
-    linked = choose_best_links(over, known, start.seeds, bounds)
-    places = yield from _fetch_word_sentences(start.places, known, linked, cue)
-    gives = score_links(known, over, linked, places, cue)
-    along = np.zeros(len(known.ids))
-    for id, energy in wired.energies.items():
-        if id in known.rows:
-            along[known.rows[id]] = energy
-    gives["wired"] = current_constants().features["wired"] * np.sqrt(along)
-    carried = np.maximum(along, _scatter_values(len(known.ids), linked.target, np.maximum(linked.about, linked.shared)))
-    return WalkPass(known, start.seeds, gives, carried, WalkHops(paths, linked, wired), footpaths, over, places)
 
 
-def _fetch_expansions(
-    start: PassStart, cue: AnalysedQuery, asked: RecallRequest, bounds: WalkBounds
-) -> Steps[ExpansionCache]:
-    """Where the seeds lead, over names and along stored edges; those of earlier passes are not asked for again."""
-    new, names = [id for id in start.seeds if id not in start.footpaths.seeds], current_constants().names
-    if not new:
-        return start.footpaths
-    few = name_walk.max_facts_per_name(cue.facts, fewest=names.few, share=names.share)
-    edges, paths = yield from store.together(
-        expand_stored_edges(new, asked, bounds.floor, bounds.expanded),
-        store.fetch_name_links(new, asked.where, few, names.most),
-    )
-    return start.footpaths.with_those_of(new, edges, paths)
-
-
-def _fetch_word_sentences(
-    before: WordSentences, known: CandidateTable, linked: BestNameLinks, cue: AnalysedQuery
-) -> Steps[WordSentences]:
-    """Where the words of the question stand in linked facts and in those that lead to them."""
-    at = np.empty(len(known.ids), np.int64)
-    # A slate only grows at its end.
-    at[: len(before.at)], at[len(before.at) :] = before.at, -1
-    looked_at = np.zeros(len(at), np.bool_)
-    looked_at[linked.target] = looked_at[linked.source] = True
-    new = (looked_at & (at < 0)).nonzero()[0]
-    if not len(new):
-        return WordSentences(at, before.table)
-    found = yield from store.locate_words([known.ids[row] for row in new.tolist()], cue.words.words)
-    at[new] = np.arange(len(before.table), len(before.table) + len(new))
-    return WordSentences(at, np.concatenate([before.table, found]))
-
-
-def select_seeds(known: CandidateTable, scores: FloatArray, softness: float, bounds: WalkBounds) -> dict[str, float]:
-    """The best as seeds, with their weights beside the very best, which comes first; those that count too little are none."""
-    rows = rank_fusion.top_rows(scores, known.ids, bounds.seeds)
+def select_seeds(candidates: Candidates, scores: FloatArray, softness: float, limits: WalkLimits) -> dict[str, float]:
+    """The best candidates with their weights relative to the best one, which comes first."""
+    rows = rank_fusion.top_rows(scores, candidates.ids, limits.seeds)
     weights = name_walk.weigh_seeds(scores[rows], softness=softness)
     return {
-        known.ids[row]: float(weight) for row, weight in zip(rows, weights, strict=True) if weight >= bounds.least_seed
+        candidates.ids[row]: weight
+        for row, weight in zip(rows, weights.tolist(), strict=True)
+        if weight >= limits.min_seed_weight
     }
 
 
-def score_missing(
-    known: CandidateTable, led_to: Iterable[Collection[str]], cue: AnalysedQuery, asked: RecallRequest
-) -> Steps[CandidateTable]:
-    """The slate with facts that were not weighed yet."""
-    new = merge_ids(led_to, but=known.rows)
-    if not new:
-        return known
-    evidence = yield from fetch_features(new, cue)
-    return append_candidates(known, score_candidates(evidence, cue, asked.settings))
+# Links: what seeds lead to
 
 
-def fetch_features(ids: Sequence[str], cue: AnalysedQuery) -> Steps[FactFeatures]:
-    """Ask for what scoring needs of facts, and of the turns around them where those count."""
-    if cue.words.context is None:
-        return store.fetch_features(ids, cue.words.words)
-    return store.fetch_features(
-        ids, cue.words.words, current_constants().words.reach, current_constants().vectors.reach
+def read_links(
+    links: Links, seeds: Mapping[str, float], query: Query, request: RecallRequest, limits: WalkLimits
+) -> Steps[Links]:
+    """The links with those of seeds that earlier passes did not read."""
+    new_seeds = [id for id in seeds if id not in links.seeds]
+    if not new_seeds:
+        return links
+    constants = current_constants().names
+    max_sharing = name_walk.max_facts_per_name(query.fact_count, fewest=constants.few, share=constants.share)
+    options = ExpansionOptions(
+        request.where, None, limits.min_confidence, limits.reached, names=False, without=find_unused_kinds()
+    )
+    edges, names = yield from store.together(
+        store.expand_links(tuple(new_seeds), options),
+        store.fetch_name_links(new_seeds, request.where, max_sharing, constants.most),
+    )
+    all_names = join_name_links(links.names, names) if links.seeds else names
+    return Links(links.seeds.union(new_seeds), all_names, (*links.edges, edges))
+
+
+def find_unused_kinds() -> frozenset[str]:
+    """Kinds of edge that carry nothing in the walk."""
+    return frozenset(kind for kind, weight in current_constants().edges.kinds.items() if not weight)
+
+
+def join_name_links(links: NameLinkTable, more: NameLinkTable) -> NameLinkTable:
+    """Two tables of name links as one. A fact that is in both has one row."""
+    rows = {id: row for row, id in enumerate(links.ids)}
+    moved = np.array([rows.setdefault(id, len(rows)) for id in more.ids], np.int64)
+    is_new = moved >= len(links.ids)
+    return NameLinkTable(
+        ids=tuple(rows),
+        loose=np.concatenate([links.loose, more.loose[is_new]]),
+        name=links.name + more.name,
+        holder=np.concatenate([links.holder, moved[more.holder]]),
+        count=np.concatenate([links.count, more.count]),
+        sentences=np.concatenate([links.sentences, more.sentences]),
+        own=np.concatenate([links.own, more.own]),
+        sure=np.concatenate([links.sure, more.sure]),
+        step=np.concatenate([links.step, more.step + len(links.name)]),
+        target=np.concatenate([links.target, moved[more.target]]),
+        strength=np.concatenate([links.strength, more.strength]),
+        there=np.concatenate([links.there, more.there]),
     )
 
 
-def _score_links_native(
-    paths: compiled.NativeWalkPaths,
-    known: CandidateTable,
-    linked: BestNameLinks,
-    places: WordSentences,
-    cue: AnalysedQuery,
-) -> dict[str, FloatArray]:
-    """The same as `score_links`, by compiled code."""
-    names, links, weights = current_constants().names, current_constants().links, current_constants().features
-    return compiled.score_links(
-        paths,
-        (linked.target, linked.source, linked.link, linked.about, linked.shared),
-        (known.holds, known.direct, known.scores["keyword"], known.lengths, places.at),
-        shares=cue.word_shares,
-        places=places.table,
-        rules=(RARE_FEATURE_CAP, names.room, names.short, links.most, links.least),
-        weights=[weights[name] for name in compiled.LINK_FEATURES],
+def drop_missing_facts(links: NameLinkTable, candidates: Candidates) -> NameLinkTable:
+    """Name links without facts that are not among the candidates."""
+    is_kept = np.array([id in candidates.row_of for id in links.ids], np.bool_)
+    if is_kept.all():
+        return links
+    moved = np.maximum(0, np.cumsum(is_kept) - 1)
+    kept_links = is_kept[links.target] & is_kept[links.holder[links.step]]
+    return replace(
+        links,
+        ids=tuple(id for id in links.ids if id in candidates.row_of),
+        loose=links.loose[is_kept],
+        holder=moved[links.holder],
+        step=links.step[kept_links],
+        target=moved[links.target[kept_links]],
+        strength=links.strength[kept_links],
+        there=links.there[kept_links],
     )
 
 
-def score_links(
-    known: CandidateTable, over: WalkNameLinks, linked: BestNameLinks, places: WordSentences, cue: AnalysedQuery
+_NO_INTS, _NO_FLOATS = np.zeros(0, np.int64), np.zeros(0)
+_EMPTY_NAME_LINKS = NameLinkTable(
+    ids=(),
+    loose=np.zeros(0, np.bool_),
+    name=(),
+    holder=_NO_INTS,
+    count=_NO_INTS,
+    sentences=_NO_INTS,
+    own=_NO_FLOATS,
+    sure=_NO_FLOATS,
+    step=_NO_INTS,
+    target=_NO_INTS,
+    strength=_NO_FLOATS,
+    there=_NO_INTS,
+)
+
+
+# Stored edges
+
+
+def choose_best_edges(expansions: Iterable[LinkExpansion], seeds: Mapping[str, float]) -> dict[str, BestEdge]:
+    """The best stored edge to each fact; of equals the first. A seed gets nothing from a weaker seed."""
+    best: dict[str, BestEdge] = {}
+    for expansion in expansions:
+        if not expansion.kind:
+            continue
+        ids, energies = tuple(expansion.ids), compute_edge_energies(expansion, seeds)
+        for row in np.argsort(-energies, kind="stable").tolist():
+            source, target, energy = ids[expansion.source[row]], ids[expansion.target[row]], energies.item(row)
+            is_better = energy > (best[target].energy if target in best else 0.0)
+            if is_better and seeds.get(target, 0.0) < seeds[source]:
+                best[target] = BestEdge(energy, source, expansion, row)
+    return best
+
+
+def compute_edge_energies(expansion: LinkExpansion, seeds: Mapping[str, float]) -> FloatArray:
+    """What each link carries: seed · kind · weight · confidence / degree^p (ruling 31)."""
+    constants = current_constants().edges
+    of_kind = np.array([constants.kinds.get(kind, constants.kinds["other"]) for kind in expansion.kind], np.float64)
+    # Links leave the facts that were asked for, which are the first rows.
+    seed_weights = np.array([seeds.get(id, 0.0) for id in expansion.ids[: len(expansion.degree)]], np.float64)
+    weight = np.where(np.isnan(expansion.weight), MISSING_WEIGHT, expansion.weight)
+    confidence = np.where(np.isnan(expansion.confidence), 1.0, expansion.confidence)
+    fan = np.maximum(1, expansion.degree)[expansion.source] ** constants.fan
+    return np.asarray(seed_weights[expansion.source] * of_kind * weight * confidence / fan)
+
+
+def collect_edge_energy(candidates: Candidates, edges: Mapping[str, BestEdge]) -> FloatArray:
+    """The energy of the best stored edge to each candidate."""
+    energy = np.zeros(len(candidates.ids))
+    for id, edge in edges.items():
+        if id in candidates.row_of:
+            energy[candidates.row_of[id]] = edge.energy
+    return energy
+
+
+# Links over names
+
+
+def choose_best_name_links(
+    names: NameLinkTable, candidates: Candidates, seeds: Mapping[str, float], query: Query, limits: WalkLimits
+) -> BestNameLinks:
+    """The best link to each fact, and of the facts those with the strongest links of either kind."""
+    rows = np.array([candidates.row_of[id] for id in names.ids], np.int64)
+    seed_weights = np.array([seeds.get(id, 0.0) for id in names.ids], np.float64)
+    name_weights = weigh_names(names, query, limits.min_confidence)
+    about, shared = (
+        name_walk.choose_best_steps(steps, seed_weights, name_weights, facts=len(rows))
+        for steps in split_steps(names, candidates.scores["semantic"][rows])
+    )
+    strongest = _mask_strongest(about.value, limits.reached) | _mask_strongest(shared.value, limits.reached)
+    reached = np.flatnonzero(strongest)
+    link = np.where(about.value >= shared.value, about.step, shared.step)[reached]
+    source = names.holder[names.step[link]]
+    return BestNameLinks(rows[reached], rows[source], link, about.value[reached], shared.value[reached])
+
+
+def weigh_names(names: NameLinkTable, query: Query, min_confidence: float) -> FloatArray:
+    """The weight of each name: its rarity, less if the question holds it, 0 below the least confidence."""
+    weights = name_walk.name_rarity(max(1, query.fact_count), names.count) * (names.sure >= min_confidence)
+    in_question = query.names_in_question
+    if in_question.isdisjoint(names.name):
+        return weights
+    factor = current_constants().names.in_question
+    return weights * np.array([factor if name in in_question else 1.0 for name in names.name], np.float64)
+
+
+def split_steps(names: NameLinkTable, similarity: FloatArray) -> tuple[name_walk.NameSteps, name_walk.NameSteps]:
+    """Steps to or from a fact about the name, and steps between facts that both mention it.
+
+    Turns of a session are linked as neighbours. That they mention the same name says nothing.
+    """
+    seed = names.holder[names.step]
+    draw = name_walk.weigh_similarity(similarity, softness=current_constants().names.nearness)
+    draws = draw[names.target] * np.where(names.strength > 0, names.strength, 1.0)
+    is_about = (names.strength > 0) | (names.own[names.step] > 0)
+    is_shared = ~is_about & names.loose[seed] & names.loose[names.target]
+    order = np.argsort(order_names(names)[names.step], kind="stable")
+    steps = name_walk.NameSteps(seed[order], names.step[order], names.target[order], draws[order], order)
+    return steps.only(is_about[order]), steps.only(is_shared[order])
+
+
+def order_names(names: NameLinkTable) -> IntArray:
+    """The rank of each name: the surer one first, then by letters. It decides between links of equal value."""
+    by_letters = np.array(sorted(range(len(names.name)), key=names.name.__getitem__), np.int64)
+    surest_first = by_letters[np.argsort(-names.sure[by_letters], kind="stable")]
+    rank = np.empty(len(surest_first), np.int64)
+    rank[surest_first] = np.arange(len(surest_first))
+    return rank
+
+
+def _mask_strongest(values: FloatArray, count: int) -> BoolArray:
+    """The highest values, as far as they are above 0."""
+    order = np.argsort(-values, kind="stable")[:count]
+    is_kept = np.zeros(len(values), np.bool_)
+    is_kept[order] = values[order] > 0
+    return is_kept
+
+
+def read_sentences(
+    sentences: WordSentences, candidates: Candidates, links: BestNameLinks, query: Query
+) -> Steps[WordSentences]:
+    """The sentences of words, with those of candidates at either end of a link."""
+    sentences = sentences.grow(len(candidates.ids))
+    is_wanted = np.zeros(len(candidates.ids), np.bool_)
+    is_wanted[links.target] = is_wanted[links.source] = True
+    new_rows = np.flatnonzero(is_wanted & ~sentences.is_read)
+    if not len(new_rows):
+        return sentences
+    bits = yield from store.locate_words([candidates.ids[row] for row in new_rows.tolist()], query.words.words)
+    sentences.bits[new_rows] = bits
+    sentences.is_read[new_rows] = True
+    return sentences
+
+
+def score_name_links(
+    candidates: Candidates, names: NameLinkTable, links: BestNameLinks, sentences: WordSentences, query: Query
 ) -> dict[str, FloatArray]:
-    """What the features of linked facts give them, as far as the link counts and within its bounds; 0 for all others."""
-    if over.in_c is not None:
-        return _score_links_native(over.in_c, known, linked, places, cue)
-    paths, shares = over.paths, cue.word_shares
-    step = paths.step[linked.link]
-    there, here = places.of(linked.target), places.of(linked.source)
-    theirs = known.holds[linked.source]
-    found = {
-        "about": np.sqrt(linked.about),
-        "shared": np.sqrt(linked.shared),
-        "rare": name_walk.score_rare_links(paths.count[step], known.direct[linked.source], most=RARE_FEATURE_CAP),
-        "fits": coverage.best_sentence_share(here, paths.sentences[step], np.zeros_like(theirs), shares),
-        "adds_there": coverage.best_sentence_share(there, paths.there[linked.link], theirs, shares),
-        "adds": coverage.added_word_share(known.holds[linked.target], theirs, shares),
-        "repeats": known.scores["keyword"][linked.target]
-        * name_walk.remaining_question_share(theirs @ shares, enough=current_constants().names.room),
+    """What each feature of the best link contributes to each candidate; 0 where no link leads."""
+    constants, word_shares = current_constants(), query.word_shares
+    step = names.step[links.link]
+    target_bits, source_bits = sentences.bits[links.target], sentences.bits[links.source]
+    source_words = candidates.holds_words[links.source]
+    no_words = np.zeros_like(source_words)
+    values = {
+        "about": np.sqrt(links.about),
+        "shared": np.sqrt(links.shared),
+        "rare": name_walk.score_rare_links(
+            names.count[step], candidates.direct[links.source], most=constants.names.rare
+        ),
+        "fits": coverage.best_sentence_share(source_bits, names.sentences[step], no_words, word_shares),
+        "adds_there": coverage.best_sentence_share(target_bits, names.there[links.link], source_words, word_shares),
+        "adds": coverage.added_word_share(candidates.holds_words[links.target], source_words, word_shares),
+        "repeats": candidates.scores["keyword"][links.target]
+        * name_walk.remaining_question_share(source_words @ word_shares, enough=constants.names.room),
     }
-    counts = compute_link_share(known, linked)
-    given = {name: current_constants().features[name] * counts * values for name, values in found.items()}
-    links, total = current_constants().links, np.asarray(sum(given.values()))
-    worth = known.direct[linked.source], known.direct[linked.target]
-    share = name_walk.link_bound_factors(total, *worth, most=links.most, least=links.least)
-    return {name: _scatter_values(len(known.ids), linked.target, share * values) for name, values in given.items()}
+    link_share = compute_link_share(candidates, links)
+    contributions = {name: constants.features[name] * link_share * value for name, value in values.items()}
+    bound = name_walk.link_bound_factors(
+        np.asarray(sum(contributions.values())),
+        candidates.direct[links.source],
+        candidates.direct[links.target],
+        most=constants.links.most,
+        least=constants.links.least,
+    )
+    rows = len(candidates.ids)
+    return {name: _scatter(rows, links.target, bound * value) for name, value in contributions.items()}
 
 
-def compute_link_share(known: CandidateTable, linked: BestNameLinks) -> FloatArray:
-    """A link to what is about a name counts in full; one between facts that merely mention it, as far as they are short."""
+def compute_link_share(candidates: Candidates, links: BestNameLinks) -> FloatArray:
+    """A link to a fact about the name counts in full; one between facts that mention it counts as far as both are short."""
     short = current_constants().names.short
-    open_ = [borrowing_factors(known.lengths[end], short=short) for end in (linked.source, linked.target)]
-    return np.where(linked.about > 0, 1.0, open_[0] * open_[1])
+    source_factor = borrowing_factors(candidates.lengths[links.source], short=short)
+    target_factor = borrowing_factors(candidates.lengths[links.target], short=short)
+    return np.where(links.about > 0, 1.0, source_factor * target_factor)
+
+
+def _scatter(size: int, rows: IntArray, values: FloatArray) -> FloatArray:
+    """Values at their rows, 0 elsewhere."""
+    scattered = np.zeros(size)
+    scattered[rows] = values
+    return scattered
 
 
 class WalkHops(Mapping[str, ActivationHop]):
-    """The best hop to each fact, over a name or along a stored edge; spelled out when somebody asks how the walk came there."""
+    """The best hop to each fact, over a name or along a stored edge.
 
-    def __init__(self, paths: NameLinkTable, linked: BestNameLinks, wires: EdgeHops) -> None:
-        self._paths, self._linked, self._wires = paths, linked, wires
+    A hop is made when it is looked up: a pass reaches a hundred facts, and ten of them are shown.
+    """
 
-    @lazy_property
-    def _places(self) -> dict[str, int]:
-        return dict(zip(select_ids(self._paths.ids, self._linked.at), count(), strict=False))
+    def __init__(
+        self, candidates: Candidates, names: NameLinkTable, links: BestNameLinks, edges: Mapping[str, BestEdge]
+    ) -> None:
+        self._names, self._links, self._edges = names, links, edges
+        self._row_of = {candidates.ids[row]: at for at, row in enumerate(links.target.tolist())}
 
     def __getitem__(self, id: str) -> ActivationHop:
-        if id not in self._places:
-            return self._wires[id]
-        named = self._over_name(self._places[id], id)
-        return self._wires[id] if self._wires.energies.get(id, 0.0) > named.energy else named
+        row, edge = self._row_of.get(id), self._edges.get(id)
+        if row is None:
+            return _make_edge_hop(self._edges[id], id)
+        hop = self._make_name_hop(row, id)
+        return _make_edge_hop(edge, id) if edge is not None and edge.energy > hop.energy else hop
 
     def __contains__(self, id: object) -> bool:
-        return id in self._places or id in self._wires
+        return id in self._row_of or id in self._edges
 
     def __iter__(self) -> Iterator[str]:
-        return iter({**dict.fromkeys(self._places), **dict.fromkeys(self._wires)})
+        return iter({**dict.fromkeys(self._row_of), **dict.fromkeys(self._edges)})
 
     def __len__(self) -> int:
-        return len({*self._places, *self._wires})
+        return len({*self._row_of, *self._edges})
 
-    def _over_name(self, place: int, id: str) -> ActivationHop:
-        paths, link = self._paths, self._linked.link.item(place)
-        about, shared = self._linked.about.item(place), self._linked.shared.item(place)
-        step = paths.step.item(link)
-        weight = max(paths.strength.item(link), paths.own.item(step), 0.3) / max(1, paths.count.item(step)) ** 0.5
-        kind = "about" if about >= shared else "entity"
-        source = paths.ids[paths.holder.item(step)]
-        return ActivationHop(source, id, kind, weight, paths.sure.item(step), paths.name[step], max(about, shared))
+    def _make_name_hop(self, row: int, id: str) -> ActivationHop:
+        names, link = self._names, self._links.link.item(row)
+        about, shared = self._links.about.item(row), self._links.shared.item(row)
+        step = names.step.item(link)
+        strength = max(names.strength.item(link), names.own.item(step), MIN_NAME_STRENGTH)
+        return ActivationHop(
+            source=names.ids[names.holder.item(step)],
+            target=id,
+            kind="about" if about >= shared else "entity",
+            weight=strength / max(1, names.count.item(step)) ** 0.5,
+            confidence=names.sure.item(step),
+            via=names.name[step],
+            energy=max(about, shared),
+        )
 
 
-def _scatter_values(size: int, rows: IntArray, values: FloatArray) -> FloatArray:
-    found = np.zeros(size)
-    found[rows] = values
-    return found
+def _make_edge_hop(edge: BestEdge, id: str) -> ActivationHop:
+    expansion, row = edge.expansion, edge.row
+    return ActivationHop(
+        source=edge.source,
+        target=id,
+        kind=expansion.kind[row],
+        weight=nan_to_none(expansion.weight.item(row)),
+        confidence=nan_to_none(expansion.confidence.item(row)),
+        via=expansion.via[row],
+        energy=edge.energy,
+    )

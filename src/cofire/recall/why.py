@@ -22,11 +22,10 @@ from cofire.recall.counterfactuals import (
     try_attempt,
 )
 from cofire.recall.plan import make_plan
-from cofire.recall.query import AnalysedQuery, analyse_query
+from cofire.recall.query import Query, analyse_query
 from cofire.recall.recall import read_path_texts, recall
 from cofire.recall.request import RecallOptions, RecallRequest, make_request
-from cofire.recall.scoring import score_candidates
-from cofire.recall.walk import fetch_features
+from cofire.recall.score import fetch_features, score_candidates
 from cofire.results import CompetingFact, FilterMismatch, Hit, QuestionSimilarity, RecallStage, WhyResult
 from cofire.runtime.effects import ReadClock, Steps
 from cofire.runtime.store_proxy import store
@@ -57,20 +56,20 @@ _REFUSAL_PHRASES = {
 Finding = tuple[RecallStage, str]
 
 
-def why(text: object, id: str, asked: RecallOptions, settings: Settings) -> Steps[WhyResult]:
+def why(text: object, id: str, options: RecallOptions, settings: Settings) -> Steps[WhyResult]:
     """Run the same recall, see where the fact is lost, and try what would bring it back."""
-    asked = cast(RecallOptions, merge_options(asked, setting_to_options(GRAPH_RECALL_EXPLAIN, True)))
+    options = cast(RecallOptions, merge_options(options, setting_to_options(GRAPH_RECALL_EXPLAIN, True)))
     now = yield ReadClock()
-    asked_for = make_request(text, asked, now, settings)
+    asked_for = make_request(text, options, now, settings)
     wanted = validation.parse_name(id or "", "id", InvalidQuestion) or ""
     (fact,) = yield from store.read_facts([wanted])
     if fact is None:
         return WhyResult(asked_for.text, wanted, "not_stored", "No fact has this id. List the ids with: cofire list")
-    found = yield from recall(text, asked, settings)
+    found = yield from recall(text, options, settings)
     refused = yield from _fetch_refusals(asked_for, fact)
     cue = yield from _analyse_question(asked_for)
     likeness = (yield from _measure_similarity(fact, asked_for, cue)) if cue else None
-    case = RecallCase(asked, settings, asked_for, fact, found, refused, cue)
+    case = RecallCase(options, settings, asked_for, fact, found, refused, cue)
     stage, explanation = yield from _diagnose_stage(case, likeness)
     told = _make_result(case, stage, explanation, likeness)
     helpful, in_vain = (yield from find_remedies(case, stage)) if stage != "returned" else ((), ())
@@ -98,29 +97,29 @@ def _make_result(
     )
 
 
-def _fetch_refusals(asked: RecallRequest, fact: Fact) -> Steps[tuple[FilterMismatch, ...]]:
-    if asked.where.community is None:
-        return find_refusals(asked.where, fact, None)
+def _fetch_refusals(request: RecallRequest, fact: Fact) -> Steps[tuple[FilterMismatch, ...]]:
+    if request.where.community is None:
+        return find_refusals(request.where, fact, None)
     rated = yield from store.fetch_importance([fact.id])
-    return find_refusals(asked.where, fact, rated[fact.id].community if fact.id in rated else None)
+    return find_refusals(request.where, fact, rated[fact.id].community if fact.id in rated else None)
 
 
-def _analyse_question(asked: RecallRequest) -> Steps[AnalysedQuery | None]:
-    planned = make_plan(asked)
-    return None if planned.mode == "no_recall" else (yield from analyse_query(asked, planned))
+def _analyse_question(request: RecallRequest) -> Steps[Query | None]:
+    planned = make_plan(request)
+    return None if planned.mode == "no_recall" else (yield from analyse_query(request, planned))
 
 
-def _measure_similarity(fact: Fact, asked: RecallRequest, cue: AnalysedQuery) -> Steps[QuestionSimilarity]:
-    """How like the question the fact is, weighed as candidates are."""
-    evidence = yield from fetch_features([fact.id], cue)
-    known = score_candidates(evidence, cue, asked.settings)
-    if not known.ids:
+def _measure_similarity(fact: Fact, request: RecallRequest, query: Query) -> Steps[QuestionSimilarity]:
+    """How similar the fact and the question are, scored as candidates are."""
+    features = yield from fetch_features([fact.id], query)
+    candidates = score_candidates(features, query, request.settings)
+    if not candidates.ids:
         return QuestionSimilarity(None, (), 0.0)
-    held = [word for word, holds in zip(cue.words.words, known.holds[0], strict=True) if holds]
-    as_asked = map_word_spellings(asked.text)
-    cosine = float(known.cosine[0]) if known.meant[0] else None
-    said = dict.fromkeys(as_asked.get(word, word) for word in held)
-    return QuestionSimilarity(cosine, tuple(said), float(known.scores["keyword"][0]))
+    shared_words = [word for word, holds in zip(query.words.words, candidates.holds_words[0], strict=True) if holds]
+    spelling_of = map_word_spellings(request.text)
+    spellings = dict.fromkeys(spelling_of.get(word, word) for word in shared_words)
+    cosine = float(candidates.cosine[0]) if candidates.has_vector[0] else None
+    return QuestionSimilarity(cosine, tuple(spellings), float(candidates.scores["keyword"][0]))
 
 
 def _diagnose_stage(case: RecallCase, likeness: QuestionSimilarity | None) -> Steps[Finding]:

@@ -65,6 +65,7 @@ class NameWalkConstants:
     in_question: float
     nearness: float
     room: float
+    rare: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from cofire.index import lookup
 from cofire.index.columns import Mask
 from cofire.index.fact_index import FactIndex
+from cofire.index.lookup import NamePathColumns
 from cofire.index.names import NameTexts
-from cofire.index.native_names import NamePathColumns
 from cofire.index.quantised import READS_BEFORE_CACHING
 from cofire.index.terms import find_sentence_bits, hash_term
 from cofire.stores.base import KnownName, NameLinkTable

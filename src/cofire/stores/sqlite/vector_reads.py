@@ -28,7 +28,7 @@ def fetch_vector_rows(connection: apsw.Connection, index: FactIndex, positions: 
     index.asked += 1
     if index.warm is None and index.asked > READS_BEFORE_CACHING and index.columns.size <= MAX_CACHED_VECTORS:
         with limit_page_cache(connection):
-            index.warm = VectorCache(_fetch_all_vectors(connection, index), index.model.mean)
+            index.warm = VectorCache(_fetch_all_vectors(connection, index))
     if index.warm is not None:
         return index.warm.at(positions)
     return VectorRows.of(_fetch_vectors(connection, index.columns["key"][positions], index.dimension))

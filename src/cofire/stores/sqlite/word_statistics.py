@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cofire.index.fact_index import FactIndex
-from cofire.index.native import LIBRARY
 from cofire.index.terms import TermArray, hash_term
 from cofire.stores.base import WordStatistics
 
@@ -123,9 +122,7 @@ SELECT s.key, state.epoch, w.version FROM word_statistics w JOIN scopes s ON s.k
 def _read_scope_statistics(connection: apsw.Connection, scope: int, dimension: int) -> SqliteScopeStatistics:
     sql = "SELECT facts, length, terms, holding, sample FROM word_statistics WHERE scope = ?"
     facts, length, terms, holding, sample = connection.execute(sql, (scope,)).get
-    # Compiled code looks at vectors as they are stored, which are half as many bytes. In a bytearray it is told where they begin.
-    vectors: NDArray[np.floating] = np.frombuffer(bytearray(sample), np.float16).reshape(-1, dimension or 1)
-    vectors = vectors if LIBRARY is not None else vectors.astype(np.float32)
+    vectors: NDArray[np.floating] = np.frombuffer(sample, np.float16).reshape(-1, dimension or 1).astype(np.float32)
     return SqliteScopeStatistics(
         facts, length, np.frombuffer(terms, np.int64), np.frombuffer(holding, np.int32), vectors[:, :dimension]
     )
