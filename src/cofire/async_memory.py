@@ -398,12 +398,12 @@ class AsyncMemory:
 
     async def _run(self, verb: VerbCall[T], listen: ProgressListener = None) -> T:
         opened = await self._open()
-        return await run_steps_async(opened.informed(verb), opened.context, listen)
+        return await run_steps_async(opened.with_settings(verb), opened.context, listen)
 
     def _stream(self, verb: VerbCall[T]) -> StreamingResult[T, Any]:
         async def parts() -> AsyncIterator[Any]:
             opened = await self._open()
-            async for part in stream_steps_async(opened.informed(verb), opened.context):
+            async for part in stream_steps_async(opened.with_settings(verb), opened.context):
                 yield part
 
         return StreamingResult(lambda: self._run(verb), parts)

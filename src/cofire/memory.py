@@ -567,7 +567,7 @@ class Memory:
         self._opened.close()
 
     def _run(self, verb: VerbCall[T], listen: ProgressListener = None) -> T:
-        return run_steps(self._opened.informed(verb), self._opened.context, listen)
+        return run_steps(self._opened.with_settings(verb), self._opened.context, listen)
 
     def __enter__(self) -> Self:
         return self

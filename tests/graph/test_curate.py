@@ -273,10 +273,10 @@ def test_the_async_one_curates_too(store: Store, clock: Clock) -> None:
 def test_an_open_memory_curates_when_the_time_has_come(clock: Clock) -> None:
     runs: list[object] = []
     curator = BackgroundCurator(curate=lambda: runs.append(1), clock=clock, every_hours=2)
-    assert not curator.look()
+    assert not curator.run_if_due()
     clock.now += timedelta(hours=2)
-    assert curator.look()
-    assert not curator.look()
+    assert curator.run_if_due()
+    assert not curator.run_if_due()
     assert len(runs) == 1
     curator.close()
 

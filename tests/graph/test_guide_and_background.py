@@ -70,20 +70,20 @@ def test_enough_waiting_facts_start_a_dream() -> None:
     inbox = Inbox()
     watching = dreamer(inbox, Clock(), after_facts=3)
     inbox.waiting = 2
-    assert not watching.look()
+    assert not watching.run_if_due()
     inbox.waiting = 3
-    assert watching.look()
+    assert watching.run_if_due()
     assert inbox.dreams == 1
-    assert not watching.look()
+    assert not watching.run_if_due()
 
 
 def test_facts_that_wait_long_enough_start_a_dream() -> None:
     inbox, clock = Inbox(), Clock()
     watching = dreamer(inbox, clock, after_minutes=10)
     inbox.waiting = 1
-    assert not watching.look()
+    assert not watching.run_if_due()
     clock.now += timedelta(minutes=11)
-    assert watching.look()
+    assert watching.run_if_due()
 
 
 def test_an_open_memory_dreams_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -276,7 +276,7 @@ def proposed_tags(values: Values) -> object:
 
 def dreamers(values: Values) -> object:
     with opened(values) as memory:
-        return len(memory._opened._dreamers)
+        return len(memory._opened._background)
 
 
 def energy_paths(values: Values) -> object:

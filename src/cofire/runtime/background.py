@@ -15,7 +15,7 @@ _log = logging.getLogger("cofire")
 
 
 class BackgroundDreamer:
-    """A thread that looks at the inbox now and then, and dreams when it is due. A dream that fails is logged and tried again."""
+    """A thread that dreams when the inbox is due. A failed dream is logged and tried again."""
 
     def __init__(
         self,
@@ -35,8 +35,8 @@ class BackgroundDreamer:
     def start(self) -> None:
         self._thread.start()
 
-    def look(self) -> bool:
-        """Dream if it is due; tells whether it was."""
+    def run_if_due(self) -> bool:
+        """Dream if due. Returns whether it was."""
         waiting = self._waiting()
         if not waiting:
             self._since = None
@@ -49,27 +49,28 @@ class BackgroundDreamer:
         return True
 
     def close(self) -> None:
-        """Stop looking; a dream that is under way is finished first."""
+        """Stop the thread after the dream it is in."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join()
 
     def _is_due(self, waiting: int) -> bool:
         enough = bool(self._after_facts) and waiting >= self._after_facts
-        assert self._since is not None, "something is waiting since some moment"
+        assert self._since is not None, "the inbox is not empty"
         long_enough = bool(self._after) and self._clock() - self._since >= self._after
         return enough or long_enough
 
     def _watch(self) -> None:
         while not self._stop.wait(POLL_SECONDS):
             try:
-                self.look()
-            except Exception as error:  # noqa: BLE001 - the next try may do better, and without the thread there is none
+                self.run_if_due()
+            except Exception as error:  # noqa: BLE001 - the next try may work
                 _log_failure("A dream in the background failed", error)
 
 
 class BackgroundCurator:
-    """A thread that curates every so many hours. One that fails is logged and tried again when the time has passed once more."""
+    """A thread that curates at an interval in hours. A failed run is logged; the next one is due
+    after another interval."""
 
     def __init__(self, *, curate: Callable[[], object], clock: Callable[[], datetime], every_hours: float) -> None:
         self._curate, self._clock, self._every = curate, clock, timedelta(hours=every_hours)
@@ -80,8 +81,8 @@ class BackgroundCurator:
     def start(self) -> None:
         self._thread.start()
 
-    def look(self) -> bool:
-        """Curate if it is due; tells whether it was."""
+    def run_if_due(self) -> bool:
+        """Curate if due. Returns whether it was."""
         now = self._clock()
         if now - self._last < self._every:
             return False
@@ -90,7 +91,7 @@ class BackgroundCurator:
         return True
 
     def close(self) -> None:
-        """Stop looking; what is under way is finished first."""
+        """Stop the thread after the run it is in."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -98,11 +99,11 @@ class BackgroundCurator:
     def _watch(self) -> None:
         while not self._stop.wait(POLL_SECONDS):
             try:
-                self.look()
-            except Exception as error:  # noqa: BLE001 - the next try may do better, and without the thread there is none
+                self.run_if_due()
+            except Exception as error:  # noqa: BLE001 - the next try may work
                 _log_failure("Curating in the background failed", error)
 
 
 def _log_failure(what: str, error: Exception) -> None:
-    """One line on an error that says by itself what to do; of any other, also where it comes from."""
+    """One line for an error that says what to do; a traceback for any other."""
     _log.warning("%s: %s", what, error, exc_info=not isinstance(error, CofireError))

@@ -1,4 +1,4 @@
-"""What a verb may yield: calls of the store, and effects on clock, ids, embedder, reader and listener.
+"""What a verb may yield: store calls, and effects on clock, ids, embedder, reader and listener.
 
 A verb is a generator: it yields effects and is sent their answers. An error is thrown into the verb where it yielded the
 effect, so that a verb can name a failing channel or try again after a conflict.
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class RunContext:
-    """What effects run on. `channels` are those that users added, `session` is the name of the current session."""
+    """What effects run on. `channels` are those that users added, `session` names the current session."""
 
     store: Store
     embedder: Embedder | None
@@ -44,7 +44,8 @@ class RunContext:
 
 
 class Effect:
-    """Something a verb wants to know or have done. An effect that `blocks` runs in a thread when the verb is awaited."""
+    """Something a verb wants to know or have done. In an awaited verb, an effect that `blocks` runs
+    in a thread."""
 
     __slots__ = ()
     blocks: ClassVar[bool] = False
@@ -75,7 +76,10 @@ class StoreCall(Effect):
 
 @dataclass(frozen=True, slots=True)
 class Together(Effect):
-    """Call several methods of the store as of one moment, in one round trip where the store can. A failing call answers `CallFailure`."""
+    """Call several methods of the store as of one moment, in one round trip where the store can.
+
+    A failing call answers `CallFailure`.
+    """
 
     calls: Sequence[StoreCall]
 

@@ -13,7 +13,7 @@ from cofire.runtime.effects import Effect, RunContext
 
 @dataclass(frozen=True, slots=True)
 class SaveReceipt(Effect):
-    """Keep what is about to go. Answers the receipt with its path."""
+    """Save the rows to be removed. Answers the receipt with its path."""
 
     blocks: ClassVar[bool] = True
     receipt: ForgetReceipt
@@ -47,7 +47,7 @@ class FindReceipt(Effect):
 
 @dataclass(frozen=True, slots=True)
 class ListOtherReceipts(Effect):
-    """All receipts but this one, the latest first."""
+    """All receipts except this one, the latest first."""
 
     blocks: ClassVar[bool] = True
     receipt: ForgetReceipt
@@ -58,7 +58,7 @@ class ListOtherReceipts(Effect):
 
 @dataclass(frozen=True, slots=True)
 class MarkReceiptUndone(Effect):
-    """Note when a receipt was undone."""
+    """Record when a receipt was undone."""
 
     blocks: ClassVar[bool] = True
     kept: KeptReceipt
@@ -70,7 +70,7 @@ class MarkReceiptUndone(Effect):
 
 @dataclass(frozen=True, slots=True)
 class DeleteExpiredReceipts(Effect):
-    """Remove the receipts that have run out."""
+    """Delete receipts past their expiry. Answers how many."""
 
     blocks: ClassVar[bool] = True
     now: datetime
@@ -81,7 +81,7 @@ class DeleteExpiredReceipts(Effect):
 
 @dataclass(frozen=True, slots=True)
 class RemoveFactsFromReceipts(Effect):
-    """Take these facts out of every receipt."""
+    """Remove these facts from every receipt."""
 
     blocks: ClassVar[bool] = True
     ids: Sequence[str]
@@ -92,7 +92,7 @@ class RemoveFactsFromReceipts(Effect):
 
 @dataclass(frozen=True, slots=True)
 class AppendJournalLine(Effect):
-    """Add a line to a file of the journal, of which the newest so many are kept."""
+    """Append a line to a journal file, which keeps its newest `most` lines."""
 
     blocks: ClassVar[bool] = True
     name: str
@@ -106,7 +106,7 @@ class AppendJournalLine(Effect):
 
 @dataclass(frozen=True, slots=True)
 class FetchJournalLines(Effect):
-    """The newest lines of a file of the journal, the oldest of them first."""
+    """The newest lines of a journal file, in the order they were written."""
 
     blocks: ClassVar[bool] = True
     name: str
@@ -119,7 +119,7 @@ class FetchJournalLines(Effect):
 
 @dataclass(frozen=True, slots=True)
 class LocateJournal(Effect):
-    """In which folder is the journal? Empty where it lives in this process alone."""
+    """The folder of the journal; empty for a journal in memory."""
 
     folder: str
 
@@ -129,7 +129,7 @@ class LocateJournal(Effect):
 
 @dataclass(frozen=True, slots=True)
 class DeleteJournalLines(Effect):
-    """Take out of the journal what mentions these ids, or everything; tells how many lines that were."""
+    """Delete the journal lines that mention these ids, or all lines. Answers how many."""
 
     blocks: ClassVar[bool] = True
     ids: Sequence[str] | None

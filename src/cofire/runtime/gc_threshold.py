@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import RLock
 
-# So many things are made between two looks, where Python's own habit is a few hundred or thousand.
+# Allocations between collections; CPython's default is in the hundreds or low thousands.
 BULK_THRESHOLD = 4_000_000
 
 _lock = RLock()
@@ -16,13 +16,13 @@ _saved_thresholds: list[tuple[int, int, int]] = []
 
 @contextmanager
 def relaxed_gc() -> Iterator[None]:
-    """Look seldom until this ends, in whichever of several threads it ends last. Who never looks, or seldomer, is left alone, and so
-    is a habit that was changed meanwhile."""
+    """Collect rarely inside this block. Nested or concurrent blocks share one raised threshold; the
+    last one restores it. A higher threshold, or one changed meanwhile, is left alone."""
     with _lock:
-        habit = gc.get_threshold()
-        _saved_thresholds.append(habit)
-        if 0 < habit[0] < BULK_THRESHOLD:
-            gc.set_threshold(BULK_THRESHOLD, *habit[1:])
+        thresholds = gc.get_threshold()
+        _saved_thresholds.append(thresholds)
+        if 0 < thresholds[0] < BULK_THRESHOLD:
+            gc.set_threshold(BULK_THRESHOLD, *thresholds[1:])
     try:
         yield
     finally:

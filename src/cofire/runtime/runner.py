@@ -1,6 +1,6 @@
 """Run a verb: answer its effects until it ends, synchronously or asynchronously.
 
-What verbs are driven in may have to be opened first, once for all who await it: `SharedResource`.
+`SharedResource` opens what verbs run in once, for all tasks that await it.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ async def stream_steps_async(steps: Steps[Any], context: RunContext) -> AsyncIte
 
 
 class SharedResource(Generic[T]):
-    """Something that is opened once for all who await it, whatever their event loop. What could not be opened is tried again."""
+    """A resource opened once for all tasks that await it, in any event loop. A failure to open is
+    retried by the next task."""
 
     def __init__(self, begin: Callable[[], Coroutine[Any, Any, T]]) -> None:
         self._begin = begin
@@ -102,14 +103,14 @@ class SharedResource(Generic[T]):
         self._lock = Lock()
 
     def holding(self, opened: T) -> SharedResource[T]:
-        """Another, of something that is open already."""
+        """The same resource, already open."""
         other = SharedResource(self._begin)
         other._begun = Future()
         other._begun.set_result(opened)
         return other
 
     async def opened(self) -> T:
-        """What is open. When the event loop that began to open it ends too soon, another begins anew."""
+        """The open resource. If the event loop that began to open it ended, this one begins again."""
         while True:
             begun = self._beginning()
             try:
@@ -118,7 +119,8 @@ class SharedResource(Generic[T]):
                 continue
 
     async def close(self, by: Callable[[T], Awaitable[None]]) -> None:
-        """Close what was opened, or is being opened. Whoever is cancelled meanwhile leaves the closing to go on."""
+        """Close the resource, also when it is still being opened. Cancelling the caller does not stop
+        the closing."""
         if self._begun is not None:
             await asyncio.shield(asyncio.ensure_future(_close_when_open(self._begun, by)))
 
@@ -130,11 +132,12 @@ class SharedResource(Generic[T]):
 
 
 class _LoopEndedError(Exception):
-    """The event loop that did it has ended."""
+    """The event loop that did the work has ended."""
 
 
 def _start_shared(work: Coroutine[Any, Any, T]) -> Future[T]:
-    """Work of this event loop that any may await. It counts as running, so that whoever is cancelled cancels it for nobody else."""
+    """Work of this event loop that any loop may await. It counts as running, so that one cancelled
+    caller does not cancel it for the others."""
     outcome: Future[T] = Future()
     outcome.set_running_or_notify_cancel()
     asyncio.ensure_future(work).add_done_callback(lambda done: _copy_outcome(done, outcome))
@@ -152,6 +155,6 @@ def _copy_outcome(done: asyncio.Future[T], outcome: Future[T]) -> None:
 async def _close_when_open(begun: Future[T], by: Callable[[T], Awaitable[None]]) -> None:
     try:
         opened = await asyncio.wrap_future(begun)
-    except Exception:  # noqa: BLE001 - what could not be opened needs no closing, and whoever opened it was told
+    except Exception:  # noqa: BLE001 - it was never open, and the opener got the error
         return
     await by(opened)

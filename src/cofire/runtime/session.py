@@ -64,33 +64,33 @@ _log = logging.getLogger("cofire")
 
 @dataclass(frozen=True)
 class MemorySession:
-    """An open memory: the context its verbs run in, and its settings, which follow the store's own."""
+    """An open memory: the context its verbs run in, and its settings, which follow those of the store."""
 
     context: RunContext
     call: Mapping[str, object]
     _layered: dict[bytes | None, Settings] = field(default_factory=dict)
-    _dreamers: list[BackgroundDreamer | BackgroundCurator] = field(default_factory=list)
-    _twins: list[Store] = field(default_factory=list)
+    _background: list[BackgroundDreamer | BackgroundCurator] = field(default_factory=list)
+    _blocking_stores: list[Store] = field(default_factory=list)
 
     def settings(self, record: StoreRecord | None) -> Settings:
-        """All settings, given the store's own. File and environment are read once."""
+        """All settings, with those kept in the store. File and environment are read once."""
         value = record.value if record else None
         if value not in self._layered:
             self._layered[value] = load_settings(record=value, call=self.call)
         return self._layered[value]
 
-    def informed(self, verb: Callable[[Settings], Steps[T]]) -> Steps[T]:
-        """A verb begun with the settings that hold at this moment, whoever changed them."""
+    def with_settings(self, verb: Callable[[Settings], Steps[T]]) -> Steps[T]:
+        """Run a verb with the current settings, also when another process changed them."""
         return (yield from run_optimistically(SETTINGS_RECORD, lambda record: verb(self.settings(record))))
 
     def in_session(self, session: str) -> MemorySession:
-        """The same, with recalls of another session."""
+        """The same memory under another session name."""
         return replace(
             self, context=replace(self.context, session=validation.parse_name(session, "session", InvalidInput))
         )
 
     def tend_in_background(self, settings: Settings) -> None:
-        """Begin to dream and to curate by itself, if the settings say when. Threads call, so they have a store that answers them."""
+        """Start background dreams and curation if the settings schedule them."""
         dreams, curates = settings[DREAM_AFTER_FACTS] or settings[DREAM_AFTER_MINUTES], settings[CURATE_EVERY_HOURS]
         if not dreams and not curates:
             return
@@ -103,56 +103,56 @@ class MemorySession:
     def _dream_in_background(self, context: RunContext, settings: Settings) -> None:
         dreamer = BackgroundDreamer(
             waiting=lambda: context.store.read_size().waiting,
-            dream=lambda: run_steps(self.informed(lambda now: dream(None, now)), context),
+            dream=lambda: run_steps(self.with_settings(lambda now: dream(None, now)), context),
             clock=context.clock,
             after_facts=settings[DREAM_AFTER_FACTS],
             after_minutes=settings[DREAM_AFTER_MINUTES],
         )
-        self._dreamers.append(dreamer)
+        self._background.append(dreamer)
         dreamer.start()
 
     def _curate_in_background(self, context: RunContext, hours: float) -> None:
         curator = BackgroundCurator(
-            curate=lambda: run_steps(self.informed(lambda now: curate(False, now)), context),
+            curate=lambda: run_steps(self.with_settings(lambda now: curate(False, now)), context),
             clock=context.clock,
             every_hours=hours,
         )
-        self._dreamers.append(curator)
+        self._background.append(curator)
         curator.start()
 
     def _make_blocking_context(self) -> RunContext:
         if not self.context.store.is_async:
             return self.context
-        awaiting: Any = self.context.store
-        self._twins.append(awaiting.blocking())
-        return replace(self.context, store=self._twins[-1])
+        async_store: Any = self.context.store
+        self._blocking_stores.append(async_store.blocking())
+        return replace(self.context, store=self._blocking_stores[-1])
 
     def close(self) -> None:
-        self._rest()
+        self._stop_background()
         self.context.store.close()
         if self.context.embedder is not None:
             self.context.embedder.close()
 
     async def aclose(self) -> None:
-        """Let go of everything; a store that awaits is awaited, the rest is done in a thread."""
+        """Close everything. An async store is awaited; the rest closes in a thread."""
         if not self.context.store.is_async:
             return await asyncio.to_thread(self.close)
-        await asyncio.to_thread(self._rest)
+        await asyncio.to_thread(self._stop_background)
         store: Any = self.context.store
         await store.close()
         if self.context.embedder is not None:
             await asyncio.to_thread(self.context.embedder.close)
 
-    def _rest(self) -> None:
-        for dreamer in self._dreamers:
-            dreamer.close()
-        for twin in self._twins:
-            twin.close()
+    def _stop_background(self) -> None:
+        for worker in self._background:
+            worker.close()
+        for store in self._blocking_stores:
+            store.close()
 
 
 @dataclass(frozen=True)
 class SessionOptions:
-    """All that is needed to open a memory, now or later."""
+    """What is needed to open a memory, now or later."""
 
     store: Any
     embedder: Embedder | str | None
@@ -163,10 +163,10 @@ class SessionOptions:
     auth: Auth | None = None
 
     def open(self) -> MemorySession:
-        """Open the store, choose the embedder, and refuse a pair that does not belong together."""
+        """Open the store, create the embedder, and refuse a pair that does not fit."""
         store = open_store(self.store, load_settings(record=None, call=self.settings), self.auth)
         try:
-            opened = self._furnished(store, store.read_record(SETTINGS_RECORD))
+            opened = self._build_session(store, store.read_record(SETTINGS_RECORD))
             if not self.reembedding:
                 run_steps(check_model(), opened.context)
             opened.tend_in_background(opened.settings(store.read_record(SETTINGS_RECORD)))
@@ -177,14 +177,14 @@ class SessionOptions:
             raise
 
     async def aopen(self) -> MemorySession:
-        """The same for programs that await. A store on a server is awaited from its first question on, another opens in a thread."""
+        """The same, awaited. A server is opened by an async store, a file in a thread."""
         if not is_server_url(place := _normalise_location(self.store)):
             return await asyncio.to_thread(self.open)
         options = make_neo4j_options(load_settings(record=None, call=self.settings))
         store: Any = await _import_neo4j_stores().AsyncNeo4jStore.open(place, options, self.auth)
         try:
             record = await store.read_record(SETTINGS_RECORD)
-            opened = await asyncio.to_thread(self._furnished, store, record)
+            opened = await asyncio.to_thread(self._build_session, store, record)
             if not self.reembedding:
                 await run_steps_async(check_model(), opened.context)
             await asyncio.to_thread(opened.tend_in_background, opened.settings(record))
@@ -193,7 +193,7 @@ class SessionOptions:
             await store.close()
             raise
 
-    def _furnished(self, store: Store, record: StoreRecord | None) -> MemorySession:
+    def _build_session(self, store: Store, record: StoreRecord | None) -> MemorySession:
         settings = load_settings(record=record.value if record else None, call=self.settings)
         for name, effect in describe_effects(self.settings, settings).items():
             _log.warning("%s: %s", name, effect)
@@ -218,7 +218,7 @@ class SessionOptions:
 
 
 def open_store(place: Any, settings: Settings, auth: Auth | None = None) -> Store:
-    """A store from a path or a URL, or a store that is open already."""
+    """A store from a path or URL, or one that is open already."""
     where = _normalise_location(place)
     if not isinstance(where, str):
         store: Store = where
@@ -238,7 +238,7 @@ def open_store(place: Any, settings: Settings, auth: Auth | None = None) -> Stor
 
 
 def _normalise_location(place: Any) -> Any:
-    """Where a store is, as text; or the store itself, if it is open already."""
+    """The location of a store as text, or an open store itself."""
     if place is None:
         return default_store()
     if isinstance(place, str) or hasattr(place, "__fspath__"):
@@ -249,7 +249,7 @@ def _normalise_location(place: Any) -> Any:
 
 
 def _import_neo4j_stores() -> Any:
-    """The stores on a server, loaded when the first one is opened: most have none, and not the package."""
+    """Import the Neo4j stores on first use, since the driver is optional."""
     try:
         return import_module("cofire.stores.neo4j.store")
     except ModuleNotFoundError as error:
@@ -262,13 +262,14 @@ def _import_neo4j_stores() -> Any:
 
 
 def companion_path(store: Store, ending: str) -> Path | None:
-    """The folder for what is kept beside a store: next to a file, and for a server among the user's own data, by its address."""
+    """The folder for files beside a store: next to its file, or in the user data folder by the
+    address of its server. None for a store in memory."""
     if store.server is not None:
         called = blake2b(store.server.encode(), digest_size=12).hexdigest()
         return Path(platformdirs.user_data_dir("cofire")) / "servers" / f"{called}{ending}"
-    # Wherever a link to the store stands, or this process goes later.
     if store.path is None or store.path == IN_MEMORY:
         return None
+    # Resolved, so that links to the store and changes of directory lead to the same folder.
     return Path(f"{Path(store.path).resolve()}{ending}")
 
 
@@ -281,7 +282,8 @@ def make_neo4j_options(settings: Settings) -> Neo4jOptions:
 
 
 def choose_embedder(given: Embedder | str | None, settings: Settings) -> Embedder | None:
-    """The embedder given, or the one that a name or the settings describe; None is the mode without vectors."""
+    """The embedder given, or the one that a name or the settings describe; None to work without
+    vectors."""
     if given is None:
         return None
     if not isinstance(given, str):
@@ -291,14 +293,14 @@ def choose_embedder(given: Embedder | str | None, settings: Settings) -> Embedde
 
 
 def _require_time_zone(clock: Callable[[], datetime]) -> Callable[[], datetime]:
-    """A clock that refuses to tell a time without its zone, which no other time could be compared with."""
+    """Refuse times without a time zone, which cannot be compared with others."""
 
     def now() -> datetime:
-        told: object = clock()
-        if isinstance(told, datetime) and told.tzinfo is not None:
-            return told
+        time: object = clock()
+        if isinstance(time, datetime) and time.tzinfo is not None:
+            return time
         raise InvalidInput(
-            f"The clock says {told!r}, which is no time with a time zone.",
+            f"The clock returned {time!r}, which is no time with a time zone.",
             way_out="Give a clock as in clock=lambda: datetime.now(UTC).",
         )
 

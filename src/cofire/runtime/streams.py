@@ -13,7 +13,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class StreamingResult(Generic[Whole, Part]):
-    """`await` it for the whole, or `async for` over its parts. Either begins the work anew."""
+    """`await` it for the whole, or `async for` over its parts. Either starts the work."""
 
     def __init__(
         self, whole: Callable[[], Coroutine[Any, Any, Whole]], parts: Callable[[], AsyncIterator[Part]]
@@ -29,7 +29,8 @@ class StreamingResult(Generic[Whole, Part]):
 
 
 class StreamingMethod:
-    """A method that returns a Streaming. Read from the class, it is a coroutine function that awaits the whole result."""
+    """A method that returns a StreamingResult. On the class it reads as a coroutine function that
+    awaits the whole result."""
 
     def __init__(self, method: Callable[..., Any], whole: str) -> None:
         self.method = method
@@ -51,7 +52,7 @@ class StreamingMethod:
 
 
 def streaming_method(whole: str) -> Callable[[F], F]:
-    """Decorate a method that returns a Streaming. `whole` names the type that awaiting it returns."""
+    """Decorate a method that returns a StreamingResult. `whole` names the type of the whole result."""
 
     def decorate(method: F) -> F:
         return cast(F, StreamingMethod(method, whole))

@@ -33,16 +33,16 @@ Floats = NDArray[np.float32]
 
 MODEL_RECORD = "model"
 INCOMING_RECORD = "model.incoming"
-# Less than any two vectors have, however it is rounded.
+# Below every cosine, however it is rounded.
 COSINE_LOWER_BOUND = -2.0
 
 
 @dataclass(frozen=True, slots=True)
 class KeywordQuery:
-    """The words of a question with their weights, and the constants of BM25: all that an index needs to propose candidates.
+    """The words of a question with their weights, and the constants of BM25.
 
-    A word of a fact's description counts `hint_weight` of a word of its text. Words that are `lent` also count for the turns
-    around the fact, as `context` says.
+    A word of a description counts `hint_weight` of a word of the text. Words that are `lent` also
+    count for the turns around the fact, as `context` says.
     """
 
     words: tuple[str, ...]
@@ -57,13 +57,14 @@ class KeywordQuery:
 
 @dataclass(frozen=True, slots=True)
 class FactFeatures:
-    """What scoring needs of some facts: a row each in the order asked for, then rows of their neighbours in the session.
+    """The inputs of scoring: a row for each requested fact in order, then rows of their neighbours in
+    the session.
 
-    `around` has a row a fact asked for: the rows of those before it in its session, the nearest first, then of those after it;
-    -1 where there is none. `stored` are the vectors (zeros where a fact has none, as `embedded` tells) of the facts
-    asked for and their nearest neighbours. `counts` has a column a word, and so have `hints`, which count the words of
-    descriptions. `times` are seconds since 1970; `asks` tells of facts that end in a question, `timed` of those that
-    speak of a time.
+    `around` has a row for each requested fact: the rows of the turns before it, the nearest first,
+    then of those after it; -1 where there is none. `stored` are the vectors of the requested facts
+    and their nearest neighbours, zeros where `embedded` is false. `counts` has a column a word; so
+    has `hints`, which counts the words of descriptions. `times` are seconds since 1970. `asks` marks
+    facts that end in a question, `timed` those that mention a time.
     """
 
     ids: tuple[str, ...]
@@ -85,17 +86,19 @@ class FactFeatures:
 
 
 class StaleRecord(Exception):
-    """A record is not as a verb assumed it to be: it begins anew, and nobody else hears of it."""
+    """A record read optimistically is stale. The verb runs again; no caller sees this error."""
 
 
 @dataclass(frozen=True)
 class NameLinkTable:
-    """Names that some facts hold, and where they lead.
+    """Names that some facts mention, and the facts they lead to.
 
-    `ids` are the facts asked for, then those led to; `loose` are those of no session. A row a name that a fact holds: `holder` (a
-    row of ids), `name`, `count` (how many facts hold it), `sentences` of the holder that do (a bit each), `own`, how strongly
-    the holder is about it, and `sure`, how surely it means it. A row a link: `step` (which of these), `target` (a row of ids),
-    `strength`, how strongly the target is about the name, 0 if it merely mentions it, and the sentences `there`.
+    `ids` are the requested facts, then the targets; `loose` marks those of no session. One row a
+    mention: `holder` (a row of ids), `name`, `count` (facts that mention it), `sentences` of the
+    holder that do (a bit each), `own` (how strongly the holder is about it), and `sure` (the
+    confidence of the mention). One row a link: `step` (a row of the mentions), `target` (a row of
+    ids), `strength` (how strongly the target is about the name, 0 for a mere mention), and `there`
+    (the sentences of the target).
     """
 
     ids: Sequence[str]
@@ -114,7 +117,7 @@ class NameLinkTable:
 
 @dataclass(frozen=True, slots=True)
 class KnownName:
-    """A name that memory knows: how many facts mention it, and which are about it, how strongly."""
+    """A stored name: how many facts mention it, and which are about it, how strongly."""
 
     name: str
     mentioned: int
@@ -123,9 +126,10 @@ class KnownName:
 
 @dataclass(frozen=True, slots=True)
 class WordStatistics:
-    """How common words are in some scopes, as last counted, with a sample of their vectors to tell what similarity is by chance.
+    """How common words are in some scopes, as last counted, with a sample of vectors to estimate the
+    similarity of unrelated facts.
 
-    `earliest` and `latest` are the times that their facts speak of.
+    `earliest` and `latest` bound the times of the facts.
     """
 
     facts: int
@@ -154,7 +158,7 @@ class StoreSize:
 
 @dataclass(frozen=True, slots=True)
 class NearbyFact:
-    """A fact near a vector, and what linking looks at: its tags, and its own vector as it is stored."""
+    """A fact near a vector, with its tags and its stored vector."""
 
     id: str
     tags: tuple[str, ...]
@@ -163,7 +167,7 @@ class NearbyFact:
 
 @dataclass(frozen=True, slots=True)
 class EdgeFilter:
-    """Which stored edges are wanted. `ids` are facts at either end, None for all."""
+    """A selection of stored edges. `ids` are facts at either end, None for all."""
 
     scopes: tuple[str, ...] | None = None
     kinds: frozenset[str] = frozenset()
@@ -190,7 +194,8 @@ FactSelection = FactFilter | InboxSelection | UnembeddedSelection
 
 @dataclass(frozen=True, slots=True)
 class FactHistory:
-    """What is known of the past of a fact: earlier versions and descriptions, the oldest first, and why curation archived it."""
+    """The past of a fact: earlier versions and descriptions, the oldest first, and why curation
+    archived it."""
 
     versions: tuple[FactVersion, ...] = ()
     descriptions: tuple[str, ...] = ()
@@ -199,7 +204,8 @@ class FactHistory:
 
 @dataclass(frozen=True, slots=True)
 class FactProfile:
-    """What the edge score looks at in a fact, besides its vector. `hours` is the active-hours clock at its last observation."""
+    """What the edge score looks at in a fact, besides its vector. `hours` is the active-hours clock at
+    its last observation."""
 
     id: str
     scope: str
@@ -218,7 +224,7 @@ class FactProfiles:
 
 @dataclass(frozen=True)
 class NeighbourCandidates:
-    """Pairs of facts that may belong together, with their centred cosine: rows of `ids`."""
+    """Pairs of facts, as rows of `ids`, with their centred cosine."""
 
     ids: tuple[str, ...]
     left: NDArray[np.int64]
@@ -227,13 +233,14 @@ class NeighbourCandidates:
 
     @property
     def rows(self) -> NDArray[np.int64]:
-        """Those that are in any pair, in order."""
+        """The rows that are in a pair, in order."""
         return list_occurring_rows(len(self.ids), self.left, self.right)
 
 
 @dataclass(frozen=True)
 class ScopeGraph:
-    """All that connects the facts of a scope, as arrays over rows of `ids`; what conducts both ways stands twice."""
+    """The edges and name links of a scope, as arrays over rows of `ids`. A link that conducts both ways
+    has two rows."""
 
     ids: tuple[str, ...]
     source: NDArray[np.int64]
@@ -243,9 +250,11 @@ class ScopeGraph:
 
 @dataclass(frozen=True, slots=True)
 class ExpansionOptions:
-    """Which links may be followed: of these kinds (None for all that conduct), not below a confidence, to facts that pass the
-    filter, and of each fact at most so many, the strongest first. Without `names` only stored edges are; kinds that are left out
-    are not even counted."""
+    """Which links to follow: of these kinds (None for all that conduct), with at least a confidence,
+    to facts that pass the filter, at most so many from each fact, the strongest first.
+
+    Without `names` only stored edges. Links of kinds in `without` do not count for the degree.
+    """
 
     where: FactFilter
     kinds: frozenset[str] | None
@@ -261,12 +270,13 @@ class ExpansionOptions:
 
 @dataclass(frozen=True)
 class LinkExpansion:
-    """What some facts lead to, a row a link; parallel links stand in rows of their own.
+    """The links that leave some facts, a row a link; parallel links have rows of their own.
 
-    `ids` are the facts asked for, in their order, then those they lead to. A link conducts from `source` to `target`, both rows
-    of `ids`; its weight or confidence is NaN where none was ever said. `degree` counts for each fact asked for its distinct
-    neighbours by links of the wanted kinds, whatever filter, confidence and limit leave of them. `via` is the name that a link
-    goes through. A store may decode ids on first access, and finds facts faster when it is asked for such ids again.
+    `ids` are the requested facts in order, then the targets. A link conducts from `source` to
+    `target`, both rows of `ids`; a weight or confidence is NaN where none is stored. `degree` counts
+    the distinct neighbours of each requested fact by links of the wanted kinds, before filter,
+    confidence and limit. `via` is the name that a link goes through. A store may decode ids on first
+    access, and finds facts faster by such ids.
     """
 
     ids: Sequence[str]

@@ -41,7 +41,8 @@ class Neo4jCallCache(Neo4jStoreBase):
         return self
 
     def read_record(self, name: str, optimistic: bool = False) -> StoreRecord | None:
-        """Optimistically a record as it was last seen. The next answer confirms it or raises StaleRecord."""
+        """A record; optimistically as it was last seen, which the next answer confirms or
+        refutes with StaleRecord."""
         if not optimistic or name not in self._seen:
             return super().read_record(name)
         self._refuse_closed()
@@ -65,18 +66,18 @@ class Neo4jCallCache(Neo4jStoreBase):
     def _confirmations(self) -> list[QuerySteps[None]]:
         return [self._confirm()] if self._prefetched.assumed else []
 
-    def _read(self, begun: QueryStepsFactory[T]) -> T:
+    def _read(self, start: QueryStepsFactory[T]) -> T:
         if self._prefetched.assumed:
-            begun = partial(records.confirm_with_read, self._seen, self._prefetched, begun)
-        return self._store._read(begun)
+            start = partial(records.confirm_with_read, self._seen, self._prefetched, start)
+        return self._store._read(start)
 
     def _read_together(self, view: Neo4jStoreBase, calls: Sequence[MethodCall]) -> list[Any]:
         return self._store._read_together(view, calls)
 
     def _write(self, writing: Callable[P, QuerySteps[T]], *args: P.args, **named: P.kwargs) -> T:
-        self._prefetched.let_go()
-        begun = partial(writing, *args, **named)
-        return self._store._write(records.confirm_before_write, self._seen, self._prefetched, begun)
+        self._prefetched.clear_rows()
+        start = partial(writing, *args, **named)
+        return self._store._write(records.confirm_before_write, self._seen, self._prefetched, start)
 
     def _log(self, waiting: Sequence[LoggedRecall], keeping: RecallLogOptions) -> None:
         return self._store._log(waiting, keeping)

@@ -1,7 +1,7 @@
 """Cypher queries as generators; facts, filters and session turns in Cypher.
 
-A reading or writing is a generator that yields queries and is sent their rows. The store drives it, called or awaited. Every
-query returns one column named `row`, a list; so several can be joined into one round trip, whatever they ask.
+A query generator yields queries and is sent their rows. The store runs it, called or awaited. Every
+query returns one column named `row`, a list, so that several queries can be joined into one round trip.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ QueryStepsFactory = Callable[[], QuerySteps[T]]
 
 
 def join_queries(queries: Sequence[CypherQuery]) -> CypherQuery:
-    """Several reading queries as one, whose single row holds the rows of each."""
+    """Join several reading queries into one, whose single row contains the rows of each."""
     if len(queries) == 1:
         return CypherQuery(_join_texts((queries[0].text,)), _rename_parameters(queries[0].parameters, 0))
     parameters: dict[str, Any] = {}
@@ -54,7 +54,7 @@ def join_queries(queries: Sequence[CypherQuery]) -> CypherQuery:
 
 @lru_cache(maxsize=512)
 def _join_texts(texts: tuple[str, ...]) -> str:
-    """Each in a subquery that always gives one row, so that one that finds nothing silences none of the others."""
+    """Each query in a subquery that always returns one row, so that an empty one drops no other."""
     parts = [
         f"CALL () {{ CALL () {{ {_number_parameters(text, at)} }} RETURN collect(row) AS r{at} }}"
         for at, text in enumerate(texts)
@@ -71,7 +71,7 @@ def _rename_parameters(parameters: Mapping[str, Any], at: int) -> dict[str, Any]
 
 
 def run_in_step(parts: Sequence[QuerySteps[Any]]) -> QuerySteps[list[Any]]:
-    """Several readings at once: they go on together, and each step of all of them is one query."""
+    """Run several query generators in step: each step of all of them is one query."""
     answers: list[Any] = [None] * len(parts)
     asking = {
         at: query for at, part in enumerate(parts) if (query := _advance_steps(part, None, answers, at)) is not None
@@ -84,7 +84,7 @@ def run_in_step(parts: Sequence[QuerySteps[Any]]) -> QuerySteps[list[Any]]:
 
 
 def _advance_steps(part: QuerySteps[Any], rows: Rows | None, answers: list[Any], at: int) -> CypherQuery | None:
-    """Send a reading on; its next query, or None when it has its answer."""
+    """Resume a query generator. Returns its next query, or None when it has its answer."""
     try:
         return next(part) if rows is None else part.send(rows)
     except StopIteration as done:
@@ -93,7 +93,7 @@ def _advance_steps(part: QuerySteps[Any], rows: Rows | None, answers: list[Any],
 
 
 def run_together(one: QuerySteps[Any], *others: QuerySteps[Any]) -> QuerySteps[list[Any]]:
-    """Readings that need nothing of one another, in as many round trips as the longest of them."""
+    """Run independent query generators, in as many round trips as the longest of them."""
     return run_in_step([one, *others])
 
 
@@ -118,8 +118,8 @@ def decode_fact(row: Sequence[Any]) -> Fact:
 
 
 def fact_properties(one: Fact) -> dict[str, Any]:
-    """All that a node has of a fact itself, without what search adds; what is None takes a property away."""
-    assert one.stored_at is not None, "a fact on its way into the store knows when it is stored"
+    """The properties of a fact node, without those that search adds. None removes a property."""
+    assert one.stored_at is not None, "a fact to be written has its time of storage"
     return {
         **{name: getattr(one, name) for name in ("id", "scope", "text", "subject", "category", "speaker", "session")},
         **{name: getattr(one, name) for name in ("position", "source", "reinforced", "pinned", "archived")},
@@ -138,7 +138,7 @@ def fact_properties(one: Fact) -> dict[str, Any]:
 
 
 def metadata_properties(one: Fact) -> dict[str, Any]:
-    """What filters look at: the metadata as a list of tokens, and all marks, which hold them as well."""
+    """What filters match: the metadata as a list of tokens, and all marks, which include them."""
     return {
         "metadata_values": [metadata_token(key, value) for key, value in encode_entries(one.metadata)] or None,
         "marks": " ".join(encode_mark(kind, value) for kind, value in list_marks(one)),
@@ -158,7 +158,7 @@ def metadata_token(key: str, encoded: str) -> str:
 
 
 def list_marks(one: Fact) -> list[tuple[str, str]]:
-    """All that a fact can be filtered by inside the full-text index."""
+    """Everything that a fact can be filtered by inside the full-text index."""
     single = (("scope", one.scope), ("category", one.category), ("speaker", one.speaker), ("session", one.session))
     entries = encode_entries(one.metadata)
     return [
@@ -170,8 +170,8 @@ def list_marks(one: Fact) -> list[tuple[str, str]]:
 
 
 def metadata_marks(where: FactFilter) -> list[tuple[str, list[str]]]:
-    """Marks of which a fact must have one each to pass the conditions on metadata: its value, or for a comparison its key. What a
-    condition excludes has no mark."""
+    """Groups of marks: a fact that passes the conditions on metadata has one of each group, its value
+    or for a comparison its key. A negated condition has no group."""
     return [
         ("metadata", [metadata_token(condition.key, value) for value in condition.encoded])
         if condition.operator == "eq"
@@ -182,7 +182,8 @@ def metadata_marks(where: FactFilter) -> list[tuple[str, list[str]]]:
 
 
 def metadata_query(where: FactFilter) -> str:
-    """A Lucene query for the marks that the scopes and the conditions on metadata require; empty if no condition has a mark."""
+    """A Lucene query for the marks that scopes and conditions on metadata require; empty if no
+    condition has a mark."""
     required = [require_any(kind, values) for kind, values in metadata_marks(where)]
     scope = [require_any("scope", where.scopes)] if required and where.scopes is not None else []
     return " ".join([*scope, *required])
@@ -194,7 +195,7 @@ def require_any(kind: str, values: Sequence[str]) -> str:
 
 
 def encode_mark(kind: str, value: str) -> str:
-    """A scope, tag, category, speaker, session or part of metadata as a word that no text has.
+    """A scope, tag, category, speaker, session or part of metadata as a word that occurs in no text.
 
     >>> encode_mark("tag", "hot tea")
     '5442a4af246c5e7e'
@@ -203,7 +204,7 @@ def encode_mark(kind: str, value: str) -> str:
 
 
 def compile_filter(where: FactFilter) -> CypherFilter:
-    """What a fact must be to pass."""
+    """A filter as a Cypher clause over `f`."""
     clauses: list[str] = []
     bound: dict[str, Any] = {}
 

@@ -1,6 +1,6 @@
 """Prefetched rows of one call: facts, turns and judged recalls that later steps reuse.
 
-It is that verb's alone and goes with it, so nothing in it is older than the verb; when the verb writes, it is let go at once.
+A prefetch belongs to one verb call, so no row is older than the call. A write of the call clears it.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from cofire.model import Fact, StoreRecord
 from cofire.stores.learning_rows import JudgedRecall
 from cofire.stores.neo4j.cypher import Row, decode_fact
 
-# Judged recalls that come along at most; where there are more, they are asked for when they are wanted.
+# Judged recalls to prefetch at most. Beyond that they are fetched when they are needed.
 MAX_PREFETCHED_JUDGEMENTS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class PrefetchedFact:
-    """What only a fact that was asked for brings: those around it, the sentences of its words, and all of itself as a row."""
+    """What is prefetched of a requested fact only: the turns around it, the sentences of its words,
+    and its whole row."""
 
     before: tuple[str, ...]
     after: tuple[str, ...]
@@ -28,13 +29,13 @@ class PrefetchedFact:
     row: Row
 
     def around(self, reach: int) -> list[str | None]:
-        """Those before it, the nearest first, then those after it; None where there is none."""
+        """The turns before it, the nearest first, then those after it; None where there is none."""
         return [*_pad_turns(self.before, reach), *_pad_turns(self.after, reach)]
 
 
 @dataclass(frozen=True, slots=True)
 class PrefetchedTurn:
-    """A fact that was weighed, or one that stands around such a fact. `stored` is its vector; far ones come without."""
+    """A fact with features, or a turn around one. `stored` is its vector; far turns have none."""
 
     told: int
     speaker: str | None
@@ -43,7 +44,7 @@ class PrefetchedTurn:
     stored: bytes | None
     whole: PrefetchedFact | None
 
-    def tells_more_than(self, other: PrefetchedTurn | None) -> bool:
+    def is_fuller_than(self, other: PrefetchedTurn | None) -> bool:
         if other is None or self.whole is not None:
             return True
         return other.whole is None and self.stored is not None
@@ -59,11 +60,11 @@ class PrefetchedJudgement:
 
 @dataclass
 class Prefetch:
-    """What a verb has at hand.
+    """The rows prefetched in one verb call.
 
-    `around` is how facts were weighed: with so many turns before and after, so many of them with vectors; `dimension` is how many
-    numbers those have. `statistics` are those of scopes, whatever the words. `assumed` are records that were answered as they were
-    last seen, and not confirmed yet.
+    `around` says with how many turns features were fetched, and how many of these have vectors;
+    `dimension` is that of the vectors. `statistics` are those of scopes, for all words. `assumed` are
+    records that were read optimistically and are not confirmed yet.
     """
 
     around: tuple[int, int] | None = None
@@ -74,8 +75,8 @@ class Prefetch:
     statistics: dict[tuple[str, ...], Any] = field(default_factory=dict)
     assumed: dict[str, StoreRecord | None] = field(default_factory=dict)
 
-    def let_go(self) -> None:
-        """Forget all but what is still to be confirmed: something was written."""
+    def clear_rows(self) -> None:
+        """Drop all rows after a write, except the records to confirm."""
         self.around = self.dimension = None
         self.turns.clear()
         self.judged.clear()
@@ -83,14 +84,14 @@ class Prefetch:
         self.statistics.clear()
 
     def weigh_with(self, reach: int, near: int) -> None:
-        """From now on with so many turns around; what was weighed otherwise is of no use."""
+        """Fetch features with so many turns around; rows fetched otherwise are dropped."""
         if self.around != (reach, near):
             self.turns.clear()
             self.around = reach, near
 
     @property
     def weighed(self) -> list[str]:
-        """Facts that need not be weighed again."""
+        """Facts whose features need not be fetched again."""
         return [id for id, turn in self.turns.items() if turn.whole is not None]
 
     def whole(self, id: str) -> PrefetchedFact | None:
@@ -98,24 +99,25 @@ class Prefetch:
         return turn.whole if turn else None
 
     def lacking(self, ids: Iterable[str]) -> list[str]:
-        """Those that were not weighed yet, each once."""
+        """The facts without features yet, each once."""
         return [id for id in dict.fromkeys(ids) if self.whole(id) is None]
 
     def keep(self, turns: Sequence[Row], judged: Sequence[Row]) -> None:
-        """Keep rows of `WEIGHED`. Of two of the same turn the one holds that tells more."""
+        """Keep fetched rows. Of two rows of one turn the fuller one stays."""
         for row in turns:
             turn = _decode_turn(row)
-            if turn.tells_more_than(self.turns.get(row[0])):
+            if turn.is_fuller_than(self.turns.get(row[0])):
                 self.turns[row[0]] = turn
         self.judged |= {id: PrefetchedJudgement(number, build_judged_recall(id, said)) for id, number, said in judged}
         self.all_judged = self.all_judged and len(judged) < MAX_PREFETCHED_JUDGEMENTS
 
     def facts(self, ids: Iterable[str]) -> dict[str, Fact]:
-        """Those of these facts that are at hand."""
+        """Those of these facts that are prefetched."""
         return {id: decode_fact(whole.row) for id in dict.fromkeys(ids) if (whole := self.whole(id)) is not None}
 
     def occasions(self, ids: Sequence[str], limit: int) -> list[JudgedRecall] | None:
-        """Judged recalls that had several of these facts at their first places; None where not all of them are at hand."""
+        """Judged recalls with several of these facts among their first results; None if some were not
+        prefetched."""
         if not self.all_judged or self.lacking(ids):
             return None
         alike = [(len(one.occasion.first.intersection(ids)), one) for one in self.judged.values()]

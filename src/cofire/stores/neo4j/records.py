@@ -19,7 +19,8 @@ REBUILD_BATCH_SIZE = 2_000
 
 
 def check_record_versions(expects: Mapping[str, int]) -> QuerySteps[None]:
-    """Refuse when a record has another version. Each is locked before it is looked at, so that of two who expect the same one wins."""
+    """Raise Conflict when a record has another version than expected. Each record is locked before it
+    is read, so that one of two concurrent writers wins."""
     if not expects:
         return
     found = yield CypherQuery(_LOCK_RECORDS, {"names": sorted(expects)})
@@ -31,7 +32,7 @@ def check_record_versions(expects: Mapping[str, int]) -> QuerySteps[None]:
             )
 
 
-# A record that nobody wrote is there for the lock only; `settle` takes it away again.
+# A record without a value exists for the lock only; `unlock_records` deletes it.
 _LOCK_RECORDS = """
 CALL () {
   UNWIND $names AS name MERGE (r:Record {name: name}) ON CREATE SET r.version = 0 SET r.locked = true
@@ -42,7 +43,7 @@ MATCH (r:Record) WHERE r.name IN locked RETURN [r.name, r.version] AS row
 
 
 def unlock_records(expects: Mapping[str, int]) -> QuerySteps[None]:
-    """Unlock, and take records away that were expected not to be there, and still are not."""
+    """Unlock, and delete records that exist for the lock only."""
     if expects:
         yield CypherQuery(_UNLOCK_RECORDS, {"names": sorted(expects)})
 
@@ -53,7 +54,7 @@ MATCH (r:Record) WHERE r.name IN $names REMOVE r.locked WITH r WHERE r.version =
 
 
 def write_records(records: Sequence[StoreRecord]) -> QuerySteps[None]:
-    """Each writing raises a record's version. What was moving in is dropped when another model begins to."""
+    """Write records and raise their versions. A new incoming model drops the vectors of the last one."""
     if not records:
         return
     moving = yield from fact_reads.fetch_model(INCOMING_RECORD)
@@ -134,13 +135,13 @@ SeenRecords = dict[str, StoreRecord | None]
 
 
 def fetch_and_remember_record(seen: SeenRecords, name: str) -> QuerySteps[StoreRecord | None]:
-    """A record as it is, remembered for those who will assume it."""
+    """A record as it is, remembered for later optimistic reads."""
     seen[name] = yield from fact_reads.fetch_record(name)
     return seen[name]
 
 
 def confirm_records(seen: SeenRecords, brought: Prefetch) -> QuerySteps[None]:
-    """See whether records are as a verb assumes."""
+    """Check whether the records read optimistically are current."""
     _check_assumed_records(seen, brought, (yield _build_records_query(brought)))
 
 
@@ -154,7 +155,7 @@ UNWIND $names AS name MATCH (r:Record {name: name}) WHERE r.value IS NOT NULL RE
 
 
 def _check_assumed_records(seen: SeenRecords, brought: Prefetch, found: Rows) -> None:
-    """Where a record is not as it was assumed to be, the verb is stopped, and it is looked at anew the next time."""
+    """Raise StaleRecord for records that changed, and forget them, so that the next read is exact."""
     now = {name: StoreRecord(name, bytes(value), version) for name, value, version in found}
     others = [name for name, record in brought.assumed.items() if now.get(name) != record]
     brought.assumed.clear()
@@ -164,22 +165,22 @@ def _check_assumed_records(seen: SeenRecords, brought: Prefetch, found: Rows) ->
         raise StaleRecord(*others)
 
 
-def confirm_with_read(seen: SeenRecords, brought: Prefetch, begun: QueryStepsFactory[T]) -> QuerySteps[T]:
-    """A reading, and in the round trip of its first query whether what was assumed is so."""
-    reading = begun()
+def confirm_with_read(seen: SeenRecords, brought: Prefetch, start: QueryStepsFactory[T]) -> QuerySteps[T]:
+    """Run a query generator, and check optimistic records in the round trip of its first query."""
+    steps = start()
     try:
-        query = next(reading)
+        query = next(steps)
         [[rows, found]] = yield join_queries([query, _build_records_query(brought)])
         _check_assumed_records(seen, brought, found)
         while True:
-            rows = yield reading.send(rows)
+            rows = yield steps.send(rows)
     except StopIteration as done:
         answer: T = done.value
         return answer
 
 
-def confirm_before_write(seen: SeenRecords, brought: Prefetch, begun: QueryStepsFactory[T]) -> QuerySteps[T]:
-    """A writing that is not begun where what was assumed is not so. The driver may begin it again, when it is sure already."""
+def confirm_before_write(seen: SeenRecords, brought: Prefetch, start: QueryStepsFactory[T]) -> QuerySteps[T]:
+    """Check optimistic records, then run a write. When the driver retries it, they are checked already."""
     if brought.assumed:
         yield from confirm_records(seen, brought)
-    return (yield from begun())
+    return (yield from start())

@@ -1,7 +1,7 @@
 """The Neo4j stores, blocking and async: run query generators on the driver.
 
-`Neo4jStore` calls and `AsyncNeo4jStore` awaits. Each reads a query at a time, in transactions that the driver manages and
-retries; a change is one such transaction.
+Both read one query at a time, in transactions that the driver manages and retries. A change is one
+such transaction.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from cofire.stores.neo4j.store_base import Neo4jStoreBase
 T = TypeVar("T")
 P = ParamSpec("P")
 
-# What the driver has to say goes to the log of whoever keeps one, not onto the screen: errors say it in our words.
+# Messages of the driver go to the program's log, not to the screen.
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 
 class Neo4jStore(Neo4jStoreBase):
-    """Facts on a server, for programs that call. Any number of processes and threads may use it at once."""
+    """Facts on a server, for blocking programs. Any number of processes and threads may use it."""
 
     def __init__(self, address: ServerAddress, options: Neo4jOptions) -> None:
         super().__init__(address, options)
@@ -43,7 +43,7 @@ class Neo4jStore(Neo4jStoreBase):
 
     @classmethod
     def open(cls, url: str, options: Neo4jOptions, auth: Auth | None = None) -> Neo4jStore:
-        """Open a store, making the database ready at the first time."""
+        """Open a store. The first time, create its schema."""
         where = parse_address(url, auth)
         with translate_errors(where.place):
             store = cls(where, options)
@@ -97,18 +97,18 @@ class Neo4jStore(Neo4jStoreBase):
                 last_id = self._write(schema.fill_metadata_batch, last_id)
         self._write(schema.write_schema_version)
 
-    def _read(self, begun: QueryStepsFactory[T]) -> T:
-        reading = begun()
+    def _read(self, start: QueryStepsFactory[T]) -> T:
+        steps = start()
         with translate_errors(self.server), _capture_return() as answer:
-            query = next(reading)
+            query = next(steps)
             while True:
-                query = reading.send(self._rows(query))
+                query = steps.send(self._rows(query))
         return cast(T, answer.value)
 
     def _rows(self, query: CypherQuery) -> Rows:
         try:
             return self._asked(query)
-        except IncompleteCommit:  # a question has nothing to commit, so it is asked again
+        except IncompleteCommit:  # a read has nothing to commit, so it can run again
             return self._asked(query)
 
     def _asked(self, query: CypherQuery) -> Rows:
@@ -131,7 +131,7 @@ class Neo4jStore(Neo4jStoreBase):
 
 
 class AsyncNeo4jStore(Neo4jStoreBase):
-    """Facts on a server, for programs that await. It belongs to the event loop that it was opened in."""
+    """Facts on a server, for async programs. It belongs to the event loop it was opened in."""
 
     is_async = True
 
@@ -142,7 +142,7 @@ class AsyncNeo4jStore(Neo4jStoreBase):
 
     @classmethod
     async def open(cls, url: str, options: Neo4jOptions, auth: Auth | None = None) -> AsyncNeo4jStore:
-        """Open a store, making the database ready at the first time."""
+        """Open a store. The first time, create its schema."""
         where = parse_address(url, auth)
         with translate_errors(where.place):
             store = cls(where, options)
@@ -180,7 +180,7 @@ class AsyncNeo4jStore(Neo4jStoreBase):
             learning.warn_log_lost(error)
 
     def blocking(self) -> Neo4jStore:
-        """The same store for threads that call."""
+        """The same store for blocking threads."""
         return Neo4jStore(self._address, self._options)
 
     async def _make_ready(self) -> None:
@@ -203,22 +203,22 @@ class AsyncNeo4jStore(Neo4jStoreBase):
                 last_id = await self._write(schema.fill_metadata_batch, last_id)
         await self._write(schema.write_schema_version)
 
-    async def _read(self, begun: QueryStepsFactory[Any]) -> Any:  # type: ignore[override]
-        reading = begun()
+    async def _read(self, start: QueryStepsFactory[Any]) -> Any:  # type: ignore[override]
+        steps = start()
         with translate_errors(self.server), _capture_return() as answer:
-            query = next(reading)
+            query = next(steps)
             while True:
-                query = reading.send(await self._rows(query))
+                query = steps.send(await self._rows(query))
         return answer.value
 
     async def _rows(self, query: CypherQuery) -> Rows:
         try:
             return await self._in_time(self._asked(query))
-        except IncompleteCommit:  # a question has nothing to commit, so it is asked again
+        except IncompleteCommit:  # a read has nothing to commit, so it can run again
             return await self._in_time(self._asked(query))
 
     async def _in_time(self, answering: Awaitable[T]) -> T:
-        """A server that says nothing at all is not waited for longer than retries and one answer may take."""
+        """Wait for a silent server no longer than retries and one answer may take."""
         patience = self._options.retry_seconds + self._options.answer_seconds
         try:
             return await asyncio.wait_for(answering, patience)
@@ -246,14 +246,14 @@ class AsyncNeo4jStore(Neo4jStoreBase):
 
 
 class _ReturnedValue:
-    """What a reading came to."""
+    """The value that a query generator returned."""
 
     value: Any = None
 
 
 @contextmanager
 def _capture_return() -> Iterator[_ReturnedValue]:
-    """Inside, a reading is sent on until it returns; what it returns is the value."""
+    """Catch the return value of a query generator that is resumed inside the block."""
     answer = _ReturnedValue()
     try:
         yield answer
@@ -261,24 +261,24 @@ def _capture_return() -> Iterator[_ReturnedValue]:
         answer.value = done.value
 
 
-def _run_write(transaction: neo4j.ManagedTransaction, begun: QueryStepsFactory[Any]) -> Any:
-    """A change from its beginning: the driver may begin it again."""
-    writing = begun()
+def _run_write(transaction: neo4j.ManagedTransaction, start: QueryStepsFactory[Any]) -> Any:
+    """Run a change from its beginning. The driver may run it again."""
+    steps = start()
     with _capture_return() as answer:
-        query = next(writing)
+        query = next(steps)
         while True:
-            query = writing.send(_collect_rows(transaction.run(cast(Any, query.text), dict(query.parameters))))
+            query = steps.send(_collect_rows(transaction.run(cast(Any, query.text), dict(query.parameters))))
     return answer.value
 
 
-async def _run_write_async(transaction: neo4j.AsyncManagedTransaction, begun: QueryStepsFactory[Any]) -> Any:
-    """A change from its beginning: the driver may begin it again."""
-    writing = begun()
+async def _run_write_async(transaction: neo4j.AsyncManagedTransaction, start: QueryStepsFactory[Any]) -> Any:
+    """Run a change from its beginning. The driver may run it again."""
+    steps = start()
     with _capture_return() as answer:
-        query = next(writing)
+        query = next(steps)
         while True:
             found = await transaction.run(cast(Any, query.text), dict(query.parameters))
-            query = writing.send(await _collect_rows_async(found))
+            query = steps.send(await _collect_rows_async(found))
     return answer.value
 
 

@@ -115,7 +115,7 @@ class Neo4jStoreBase:
         if self._closed:
             raise StoreClosed(f"The store {self.server} was closed.", way_out="Open the memory again.")
 
-    def _read(self, begun: QueryStepsFactory[T]) -> T:
+    def _read(self, start: QueryStepsFactory[T]) -> T:
         """Run a query generator, each query in a transaction of its own."""
         raise NotImplementedError
 
