@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
@@ -46,26 +46,27 @@ def told_later(store: SqliteStore) -> str:
     return pen.write(pen.new("more tea", id=LATER)).facts[0].id
 
 
-def test_together_sees_one_moment_whoever_writes_meanwhile(one: SqliteStore, other: SqliteStore) -> None:
+def test_a_reading_sees_one_moment_whoever_writes_meanwhile(one: SqliteStore, other: SqliteStore) -> None:
     first = Pen(one).tell("tea")
 
     def heard() -> set[str]:
         return set(one.search_words(cue("tea"), 5, everywhere()))
 
-    asks: list[Callable[[], object]] = [
-        lambda: ids_in(one),
-        heard,
-        lambda: told_later(other),
-        lambda: ids_in(one),
-        heard,
-    ]
-    assert one.together(asks) == [{first}, {first}, LATER, {first}, {first}]
+    with one._reading():
+        assert ids_in(one) == heard() == {first}
+        assert told_later(other) == LATER
+        assert ids_in(one) == heard() == {first}
     assert ids_in(one) == heard() == {first, LATER}
 
 
 def test_a_moment_ends_with_an_error(one: SqliteStore, other: SqliteStore) -> None:
+    def fail() -> None:
+        with one._reading():
+            ids_in(one)
+            raise ZeroDivisionError
+
     with pytest.raises(ZeroDivisionError):
-        one.together([lambda: ids_in(one), lambda: 1 / 0])
+        fail()
     told_later(other)
     assert ids_in(one) == {LATER}
 
@@ -77,21 +78,13 @@ def test_a_file_taken_as_it_stands_is_opened_anew_only_between_readings(
     other._open_lines().settle(patient=True)
     monkeypatch.setattr(connections, "_open_read_only", _as_it_stands)
     with closing(SqliteStore(ConnectionPair(file, ReadOnlyConnection(file, OPTIONS), None), OPTIONS)) as one:
-
-        def changed() -> str:
-            id = told_later(other)
-            other._open_lines().settle(patient=True)
-            return id
-
         line = one._open_lines().reader
-        asks: list[Callable[[], object]] = [
-            lambda: line.connection,
-            changed,
-            lambda: ids_in(one),
-            lambda: line.connection,
-        ]
-        before, _, _, after = one.together(asks)
-        assert before is after
+        with one._reading():
+            before = line.connection
+            told_later(other)
+            other._open_lines().settle(patient=True)
+            ids_in(one)
+            assert line.connection is before
         assert ids_in(one) == {first, LATER}
 
 
@@ -132,5 +125,7 @@ def test_who_writes_within_a_reading_in_memory_is_told_of_its_own_version() -> N
                 connection.execute("UPDATE state SET version = version + 1")
                 return read_state(connection)
 
-        (_, before), (_, within) = store.together([lambda: read_state(line.connection), written])
+        with store._reading():
+            _, before = read_state(line.connection)
+            _, within = written()
         assert within == before + 1
