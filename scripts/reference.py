@@ -27,18 +27,18 @@ from scripts.http_reference import http_parts
 REFERENCE = ROOT / "docs" / "reference"
 MADE_BY_SCRIPT = "<!-- Written by scripts/reference.py; change the code and run it again. -->"
 
-EVERYWHERE = "Everywhere"
+EVERYWHERE = "Global options"
 CODES = {
-    0: "All went well; also when a recall knows nothing.",
-    1: "A problem: the doctor found one, or the system refused something.",
-    2: "What was given cannot be used: an option, a text, a time, a setting.",
+    0: "Success, also if recall found nothing relevant.",
+    1: "A problem: doctor found one, or the operating system reported an error.",
+    2: "Invalid input: an option, a text, a time or a setting.",
     3: "No such fact.",
-    4: "The store cannot do what was asked.",
-    5: "The embedder cannot do what was asked.",
-    6: "A channel of a user's own took too long.",
-    EXIT_UNEXPECTED: f"cofire itself failed; {DEBUG_VARIABLE}=1 in the environment shows the traceback.",
-    EXIT_INTERRUPTED: "Stopped with Ctrl-C.",
-    EXIT_PIPE_CLOSED: "Whoever read the output closed it, as in `cofire list | head -1`.",
+    4: "The store cannot complete the operation.",
+    5: "The embedder cannot embed the texts.",
+    6: "A custom channel exceeded its time limit.",
+    EXIT_UNEXPECTED: f"An unexpected error; {DEBUG_VARIABLE}=1 in the environment shows the traceback.",
+    EXIT_INTERRUPTED: "Interrupted with Ctrl-C.",
+    EXIT_PIPE_CLOSED: "The reader closed the output, for example `cofire list | head -1`.",
 }
 
 
@@ -61,10 +61,10 @@ def commands_page() -> Iterator[str]:
     root: Any = get_command(build_app([]))
     yield root.help
     yield (
-        "Every command takes `--store PATH` and `--json`, before its name or after it. The answers of `--json` are described in "
+        "Every command takes `--store PATH` and `--json`, before or after its name. The output of `--json` is described in "
         "[json.md](json.md), the settings in [settings.md](settings.md), the exit codes in [errors.md](errors.md). "
-        "Colours and progress bars are for terminals only; `NO_COLOR` switches colours off there too. "
-        "`cofire --install-completion` lets your shell complete commands, options and names of settings."
+        "Colours and progress bars appear on terminals only; `NO_COLOR` disables colours. "
+        "`cofire --install-completion` enables completion of commands, options and setting names in your shell."
     )
     yield table(("option of every command", "what it does"), option_rows(root, panel=EVERYWHERE))
     yield table(("variable", "what it does"), variables())
@@ -74,11 +74,11 @@ def commands_page() -> Iterator[str]:
 
 def variables() -> list[tuple[str, str]]:
     return [
-        (f"`{STORE_VARIABLE}`", "The store that is used without `--store`."),
+        (f"`{STORE_VARIABLE}`", "The default store."),
         (f"`{FILE_VARIABLE}`", "Your settings file, instead of config.toml in your configuration folder."),
-        ("`COFIRE_…`", "A setting, as listed in [settings.md](settings.md). A name that is none is an error."),
-        (f"`{SWITCH}`", "`off`: compiled kernels are left alone, and numpy does the same, slower."),
-        (f"`{DEBUG_VARIABLE}`", "Anything but nothing: an unexpected failure shows its traceback."),
+        ("`COFIRE_…`", "A setting; see [settings.md](settings.md). Unknown names are an error."),
+        (f"`{SWITCH}`", "`off`: use numpy instead of compiled code, which is slower."),
+        (f"`{DEBUG_VARIABLE}`", "Any value: show the traceback of unexpected errors."),
     ]
 
 
@@ -148,9 +148,9 @@ def settings_page() -> Iterator[str]:
         "and, as the variable named below, in the environment."
     )
     yield (
-        f"Values are laid over each other in this order, the last one wins: {', '.join(SETTING_LAYERS)}. A setting that is kept in the store "
-        "decides how memory is written; `cofire config set` puts it there, so that everybody who opens the store agrees. "
-        "Any other goes to your settings file, or to the store with `--in-store`."
+        f"Values come from these layers; later ones win: {', '.join(SETTING_LAYERS)}. A setting that is saved in the store "
+        "affects how facts are stored; `cofire config set` saves it there, so that everyone who opens the store shares it. "
+        "Other settings go to your settings file, or to the store with `--in-store`."
     )
     group = ""
     for knob in KNOBS.values():
@@ -158,7 +158,7 @@ def settings_page() -> Iterator[str]:
             yield f"## {group}"
         yield from setting_section(knob)
     yield "## Presets"
-    yield "`cofire config preset NAME` chooses one. It lies over the defaults and under everything else."
+    yield "`cofire config preset NAME` chooses one. It overrides the defaults; all other layers override it."
     for name, preset in PRESETS.items():
         yield f"### {name}"
         yield preset.help
@@ -172,7 +172,7 @@ def setting_section(knob: Knob[Any]) -> Iterator[str]:
     yield f"### {knob.name}"
     yield knob.help
     alias = f" · also called `{knob.alias}`" if knob.alias else ""
-    kept = " · kept in the store" if knob.kept_in_store else ""
+    kept = " · saved in the store" if knob.kept_in_store else ""
     yield f"Default `{shown(knob.default)}` · {knob.allowed} · `{knob.variable}`{alias}{kept} · source: {knob.source}"
 
 
@@ -185,7 +185,7 @@ def errors_page() -> Iterator[str]:
     introduction, tree = tree_of_errors()
     yield introduction
     yield (
-        "In Python each error has `problem` and `way_out`. The command line prints `error: PROBLEM` and under it the way out, on "
+        "In Python each error has `problem` and `way_out`. The command line prints `error: PROBLEM` and below it the way out to "
         'standard error; with `--json` it prints `{"error": {"kind": …, "problem": …, "way_out": …}}` there.'
     )
     yield f"```\n{tree}\n```"
@@ -204,7 +204,7 @@ def tree_of_errors() -> tuple[str, str]:
 def meanings() -> Mapping[str, str]:
     """What the tree says of each error."""
     found = re.findall(r"^[\s│├└─]*(\w+)(?: +(\S.*))?$", tree_of_errors()[1], flags=re.MULTILINE)
-    return {name: meaning or "Any of them." for name, meaning in found}
+    return {name: meaning or "Any of these errors." for name, meaning in found}
 
 
 def kinds(root: type[CofireError]) -> Iterator[type[CofireError]]:

@@ -1,25 +1,25 @@
-"""The exception tree: every error with its way out.
+"""All exceptions. Each has a problem and a way out.
 
 CofireError
-├── InvalidInput            also a ValueError: what was given cannot be used
-│   ├── InvalidArguments    also a TypeError: a method does not take these arguments
-│   ├── InvalidFact         a text, time, tag or other part of a fact
+├── InvalidInput            also a ValueError: an argument is invalid
+│   ├── InvalidArguments    also a TypeError: a method does not accept these arguments
+│   ├── InvalidFact         a text, time, tag or other field of a fact
 │   ├── InvalidQuestion     a question or one of its filters
 │   └── InvalidSetting      a value out of range or of the wrong kind
 │       └── UnknownSetting  no setting has this name
 ├── NotFound                also a LookupError: no such fact
-├── StoreError              the store cannot do what was asked
-│   ├── StoreNotOpened      the place does not exist or may not be opened
-│   ├── StoreUnavailable    its server cannot be reached
-│   ├── StoreReadOnly       it may be read but not written
+├── StoreError              the store cannot complete the operation
+│   ├── StoreNotOpened      the location does not exist or cannot be opened
+│   ├── StoreUnavailable    the server cannot be reached
+│   ├── StoreReadOnly       the store can be read but not written
 │   ├── StoreFull           no space is left
-│   ├── StoreBusy           others kept it locked for too long
+│   ├── StoreBusy           the store stayed locked for too long
 │   ├── StoreCorrupt        the file is damaged or not a cofire store
 │   ├── StoreTooNew         a newer cofire wrote it
-│   ├── StoreClosed         it was closed before, or opened before a fork
-│   └── Conflict            somebody else wrote in between
-├── ChannelTimedOut         a channel of a user's own took too long
-└── EmbedderError           texts cannot be turned into vectors
+│   ├── StoreClosed         the store is closed, or was opened before a fork
+│   └── Conflict            another process wrote in between
+├── ChannelTimedOut         a custom channel exceeded its time limit
+└── EmbedderError           texts cannot be embedded
     ├── EmbedderUnavailable a package, a model or a server is missing
     ├── EmbedderFailed      the model or its server answered with an error
     └── OtherModel          the store holds another model's vectors
@@ -27,13 +27,14 @@ CofireError
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class CofireError(Exception):
-    """What happened, and what to do about it. `index` is the place, from 0, of the refused item among several.
+    """A problem and its way out. `index` is the position, from 0, of the rejected item in a batch.
 
     >>> print(NotFound("No fact has the id 7.", way_out="List the ids with: cofire list"))
     No fact has the id 7. List the ids with: cofire list
@@ -143,7 +144,7 @@ class OtherModel(EmbedderError):
 def map_exceptions(
     table: Mapping[type[BaseException], type[CofireError]], *, problem: str, way_out: str
 ) -> Iterator[None]:
-    """Translate foreign exceptions by the first row of the table that fits; `{error}` in the problem is what the foreign one said."""
+    """Translate foreign exceptions by the first matching row of the table. `{error}` in the problem is their message."""
     try:
         yield
     except tuple(table) as error:
@@ -152,11 +153,55 @@ def map_exceptions(
 
 
 def decode_utf8(raw: bytes, name: str, failure: type[InvalidInput]) -> str:
-    """Bytes from outside as text, which they must be; `name` says what they are."""
+    """Decode bytes as UTF-8. `name` describes them in the error."""
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise failure(
-            f"{name} is not text in UTF-8: byte {error.start + 1} is 0x{raw[error.start]:02x}.",
-            way_out="Convert it to UTF-8 first, for instance with iconv.",
+            f"{name} is not UTF-8 text: byte {error.start + 1} is 0x{raw[error.start]:02x}.",
+            way_out="Convert it to UTF-8 first, for example with iconv.",
         ) from error
+
+
+# Commands for the way out of a missing package or an old version.
+
+
+def install_command(extra: str) -> str:
+    """The command that installs an extra from the source of this copy: an index, a folder, a wheel or a repository."""
+    source = read_install_source()
+    if source is None:
+        return f'pip install "cofire[{extra}]"'
+    if source.get("dir_info", {}).get("editable"):
+        return f'pip install --editable "{_local_path(source)}[{extra}]"'
+    return f'pip install "cofire[{extra}] @ {_requirement_url(source)}"'
+
+
+def upgrade_command() -> str:
+    """The command that installs the newest version from the source of this copy."""
+    source = read_install_source()
+    if source is None:
+        return "pip install --upgrade cofire"
+    if source.get("dir_info", {}).get("editable"):
+        return f"git -C {_local_path(source)} pull"
+    return f'pip install --upgrade "cofire @ {_requirement_url(source)}"'
+
+
+def read_install_source() -> dict[str, Any] | None:
+    """The source of this copy (PEP 610); None for a package index."""
+    # Slow to import, and needed for error messages only.
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        record = distribution("cofire").read_text("direct_url.json")
+    except PackageNotFoundError:
+        return None
+    return json.loads(record) if record else None
+
+
+def _local_path(source: Mapping[str, Any]) -> str:
+    return str(source["url"]).removeprefix("file://")
+
+
+def _requirement_url(source: Mapping[str, Any]) -> str:
+    repository = source.get("vcs_info", {}).get("vcs")
+    return f"{repository}+{source['url']}" if repository else str(source["url"])

@@ -1,4 +1,4 @@
-"""Prompt text, readable reports and JSON of recall results; pure functions."""
+"""Recall results as prompt text, x-ray report and JSON; pure functions."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from typing import Any, Protocol
 from cofire.activation_paths import MAX_RECORDED_FACTS, ActivationHop, ActivationRound, hop_json, step_json
 from cofire.model import Edge, Fact, Link
 from cofire.text.prompt_text import CLOSING_DELIMITER, OPENING_DELIMITER, delimit_entries, estimate_tokens
-
-# Facts of a round, and links of a pass, that the replay shows: the strongest.
 
 
 class _ChannelScoreView(Protocol):
@@ -120,13 +118,13 @@ class _RecollectionView(Protocol):
 
 
 def format_prompt(facts: Sequence[Fact], budget: int | None) -> str:
-    """The facts as a fenced list; empty when none fits. A fact can never close the fence by itself."""
+    """The facts as a delimited list; empty if none fits. A fact cannot close the delimiter."""
     entries = format_prompt_entries(facts, budget)
     return delimit_entries(entries) if entries else ""
 
 
 def format_prompt_entries(facts: Sequence[Fact], budget: int | None) -> list[str]:
-    """The numbered entries of the list, as many as fit between the delimiters within the budget."""
+    """The numbered entries that fit, with the delimiters, into the budget of tokens."""
     entries = [_prompt_entry(number, fact) for number, fact in enumerate(facts, start=1)]
     if budget is None:
         return entries
@@ -135,7 +133,7 @@ def format_prompt_entries(facts: Sequence[Fact], budget: int | None) -> list[str
 
 
 def count_fitting(texts: Iterable[str], budget: int) -> int:
-    """How many of the texts, from the first, fill at most this many tokens.
+    """The number of leading texts that fit into a budget of tokens.
 
     >>> count_fitting(["12345678", "1234", "1234"], budget=5)
     2
@@ -149,22 +147,27 @@ def count_fitting(texts: Iterable[str], budget: int) -> int:
     return fitting
 
 
-def format_report(found: _RecollectionView) -> str:
-    """Every stage of a recall as lines of text."""
-    lines = [f"question: {found.question}", f"scopes: {', '.join(found.scopes)}"]
-    lines += [f"recall: {found.id}"] if found.id else []
-    lines += [_plan_line(found.plan)] if found.plan else []
-    lines += [_channel_line(channel) for channel in found.channels]
-    lines += [_judgement_line(found.judgement)] if found.judgement else []
-    lines += [] if found.known else [f"nothing known: {found.reason}"]
-    lines += ["otherwise these would have come back:"] if found.guesses else []
-    for place, hit in enumerate(found.hits or found.guesses, start=1):
-        lines += format_hit_lines(place, hit, found.texts)
+def format_report(recollection: _RecollectionView) -> str:
+    """The x-ray: every stage of a recall as lines of text."""
+    lines = [f"question: {recollection.question}", f"scopes: {', '.join(recollection.scopes)}"]
+    if recollection.id:
+        lines.append(f"recall: {recollection.id}")
+    if recollection.plan:
+        lines.append(_plan_line(recollection.plan))
+    lines += [_channel_line(channel) for channel in recollection.channels]
+    if recollection.judgement:
+        lines.append(_judgement_line(recollection.judgement))
+    if not recollection.known:
+        lines.append(f"reason: {recollection.reason}")
+    if recollection.guesses:
+        lines.append("best candidates, not returned:")
+    for place, hit in enumerate(recollection.hits or recollection.guesses, start=1):
+        lines += format_hit_lines(place, hit, recollection.texts)
     return "\n".join(lines)
 
 
 def format_hit_lines(place: int, hit: _HitView, texts: Mapping[str, str]) -> list[str]:
-    """A hit with its arithmetic, which adds up to the score, and the way that led to it."""
+    """A hit with the parts of its score, which sum to it, and its path."""
     lines = [f"{place}. {hit.score:.3f} {hit.fact.id} {shorten_text(hit.fact.text)}", f"   {_format_arithmetic(hit)}"]
     if len(hit.parts) > 1:
         lines.append(f"   {_format_features(hit)}")
@@ -172,7 +175,7 @@ def format_hit_lines(place: int, hit: _HitView, texts: Mapping[str, str]) -> lis
 
 
 def round_parts(parts: Mapping[str, float], total: float, digits: int) -> dict[str, float]:
-    """Parts rounded so that they add up to the rounded total. Those whose rounding errs most are rounded the other way.
+    """Round parts so that they sum to the rounded total. The parts with the largest rounding errors are adjusted.
 
     >>> round_parts({"semantic": 0.334, "keyword": 0.334, "prior": 0.334}, 1.002, 2)
     {'semantic': 0.34, 'keyword': 0.33, 'prior': 0.33}
@@ -188,29 +191,30 @@ def round_parts(parts: Mapping[str, float], total: float, digits: int) -> dict[s
 
 
 def round_shown_parts(hit: _HitView, digits: int) -> dict[str, float]:
-    """What each part gives to the score, rounded for display: every channel that ranks the fact and every other part that counts."""
-    rounded = round_parts({name: heard.gives for name, heard in hit.channels.items()}, hit.score, digits)
+    """The contributions to the score, rounded: channels that rank the fact, and other non-zero parts."""
+    rounded = round_parts({name: score.gives for name, score in hit.channels.items()}, hit.score, digits)
     return {name: value for name, value in rounded.items() if value or hit.channels[name].rank is not None}
 
 
-def recollection_json(found: _RecollectionView) -> dict[str, Any]:
-    """The recall as plain values: the stable shape of `--json`."""
+def recollection_json(recollection: _RecollectionView) -> dict[str, Any]:
+    """The recall as plain values: the stable format of `--json`."""
     return {
-        "id": found.id or None,
-        "question": found.question,
-        "known": found.known,
-        "reason": found.reason,
-        "scopes": list(found.scopes),
-        "plan": _plan_json(found.plan) if found.plan else None,
+        "id": recollection.id or None,
+        "question": recollection.question,
+        "known": recollection.known,
+        "reason": recollection.reason,
+        "scopes": list(recollection.scopes),
+        "plan": _plan_json(recollection.plan) if recollection.plan else None,
         "channels": [
-            {"name": one.name, "status": one.status, "heard": one.heard, "note": one.note} for one in found.channels
+            {"name": channel.name, "status": channel.status, "heard": channel.heard, "note": channel.note}
+            for channel in recollection.channels
         ],
-        "judgement": _judgement_json(found.judgement) if found.judgement else None,
-        "hits": [hit_json(hit) for hit in found.hits],
-        "guesses": [hit_json(hit) for hit in found.guesses],
-        "texts": [{"id": id, "text": text} for id, text in found.texts.items()],
-        "candidates": len(found.ranking.ids) if found.ranking else 0,
-        "spread": _spread_json(found.ranking) if found.ranking else None,
+        "judgement": _judgement_json(recollection.judgement) if recollection.judgement else None,
+        "hits": [hit_json(hit) for hit in recollection.hits],
+        "guesses": [hit_json(hit) for hit in recollection.guesses],
+        "texts": [{"id": id, "text": text} for id, text in recollection.texts.items()],
+        "candidates": len(recollection.ranking.ids) if recollection.ranking else 0,
+        "spread": _spread_json(recollection.ranking) if recollection.ranking else None,
     }
 
 
@@ -262,13 +266,13 @@ def link_json(link: Link) -> dict[str, Any]:
 
 
 def hit_json(hit: _HitView) -> dict[str, Any]:
-    """A hit as plain values: its fact, and why it came back."""
+    """A hit as plain values: its fact and the parts of its score."""
     return {
         **fact_json(hit.fact),
         "score": hit.score,
         "channels": {
-            name: {"rank": heard.rank, "score": heard.score, "gives": heard.gives}
-            for name, heard in hit.channels.items()
+            name: {"rank": score.rank, "score": score.score, "gives": score.gives}
+            for name, score in hit.channels.items()
         },
         "parts": dict(hit.parts),
         "path": list(hit.path),
@@ -291,7 +295,7 @@ def _plan_json(plan: _PlanView) -> dict[str, Any]:
 
 
 def _judgement_json(judgement: _VerdictView) -> dict[str, Any]:
-    """JSON has no infinity: a rule that asked for no evidence has none to show."""
+    """JSON has no infinity: without an evidence rule, both values are null."""
     return {
         "known": judgement.known,
         "evidence": judgement.evidence if math.isfinite(judgement.evidence) else None,
@@ -301,7 +305,7 @@ def _judgement_json(judgement: _VerdictView) -> dict[str, Any]:
 
 
 def _spread_json(ranking: _RankingView) -> dict[str, Any]:
-    """All that is needed to replay how activation spread."""
+    """The passes and rounds of activation, for a replay."""
     return {
         "passes": [
             {
@@ -310,12 +314,12 @@ def _spread_json(ranking: _RankingView) -> dict[str, Any]:
             }
             for seeds, hops in zip(ranking.seeds, ranking.hops, strict=True)
         ],
-        "rounds": [{"round": one.number, "facts": _steps_json(one)} for one in ranking.rounds],
+        "rounds": [{"round": round.number, "facts": _steps_json(round)} for round in ranking.rounds],
     }
 
 
 def _steps_json(round: ActivationRound) -> list[dict[str, Any]]:
-    """Each fact once: a seed that is reached as well stands as the seed it was."""
+    """Each fact once; a seed that is reached again is listed as a seed."""
     steps = {step.id: step for step in reversed(round.steps)}
     shown = [steps[id] for id in dict.fromkeys(step.id for step in round.steps)][:MAX_RECORDED_FACTS]
     return [step_json(step) for step in shown]
@@ -326,8 +330,10 @@ def _strongest_hops(hops: Iterable[ActivationHop]) -> list[ActivationHop]:
 
 
 def _prompt_entry(number: int, fact: Fact) -> str:
-    """A numbered fact with its date (when it happened, otherwise when it was stored), speaker, subject and source. The lines of a
-    longer text keep their order and indentation under the number, so that only a new entry begins at the left margin."""
+    """A numbered fact with its date (of the event, else of storing), speaker, subject and source.
+
+    Further lines of a text are indented below the number, so that only a new entry begins at the left margin.
+    """
     when = fact.time.date().isoformat() if fact.time else None
     marks = ", ".join(flatten_text(mark) for mark in (when, fact.speaker, fact.subject, fact.source) if mark)
     label = f"[{number}]"
@@ -343,7 +349,7 @@ def _prompt_entry(number: int, fact: Fact) -> str:
 
 def _channel_line(channel: _ChannelReportView) -> str:
     note = f" ({channel.note})" if channel.note else ""
-    return f"{channel.name}: {channel.status}, {channel.heard} heard{note}"
+    return f"{channel.name}: {channel.status}, {format_count(channel.heard, 'candidate')}{note}"
 
 
 def _plan_line(plan: _PlanView) -> str:
@@ -353,9 +359,11 @@ def _plan_line(plan: _PlanView) -> str:
 
 def _judgement_line(judgement: _VerdictView) -> str:
     if not math.isfinite(judgement.evidence):
-        return "judgement: known, no evidence was asked for"
-    verdict, against = ("known", "reaches") if judgement.known else ("nothing known", "is below")
-    return f"judgement: {verdict}, evidence {judgement.evidence:.3f} {against} {judgement.threshold:.3f}"
+        return "abstention: no, no evidence is required"
+    verdict, comparison = ("no", "reaches") if judgement.known else ("yes", "is below")
+    return (
+        f"abstention: {verdict}, evidence {judgement.evidence:.3f} {comparison} the threshold {judgement.threshold:.3f}"
+    )
 
 
 def _format_arithmetic(hit: _HitView) -> str:
@@ -363,23 +371,23 @@ def _format_arithmetic(hit: _HitView) -> str:
     return " + ".join(parts) + f" = {hit.score:.3f}"
 
 
-def _format_term(name: str, heard: _ChannelScoreView, gives: float) -> str:
-    rank = f" #{heard.rank} {heard.score:+.3f}" if heard.rank is not None else ""
+def _format_term(name: str, score: _ChannelScoreView, gives: float) -> str:
+    rank = f" #{score.rank} {score.score:+.3f}" if score.rank is not None else ""
     return f"{name}{rank} gives {gives:+.3f}"
 
 
 def _format_features(hit: _HitView) -> str:
-    """What activation gives, by feature; the sum is the value that the line above shows."""
+    """The contribution of activation by feature."""
     total = round_shown_parts(hit, 3).get("activation", 0.0)
     terms = " + ".join(f"{name} {value:+.3f}" for name, value in round_parts(hit.parts, total, 3).items())
     return f"activation: {terms} = {total:+.3f}"
 
 
 def _path_lines(hit: _HitView, texts: Mapping[str, str]) -> list[str]:
-    """Hop by hop, from the fact it began with."""
+    """The path hop by hop, from its seed."""
     if not hit.hops:
         return []
-    lines = [f"path, weakest conf={hit.weakest:.2f}:", f"  {_format_path_fact(hit.hops[0].source, texts)}"]
+    lines = [f"path, weakest confidence {hit.weakest:.2f}:", f"  {_format_path_fact(hit.hops[0].source, texts)}"]
     for hop in hit.hops:
         lines += [
             f"    → {_format_hop(hop)}",
@@ -389,7 +397,7 @@ def _path_lines(hit: _HitView, texts: Mapping[str, str]) -> list[str]:
 
 
 def _bridge_lines(hit: _HitView, texts: Mapping[str, str]) -> list[str]:
-    """The two facts that a bridge connects, each with the link that leads from there."""
+    """The two facts that a hit bridges, each with its link to the hit."""
     if not hit.bridge:
         return []
     return [
@@ -404,9 +412,9 @@ def _format_hop(hop: ActivationHop) -> str:
 
 def _format_link(hop: ActivationHop) -> str:
     via = f" via {hop.via}" if hop.via else ""
-    weight = "unsaid" if hop.weight is None else f"{hop.weight:.2f}"
+    weight = "none" if hop.weight is None else f"{hop.weight:.2f}"
     confidence = 1.0 if hop.confidence is None else hop.confidence
-    return f"{hop.kind}{via}, weight {weight}, conf={confidence:.2f}"
+    return f"{hop.kind}{via}, weight {weight}, confidence {confidence:.2f}"
 
 
 def _format_path_fact(id: str, texts: Mapping[str, str]) -> str:
@@ -419,11 +427,11 @@ def format_count(number: int, thing: str, plural: str = "") -> str:
     >>> format_count(1, "fact"), format_count(1204, "fact"), format_count(2, "community", "communities")
     ('1 fact', '1,204 facts', '2 communities')
     """
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {plural or thing + 's'}"
+    return f"{number:,} {thing if number == 1 else plural or f'{thing}s'}"
 
 
 def shorten_text(text: str, width: int = 100) -> str:
-    """A text on one line, of at most so many letters.
+    """A text on one line, cut to a maximum length.
 
     >>> shorten_text("tea\\n at  four", 6)
     'tea a…'
@@ -433,9 +441,9 @@ def shorten_text(text: str, width: int = 100) -> str:
 
 
 def flatten_text(text: str) -> str:
-    """A text on one line, with one space between words."""
+    """A text on one line, with single spaces between words."""
     return " ".join(text.split())
 
 
-def _iso_time(moment: datetime | None) -> str | None:
-    return moment.isoformat() if moment else None
+def _iso_time(time: datetime | None) -> str | None:
+    return time.isoformat() if time else None

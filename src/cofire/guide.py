@@ -1,4 +1,4 @@
-"""A short page on each verb for agents."""
+"""A short page per verb, written for agents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cofire.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True)
 class VerbGuide:
-    """What an agent should know of a verb."""
+    """What a verb does, when to use it, what it costs and what to do next."""
 
     verb: str
     what: str
@@ -27,181 +27,254 @@ class VerbGuide:
 _GUIDES = (
     VerbGuide(
         "remember",
-        "Stores facts and wires them in: names, turns of a session, the facts most like them. The same fact again is recognised.",
-        "When something is worth knowing later: one fact a sentence or short paragraph, with subject, tags, session and time where known. "
-        "supersedes=id replaces an older fact.",
-        "A few milliseconds and one embedding. Many facts in one call are faster.",
-        "recall to find it, dream to connect it more deeply.",
+        what=(
+            "Stores facts and links them by names, session order and similarity. A fact that is "
+            "already stored is recognised."
+        ),
+        when=(
+            "When something is worth knowing later. One fact per sentence or short paragraph, with "
+            "subject, tags, session and time if known. supersedes=id replaces an older fact."
+        ),
+        cost="A few milliseconds and one embedding per fact. Many facts in one call are faster.",
+        next="recall to find it; dream to link it more deeply.",
     ),
     VerbGuide(
         "recall",
-        "Finds the facts that answer a question, with the reasons, or says that nothing is known.",
-        "Before answering from memory; narrow it by scope, session, tags, speaker, time, or metadata (where).",
-        "A few milliseconds and one embedding. No language model.",
-        "found.text(budget) for a prompt, found.xray() for the reasons, feedback on what helped, why about a fact that is missing.",
+        what=(
+            "Finds the facts that answer a question, with explanations, or abstains with a reason "
+            "when nothing relevant is stored."
+        ),
+        when=("Before answering from memory. Narrow it by scope, session, tags, speaker, time or metadata (where)."),
+        cost="A few milliseconds and one embedding. No language model.",
+        next=(
+            "found.text(budget) for a prompt, found.xray() for the explanation, feedback on useful "
+            "facts, why for a missing fact."
+        ),
     ),
     VerbGuide(
         "feedback",
-        "Tells memory which facts of a recall helped and which hurt. What led to the helpful ones, and what joins them, grows stronger.",
-        "After an answer that used recalled facts. Give what recall returned, or its id; name only facts that came back.",
-        "A millisecond.",
-        "recall related questions; use tells how a fact fared so far.",
+        what=(
+            "Records which facts of a recall helped and which hurt. Links that led to helpful "
+            "facts, and links between them, become stronger."
+        ),
+        when=(
+            "After an answer that used recalled facts. Pass the result of recall or its id; name "
+            "only facts that it returned."
+        ),
+        cost="A millisecond.",
+        next="recall related questions; use shows how often a fact helped or hurt.",
     ),
     VerbGuide(
         "why",
-        "Tells why a fact comes back for a question, or the first stage where it is lost, and which changes bring it back.",
-        "When a fact that you expect is missing, or one that you do not expect is there. Give the same arguments as to recall.",
-        "A recall, and where the fact is missing up to a few dozen more: every remedy was really tried.",
-        "recall with what the first remedy says.",
+        what=(
+            "Explains why a question returns a fact, or the first stage that removes it and which changes return it."
+        ),
+        when=(
+            "When an expected fact is missing or an unexpected one is returned. Pass the same arguments as to recall."
+        ),
+        cost=("One recall; for a missing fact up to a few dozen more, because every listed change is tested."),
+        next="recall with the first remedy.",
     ),
     VerbGuide(
         "ingest",
-        "Takes in conversations and documents: chat messages, exports, Markdown and text files, split into facts.",
-        "To begin with what you have. A second run stores nothing twice.",
-        "One embedding a fact; a progress bar tells how far it is.",
-        "dream, once it is all there.",
+        what=("Stores conversations and documents, split into facts: chat messages, exports, Markdown and text files."),
+        when="To load existing material. A second run stores nothing twice.",
+        cost="One embedding per fact. A progress bar shows the progress.",
+        next="dream, after everything is loaded.",
     ),
     VerbGuide(
         "dream",
-        "Consolidates what waits in the inbox: scores each fact against its kin, links causes and later-named subjects, "
-        "ranks and groups the graph. Shared tags raise connectivity: facts with a tag in common are linked at a lower likeness.",
-        "After many facts, or when stats says that facts are waiting. It can be stopped and run again.",
-        "Seconds for thousands of facts; no embedding, no language model.",
-        "neighbours and edges, to see what was linked.",
+        what=(
+            "Links the facts that wait in the inbox: compares each with its neighbour candidates, "
+            "links causes and later-named subjects, then ranks the graph and finds communities. "
+            "Facts with a common tag are linked at a lower similarity."
+        ),
+        when=("After storing many facts, or when stats reports waiting facts. It can be interrupted and run again."),
+        cost="Seconds for thousands of facts; no embedding, no language model.",
+        next="neighbours and edges, to see the new links.",
     ),
     VerbGuide(
         "curate",
-        "Lets edges fade that nobody strengthens, archives facts by retention and budget, ranks and groups the graph, proposes facts that "
-        "seem to disagree, and checks. Archived facts are out of recall, never deleted.",
-        "Now and then, or on a schedule with curate.every_hours. Try dry_run first. It can be stopped and run again.",
-        "Seconds for a hundred thousand facts; no embedding, no language model.",
-        "review for what was proposed, why_archived about a fact that is gone from recall.",
+        what=(
+            "Decays unused edges, archives facts by retention and budget, ranks the graph and finds "
+            "communities, proposes contradicting facts for review, and checks the store. Archived "
+            "facts are excluded from recall, never deleted."
+        ),
+        when=(
+            "From time to time, or on a schedule with curate.every_hours. Try dry_run first. It can "
+            "be interrupted and run again."
+        ),
+        cost="Seconds for a hundred thousand facts; no embedding, no language model.",
+        next="review for proposed pairs, why_archived for a fact that recall no longer returns.",
     ),
     VerbGuide(
         "supersede",
-        "Marks an older fact as replaced by a newer one: recall finds the older only with as_of before.",
-        "When what was true has changed; remember(text, supersedes=id) does both at once. unsupersede takes it back.",
-        "Milliseconds.",
-        "recall, to see that the newer one answers.",
+        what=(
+            "Marks an older fact as replaced by a newer one. Recall returns the older fact only with an earlier as_of."
+        ),
+        when=(
+            "When something has changed. remember(text, supersedes=id) stores and supersedes at "
+            "once; unsupersede undoes it."
+        ),
+        cost="Milliseconds.",
+        next="recall, to check that the newer fact is returned.",
     ),
     VerbGuide(
         "review",
-        "Lists pairs of facts that seem to disagree: the same said of the same thing, with another value. Nothing is applied by itself.",
-        "After curate says that pairs were proposed.",
-        "Milliseconds.",
-        "accept lets the newer fact supersede the older; dismiss keeps both, and the pair does not come back.",
+        what=(
+            "Lists pairs of facts that seem to contradict each other: the same statement with "
+            "another value. Nothing is applied automatically."
+        ),
+        when="After curate reports proposed pairs.",
+        cost="Milliseconds.",
+        next=(
+            "accept lets the newer fact supersede the older; dismiss keeps both and does not propose the pair again."
+        ),
     ),
     VerbGuide(
         "connect",
-        "Makes an edge between two facts: supports, contradicts, causes, or a kind of your own. supersedes also replaces the target.",
-        "When you know a connection that the texts do not show.",
-        "Under a millisecond.",
-        "neighbours, to see it in its place.",
+        what=(
+            "Creates an edge between two facts: supports, contradicts, causes, or a kind of your "
+            "own. supersedes also replaces the target."
+        ),
+        when="When you know a relation that the texts do not state.",
+        cost="Under a millisecond.",
+        next="neighbours, to see the edge.",
     ),
     VerbGuide(
         "neighbours",
-        "Lists all that a fact is linked with, of every kind, and what each link goes through.",
-        "To look around a fact, or to see why two facts belong together.",
-        "Under a millisecond.",
-        "connect what is missing.",
+        what="Lists all links of a fact, of every kind, with the name each goes through.",
+        when="To inspect a fact, or to see why two facts are related.",
+        cost="Under a millisecond.",
+        next="connect, to add a missing edge.",
     ),
     VerbGuide(
         "explore",
-        "Follows energy outward from facts, hop by hop along their links, and returns the paths and why each ended.",
-        "To see what hangs together around some ids, or around what a query finds; tags prefer links of a topic.",
-        "Milliseconds a seed; with a query one recall besides.",
-        "facts with the ids on a path, or connect what is missing.",
+        what=("Follows links outward from facts by spreading energy, and returns the paths and why each ended."),
+        when=(
+            "To find related facts around ids, or around the facts that a query returns. tags "
+            "prefers links with these tags."
+        ),
+        cost="Milliseconds per seed; with a query, one recall more.",
+        next="facts for the ids on a path, or connect to add a missing edge.",
     ),
     VerbGuide(
         "communities",
-        "Lists groups of facts that hang together, as the last dream found them, each with a name and its most central facts.",
-        "To get an overview, or to ask one topic alone with recall(community=number). Numbers may change with the next dream.",
-        "Milliseconds.",
-        "recall with a community.",
+        what=(
+            "Lists groups of densely linked facts, as the last dream found them, each with a name "
+            "and its most central facts."
+        ),
+        when=(
+            "For an overview, or to search one topic with recall(community=number). The next dream "
+            "may change the numbers."
+        ),
+        cost="Milliseconds.",
+        next="recall with a community.",
     ),
     VerbGuide(
         "edges",
-        "Lists stored edges by scope, kind, fact or origin, the strongest first.",
-        "To inspect the graph or to export a part of it.",
-        "Milliseconds.",
-        "export for Gephi or networkx.",
+        what="Lists stored edges by scope, kind, fact or origin, strongest first.",
+        when="To inspect the graph.",
+        cost="Milliseconds.",
+        next="export for Gephi or networkx.",
     ),
     VerbGuide(
         "facts",
-        "Lists facts by id or filter, newest first.",
-        "To look things up without a question, or to find ids.",
-        "Milliseconds.",
-        "forget, connect or neighbours with an id.",
+        what="Lists facts by id or filter, newest first.",
+        when="To look up facts without a question, or to find ids.",
+        cost="Milliseconds.",
+        next="forget, connect or neighbours with an id.",
     ),
     VerbGuide(
         "forget",
-        "Removes facts by id or filter with all that hangs on them; nothing of them is left in the store. Its receipt keeps them apart.",
-        "When something must not be known any more. Try dry_run first: it tells what would go. purge=True keeps no receipt.",
-        "Milliseconds; in a large store up to a second, since its index is written anew.",
-        "undo with the receipt, while it lasts.",
+        what=(
+            "Removes facts by id or filter, with their edges and vectors. Nothing of them stays in "
+            "the store; a receipt beside it keeps a copy."
+        ),
+        when=("When something must be removed. dry_run shows what would be removed; purge=True keeps no receipt."),
+        cost="Milliseconds; up to a second in a large store, because its index is written again.",
+        next="undo with the receipt, until it expires.",
     ),
     VerbGuide(
         "undo",
-        "Brings back what was forgotten, by its receipt: facts, links, names, descriptions, all as they were.",
-        "When too much was forgotten, within 30 days (forget.undo_days). What has no place any more is told as skipped.",
-        "Milliseconds.",
-        "recall, to see it again.",
+        what="Restores forgotten facts from a receipt: facts, links, names and descriptions.",
+        when=(
+            "When too much was removed, within 30 days (forget.undo_days). Items that no longer fit "
+            "are skipped and listed."
+        ),
+        cost="Milliseconds.",
+        next="recall, to check the result.",
     ),
     VerbGuide(
         "update",
-        "Changes a fact under its id: text, subject, tags, times, metadata. Vector, names and links follow; history keeps what it said.",
-        "When a fact was stored wrongly. If the world has changed, remember the new fact with supersedes=id.",
-        "A few milliseconds and one embedding.",
-        "history, to see what it said before; dream, to connect it more deeply.",
+        what=(
+            "Changes the text or fields of a fact; its id stays. Vector, names and links are "
+            "updated; history keeps earlier versions."
+        ),
+        when=("When a fact was stored incorrectly. If the world has changed, store the new fact with supersedes=id."),
+        cost="A few milliseconds and one embedding.",
+        next="history, to see earlier versions; dream, to link it more deeply.",
     ),
     VerbGuide(
         "pin",
-        "Marks facts that never fade and are never archived by themselves; unpin takes the mark away.",
-        "For what must stay, however seldom it is asked for.",
-        "Under a millisecond.",
-        "facts, to see the mark.",
+        what=("Marks facts that do not decay and are never archived automatically; unpin removes the mark."),
+        when="For facts that must stay even if they are rarely used.",
+        cost="Under a millisecond.",
+        next="facts, to see the mark.",
     ),
     VerbGuide(
         "archive",
-        "Puts facts out of recall without losing them; restore brings them back.",
-        "For what is done with but may be wanted again. forget is for what must go.",
-        "Under a millisecond.",
-        "restore, or forget.",
+        what="Excludes facts from recall without deleting them; restore includes them again.",
+        when="For facts that are no longer needed but may be later. forget removes facts for good.",
+        cost="Under a millisecond.",
+        next="restore, or forget.",
     ),
     VerbGuide(
         "stats",
-        "Counts facts, edges and what waits in the inbox; tells the model and whether search goes by words alone.",
-        "To see whether a dream is due or vectors are missing.",
-        "Milliseconds.",
-        "dream or reembed.",
+        what="Counts facts, edges and waiting facts; reports the model and the search mode.",
+        when="To see whether a dream is due or vectors are missing.",
+        cost="Milliseconds.",
+        next="dream or reembed.",
     ),
     VerbGuide(
         "calibrate",
-        "Finds the evidence below which memory says that it knows nothing, from questions that it can answer, and keeps it in the store.",
-        "When memory is silent too often or too seldom, or when the embedder is not the bundled one. Give 200 questions or more.",
-        "A recall a question.",
-        "recall, and why about a fact that is missing.",
+        what=(
+            "Finds the evidence threshold below which recall abstains, from questions that the "
+            "memory can answer, and saves it in the store."
+        ),
+        when=(
+            "When recall abstains too often or too rarely, or with an embedder other than the "
+            "bundled one. Give 200 questions or more."
+        ),
+        cost="One recall per question.",
+        next="recall, and why for a missing fact.",
     ),
     VerbGuide(
         "compare",
-        "Asks the same questions under two configurations and tells what changes: how much overlaps, how alike the order is, who moved.",
-        "Before changing a preset or a setting for good. Give questions as they are really asked.",
-        "Two recalls a question; nothing is kept.",
-        "configure with what proved better.",
+        what=(
+            "Asks the same questions under two configurations and compares the results: overlap, "
+            "rank correlation, and facts that moved."
+        ),
+        when="Before changing a preset or a setting permanently. Use realistic questions.",
+        cost="Two recalls per question; nothing is saved.",
+        next="configure with the better configuration.",
     ),
     VerbGuide(
         "shadow_report",
-        "Sums up the shadow recalls that were run beside real ones without changing them: overlap, order, facts that moved, failures.",
-        "After a while with shadow.enabled or shadow.assist switched on.",
-        "Milliseconds; but each shadow recall costs as much as a recall.",
-        "shadow_clear to begin anew, or to be rid of the questions that are kept.",
+        what=(
+            "Summarises shadow recalls, which ran beside real ones without changing them: overlap, "
+            "rank correlation, moved facts, failures."
+        ),
+        when="Some time after enabling shadow.enabled or shadow.assist.",
+        cost="Milliseconds. Each shadow recall costs as much as a recall.",
+        next="shadow_clear to start again, or to delete the stored questions.",
     ),
     VerbGuide(
         "export",
-        "Writes all facts and edges to JSONL, or the graph to GraphML.",
-        "To move, archive, or look at the graph in another program.",
-        "Seconds for large stores.",
-        "load reads the JSONL back.",
+        what="Writes all facts and edges to JSONL, or the graph to GraphML.",
+        when="To move or archive a memory, or to view the graph in another program.",
+        cost="Seconds for large stores.",
+        next="load reads the JSONL file.",
     ),
 )
 
@@ -209,7 +282,7 @@ VERB_GUIDES: Mapping[str, VerbGuide] = MappingProxyType({page.verb: page for pag
 
 
 def guide_text(verb: str | None = None) -> str:
-    """The page of a verb, or one line a verb.
+    """The page of a verb, or one line per verb.
 
     >>> guide_text("dream").splitlines()[0]
     'dream'
@@ -218,12 +291,12 @@ def guide_text(verb: str | None = None) -> str:
 
 
 def find_guide_text(pages: Mapping[str, VerbGuide], verb: str | None) -> str:
-    """Of some pages the one of a verb, or one line a verb."""
+    """The page of a verb among these, or one line per verb."""
     if verb is None:
         return "\n".join(f"{page.verb}: {page.what}" for page in pages.values())
     page = pages.get(str(verb))
     if page is None:
-        near = get_close_matches(str(verb), pages, n=1)
-        hint = f"Did you mean {near[0]}? " if near else ""
-        raise InvalidInput(f"There is no page on {verb!r}.", way_out=f"{hint}There are {', '.join(pages)}.")
+        similar = get_close_matches(str(verb), pages, n=1)
+        hint = f"Did you mean {similar[0]}? " if similar else ""
+        raise InvalidInput(f"There is no page for {verb!r}.", way_out=f"{hint}Available: {', '.join(pages)}.")
     return page.text()

@@ -358,11 +358,11 @@ class WhyResult:
         if self.hit and self.place:
             lines += explain.format_hit_lines(self.place, self.hit, self.texts)
         for rival in self.rivals:
-            lines.append(f"above it: {rival.score:.3f} {rival.id} {shorten_text(rival.text, 80)}")
+            lines.append(f"ranked above: {rival.score:.3f} {rival.id} {shorten_text(rival.text, 80)}")
         for remedy in self.remedies:
-            lines.append(f"remedy: {remedy.change} (then at place {remedy.place})")
+            lines.append(f"remedy: {remedy.change} (then rank {remedy.place})")
         for change in self.in_vain:
-            lines.append(f"in vain: {change}")
+            lines.append(f"tried without success: {change}")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:

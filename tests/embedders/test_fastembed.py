@@ -10,8 +10,7 @@ import pytest
 
 from cofire.embedders.base import Model, Role
 from cofire.embedders.fastembed import FastEmbed
-from cofire.errors import EmbedderFailed, EmbedderUnavailable
-from cofire.installation import install_command
+from cofire.errors import EmbedderFailed, EmbedderUnavailable, install_command
 
 
 class StandIn:

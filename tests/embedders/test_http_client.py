@@ -18,8 +18,7 @@ from cofire.embedders.http_client import (
     parse_retry_after,
     split_batches,
 )
-from cofire.errors import EmbedderFailed, EmbedderUnavailable, InvalidSetting
-from cofire.installation import install_command
+from cofire.errors import EmbedderFailed, EmbedderUnavailable, InvalidSetting, install_command
 from tests.embedders.embedding_server import EmbeddingServer, Reply, unused_url
 
 ADVICE = ErrorAdvice(unreachable="Start it.", refused="Get a key.", unknown="Get the model.")

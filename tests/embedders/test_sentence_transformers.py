@@ -9,8 +9,7 @@ import pytest
 
 from cofire.embedders.base import Model
 from cofire.embedders.sentence_transformers import SentenceTransformers
-from cofire.errors import EmbedderFailed, EmbedderUnavailable
-from cofire.installation import install_command
+from cofire.errors import EmbedderFailed, EmbedderUnavailable, install_command
 
 
 class StandIn:

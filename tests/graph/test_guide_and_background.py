@@ -28,7 +28,7 @@ def test_every_page_names_an_existing_verb_and_says_what_when_cost_and_next(memo
 
 
 def test_the_page_on_dreams_says_that_shared_tags_raise_connectivity(memory: Memory) -> None:
-    assert "Shared tags raise connectivity" in memory.guide("dream")
+    assert "Facts with a common tag are linked at a lower similarity" in memory.guide("dream")
 
 
 def test_without_a_verb_the_guide_has_a_line_on_each(memory: Memory) -> None:
@@ -42,7 +42,7 @@ def test_an_unknown_verb_gets_a_suggestion(memory: Memory) -> None:
 
 @pytest.mark.parametrize("verb", [5, [], "\ud800"])
 def test_what_is_no_verb_has_no_page(memory: Memory, verb: Any) -> None:
-    with pytest.raises(InvalidInput, match="There is no page on"):
+    with pytest.raises(InvalidInput, match="There is no page for"):
         memory.guide(verb)
 
 

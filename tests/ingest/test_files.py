@@ -62,7 +62,7 @@ def test_one_bad_file_stops_no_other(tmp_path: Path) -> None:
     reasons = dict(skipped(tmp_path))
     assert "No conversation is recognised in a mapping of name, version" in reasons[f"{tmp_path.as_posix()}/a.json"]
     assert "Line 2 is not JSON" in reasons[f"{tmp_path.as_posix()}/b.jsonl"]
-    assert reasons[f"{tmp_path.as_posix()}/c.md"] == "This is not text in UTF-8: byte 4 is 0xe9."
+    assert reasons[f"{tmp_path.as_posix()}/c.md"] == "This is not UTF-8 text: byte 4 is 0xe9."
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_one_bad_file_stops_no_other(tmp_path: Path) -> None:
         ("a.json", '"text"', "The file: No conversation"),
         ("a.json", "[" * 100_000, "not JSON"),
         ("a.md", b"\xff\xfeT\0e\0a\0", "UTF-16"),
-        ("a.md", b"caf\xe9", "not text in UTF-8: byte 4 is 0xe9"),
+        ("a.md", b"caf\xe9", "not UTF-8 text: byte 4 is 0xe9"),
         ("a.md", b"Tea.\n" * 3_000 + b"\0", "binary"),
     ],
 )

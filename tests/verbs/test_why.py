@@ -259,7 +259,7 @@ def test_a_link_is_supposed_and_nothing_is_written(wordy: Memory, ids: dict[str,
 def test_what_was_tried_in_vain_is_told(wordy: Memory, ids: dict[str, str]) -> None:
     why = wordy.why(QUESTION, ids[LUNCH])
     assert "recall.headroom=5000" in why.in_vain
-    assert "in vain: recall.headroom=5000" in why.text()
+    assert "tried without success: recall.headroom=5000" in why.text()
 
 
 def test_a_channel_that_was_switched_off_is_tried(memory: Memory) -> None:
@@ -284,8 +284,8 @@ def test_all_of_it_is_told_as_text_and_json(wordy: Memory, ids: dict[str, str]) 
     why = wordy.why(QUESTION, ids[MODE], k=2)
     text, shown = why.text(), json.loads(json.dumps(why.to_dict(), allow_nan=False))
     assert text.startswith("beyond_k: It is at place 3 of 3, and k is 2.")
-    assert "remedy: k=3 (then at place 3)" in text
-    assert f"above it: {why.rivals[0].score:.3f} {why.rivals[0].id} {why.rivals[0].text}" in text
+    assert "remedy: k=3 (then rank 3)" in text
+    assert f"ranked above: {why.rivals[0].score:.3f} {why.rivals[0].id} {why.rivals[0].text}" in text
     assert (shown["stage"], shown["returned"], shown["remedies"][0]["asked"]) == ("beyond_k", False, {"k": 3})
     assert shown["hit"]["channels"]["activation"]["rank"] is not None
     assert shown["fact"]["text"] == MODE

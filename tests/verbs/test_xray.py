@@ -102,16 +102,16 @@ def test_a_path_is_told_hop_by_hop_with_confidences_and_the_weakest(filled: Memo
     assert len(shown["hops"]) == len(shown["confidences"]) == len(shown["path"]) - 1
     assert shown["weakest"] == min(shown["confidences"])
     report = found.xray()
-    assert f"path, weakest conf={hit.weakest:.2f}:" in report
+    assert f"path, weakest confidence {hit.weakest:.2f}:" in report
     for hop in hit.hops:
-        assert f"→ {hop.kind} via {hop.via}, weight {hop.weight:.2f}, conf={hop.confidence:.2f}, energy" in report
+        assert f"→ {hop.kind} via {hop.via}, weight {hop.weight:.2f}, confidence {hop.confidence:.2f}, energy" in report
 
 
 def test_the_report_tells_plan_channels_judgement_and_sums(filled: Memory) -> None:
     report = filled.recall(QUESTION).xray()
     assert "plan: mode full (the usual), strategy factual (by the words of the question), dynamics cofire" in report
     assert "keyword: ok," in report
-    assert "judgement: known, evidence" in report
+    assert "abstention: no, evidence" in report
     assert " = +" in next(line for line in report.splitlines() if line.strip().startswith("activation: shared "))
 
 
@@ -126,16 +126,16 @@ def test_a_silent_memory_tells_its_guesses_and_why_it_is_silent(filled: Memory) 
     assert not found.known
     assert found.to_dict()["guesses"][0]["text"] == found.guesses[0].text
     report = found.xray()
-    assert f"nothing known: {found.reason}" in report
-    assert "judgement: nothing known, evidence" in report
-    assert "otherwise these would have come back:" in report
+    assert f"reason: {found.reason}" in report
+    assert "abstention: yes, evidence" in report
+    assert "best candidates, not returned:" in report
     assert found.guesses[0].id in report
 
 
 def test_a_memory_that_asks_for_no_evidence_says_so(filled: Memory) -> None:
     found = filled.recall(QUESTION, settings={"abstention.rule": "off"})
     assert found.to_dict()["judgement"] == {"known": True, "evidence": None, "threshold": None, "reason": ""}
-    assert "no evidence was asked for" in found.xray()
+    assert "no evidence is required" in found.xray()
 
 
 def test_without_explanation_nothing_is_kept_of_the_way_and_the_answer_is_the_same(filled: Memory) -> None:

@@ -1,4 +1,4 @@
-"""The command `demo` with its sample facts."""
+"""The command `demo`: stores sample facts and shows recall, dream and forget."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from rich.text import Text
 
 import cofire
 from cofire import explain
-from cofire.cli.charts import show_recollection
-from cofire.cli.facts import facts_json
 from cofire.cli.graph import describe_dream
-from cofire.cli.layout import find_other_end, format_score, link_arrow
+from cofire.cli.layout import link_arrow, show_recollection
 from cofire.cli.options import GlobalOptions
 from cofire.cli.terminal import show_json, show_text, show_warning, styled_text
 from cofire.errors import EmbedderError
 from cofire.explain import format_count
+from cofire.interfaces.json_shapes import facts_json, find_other_end
+from cofire.interfaces.plain_text import format_score
 from cofire.model import Link
 
 DEMO_FACTS: tuple[dict[str, Any], ...] = (
@@ -75,7 +75,7 @@ DEMO_QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("What was changed, and why?", {"k": 1, "speaker": "Tomás"}),
 )
 
-# Facts that belong together though the first and the last share no word of substance.
+# Three facts in a chain. The first and the last have no content word in common.
 DEMO_PATH = tuple(str(fact["text"]) for fact in DEMO_FACTS[:3])
 
 SECRET_QUESTION = "What is the door code?"
@@ -84,7 +84,7 @@ SECRET_TAG = "secret"
 
 @dataclass(frozen=True)
 class DemoPathStep:
-    """From one fact to the next, and the links that lead there, the strongest first; none where nothing does."""
+    """Two neighbouring facts of a chain and the links between them, strongest first."""
 
     start: str
     text: str
@@ -93,16 +93,17 @@ class DemoPathStep:
 
 
 def follow_path(memory: cofire.Memory, texts: Sequence[str]) -> Iterator[DemoPathStep]:
-    """The steps through facts with these texts, as far as memory's own links go."""
+    """The links between each two neighbours of a chain of facts, given by text."""
     ids = {fact.text: fact.id for fact in memory.facts()}
     for text, following in pairwise(texts):
-        start, end = ids[text], ids[following]
+        start = ids[text]
+        end = ids[following]
         links = tuple(link for link in memory.neighbours(start) if find_other_end(link, start) == end)
         yield DemoPathStep(start, text, following, links)
 
 
 def show_path(steps: Sequence[DemoPathStep]) -> None:
-    """The facts, and between them what links each to the next."""
+    """The facts of a chain with the links between them."""
     for step in steps:
         show_text(step.text, indent=2)
         show_text(styled_text(_format_step_links(step), "cyan"), indent=4)
@@ -110,13 +111,13 @@ def show_path(steps: Sequence[DemoPathStep]) -> None:
 
 
 def path_step_json(step: DemoPathStep) -> dict[str, Any]:
-    """A step as plain values."""
+    """A step of the chain as plain values."""
     return {"from": step.text, "to": step.next, "links": [explain.link_json(link) for link in step.links]}
 
 
 def _format_step_links(step: DemoPathStep) -> str:
     if not step.links:
-        return "nothing links these two"
+        return "no link between these two"
     return " · ".join(_format_link(link, step.start) for link in step.links)
 
 
@@ -126,19 +127,19 @@ def _format_link(link: Link, seen_from: str) -> str:
 
 
 NEXT_COMMANDS = (
-    ("cofire remember", '"Something worth knowing."', "keep a fact of your own"),
+    ("cofire remember", '"Something worth knowing."', "store your own fact"),
     ("cofire recall", '"What do I know?"', "ask for it"),
-    ("cofire recall … --xray", "", "see why each fact came back"),
-    ("cofire ingest", "notes/", "take in what you have written already"),
-    ("cofire dream", "", "connect what was learned"),
-    ("cofire list", "", "see what is there"),
-    ("cofire config list", "", "see what can be changed"),
-    ("cofire --help", "", "see everything else"),
+    ("cofire recall … --xray", "", "see why each fact is returned"),
+    ("cofire ingest", "notes/", "store existing notes"),
+    ("cofire dream", "", "link related facts"),
+    ("cofire list", "", "list stored facts"),
+    ("cofire config list", "", "list all settings"),
+    ("cofire --help", "", "see all commands"),
 )
 
 
 def demo(*, call: GlobalOptions) -> None:
-    """See in a few seconds what memory does. Your own store is not touched."""
+    """Run a short demonstration in a temporary store. Your own store is not used."""
     with TemporaryDirectory(prefix="cofire-demo-", ignore_cleanup_errors=True) as folder:
         start = perf_counter()
         with _open_demo_memory(Path(folder)) as memory:
@@ -149,11 +150,11 @@ def demo(*, call: GlobalOptions) -> None:
 
 
 def _open_demo_memory(folder: Path) -> cofire.Memory:
-    """A memory that knows the story, by words and meaning or, where the embedder does not work, by words alone."""
+    """A memory with the demo facts, without an embedder if the configured one fails."""
     try:
         return _store_demo_facts(cofire.Memory(folder / "demo.db"))
     except EmbedderError as error:
-        show_warning(f"{error.problem} The demo goes on without an embedder: search goes by words alone.")
+        show_warning(f"{error.problem} The demo continues without an embedder and searches by keywords only.")
         return _store_demo_facts(cofire.Memory(folder / "words.db", embedder=None))
 
 
@@ -167,7 +168,7 @@ def _store_demo_facts(memory: cofire.Memory) -> cofire.Memory:
 
 
 def _run_demo_as_json(memory: cofire.Memory) -> dict[str, Any]:
-    recalls = [memory.recall(question, **asked).to_dict() for question, asked in DEMO_QUESTIONS]
+    recalls = [memory.recall(question, **options).to_dict() for question, options in DEMO_QUESTIONS]
     dreamed = asdict(memory.dream())
     path = [path_step_json(step) for step in follow_path(memory, DEMO_PATH)]
     forgotten = memory.forget(tags=SECRET_TAG)
@@ -183,32 +184,32 @@ def _run_demo_as_json(memory: cofire.Memory) -> dict[str, Any]:
 
 def _show_demo(memory: cofire.Memory, seconds: float) -> None:
     _show_story(
-        f"{format_count(len(DEMO_FACTS), 'fact')} remembered in {seconds:.2f} s, searched by {memory.stats().mode}."
+        f"{format_count(len(DEMO_FACTS), 'fact')} stored in {seconds:.2f} s. Search mode: {memory.stats().mode}."
     )
-    for question, asked in DEMO_QUESTIONS:
-        _show_recall(memory, question, **asked)
+    for question, options in DEMO_QUESTIONS:
+        _show_recall(memory, question, **options)
     _show_dream(memory)
     _show_forget(memory)
     _show_next_commands()
 
 
 def _show_story(summary: str) -> None:
-    _show_heading("A team's memory", "Notes from a handbook, and what was said in two chats.")
+    _show_heading("A team's memory", "Notes from a handbook, and messages from two chats.")
     for fact in DEMO_FACTS:
         who = f"{fact['speaker']}: " if "speaker" in fact else ""
         show_text(Text.assemble((who, "bold"), fact["text"]), lead=Text("  • ", "cyan"), indent=4)
     show_text(styled_text(summary, "dim"))
 
 
-def _show_recall(memory: cofire.Memory, question: str, **asked: Any) -> None:
-    options = " ".join(f"{'-' if len(name) == 1 else '--'}{name} {value}" for name, value in asked.items())
-    _show_heading(question, f'cofire recall "{question}" {options}')
+def _show_recall(memory: cofire.Memory, question: str, **options: Any) -> None:
+    flags = " ".join(f"{'-' if len(name) == 1 else '--'}{name} {value}" for name, value in options.items())
+    _show_heading(question, f'cofire recall "{question}" {flags}')
     start = perf_counter()
-    found = memory.recall(question, **asked)
-    if found.known:
-        show_recollection(found, explained=True)
+    recollection = memory.recall(question, **options)
+    if recollection.known:
+        show_recollection(recollection, explained=True)
     else:
-        show_text(found.reason)
+        show_text(recollection.reason)
     show_text(styled_text(f"{(perf_counter() - start) * 1000:.0f} ms", "dim"))
 
 
@@ -218,7 +219,7 @@ def _show_dream(memory: cofire.Memory) -> None:
     steps = list(follow_path(memory, DEMO_PATH))
     _show_heading(
         "From PostgreSQL to serverless",
-        "The first and the last share no name. What links each to the next:",
+        "The first and the last fact share no name. The links between them:",
     )
     show_path(steps)
     show_text(styled_text("cofire show ID lists the links of any fact.", "dim"))
@@ -227,18 +228,17 @@ def _show_dream(memory: cofire.Memory) -> None:
 def _show_forget(memory: cofire.Memory) -> None:
     _show_recall(memory, SECRET_QUESTION, k=1)
     _show_heading("Forgetting", f"cofire forget --tag {SECRET_TAG}")
-    gone = memory.forget(tags=SECRET_TAG)
-    show_text(f"Forgot {format_count(len(gone.facts), 'fact')}: {gone.facts[0].text}")
-    held = any(SECRET_TAG in hit.fact.tags for hit in memory.recall(SECRET_QUESTION))
-    show_text(
-        "Asked again, memory still knows it."
-        if held
-        else "Asked again, memory no longer knows it, by word or by meaning."
-    )
+    result = memory.forget(tags=SECRET_TAG)
+    show_text(f"Removed {format_count(len(result.facts), 'fact')}: {result.facts[0].text}")
+    still_recalled = any(SECRET_TAG in hit.fact.tags for hit in memory.recall(SECRET_QUESTION))
+    if still_recalled:
+        show_text("The same question still returns it.")
+    else:
+        show_text("The same question no longer returns it, neither by words nor by meaning.")
 
 
 def _show_next_commands() -> None:
-    _show_heading("Your turn", "The demo's store is gone; yours was not touched.")
+    _show_heading("Next steps", "The store of the demo is deleted; your own was not used.")
     for command, argument, what in NEXT_COMMANDS:
         line = f"{command} {argument}".strip()
         show_text(styled_text(what, "dim"), lead=Text.assemble("  ", (line, "bold")), indent=46)

@@ -14,11 +14,12 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from cofire.cli.input_lines import InputLine, read_lines
 from cofire.cli.layout import show_label_values
 from cofire.cli.options import GlobalOptions, SharedFilterOptions, expand_options, handle_group_options, parse_pairs
 from cofire.cli.terminal import (
+    InputLine,
     progress_bar,
+    read_lines,
     show_json,
     show_note,
     show_text,
@@ -32,7 +33,7 @@ from cofire.explain import format_count, shorten_text
 from cofire.results import CompareResult, MovedFact, QuestionComparison, ShadowReport
 from cofire.settings.table import Settings, find_knob
 
-# Loaded when they are used, because they bring numpy and the whole of memory with them.
+# Loaded on use, because they import numpy and the whole memory.
 QUALITY_MODULE = "cofire.evaluation.recall_quality"
 TABLES_MODULE = "cofire.evaluation.tables"
 COMPARISON_MODULE = "cofire.evaluation.metrics"
@@ -42,71 +43,78 @@ TABLE_WIDTH = 150
 EXIT_BELOW_BASELINE = 1
 
 bench_app = typer.Typer(name="bench")
-bench_app.callback(invoke_without_command=True, help="Measure how well recall works.")(handle_group_options)
+bench_app.callback(invoke_without_command=True, help="Measure the quality of recall.")(handle_group_options)
 
 DataFoldersArgument = Annotated[
     list[Path] | None,
-    typer.Argument(metavar="DATA…", help="A set (corpus.jsonl and queries.jsonl), or a folder with sets in it."),
+    typer.Argument(metavar="DATA…", help="An evaluation set (corpus.jsonl and queries.jsonl), or a folder of sets."),
 ]
 
 
 @dataclass(frozen=True)
 class BenchCommandOptions:
-    """What is measured."""
+    """The selection of sets, configurations and questions."""
 
     sets: Annotated[
-        list[str] | None, typer.Option("--sets", metavar="NAMES", help="Only these sets, with commas. Repeatable.")
+        list[str] | None,
+        typer.Option("--sets", metavar="NAMES", help="Only these sets, separated by commas. Repeatable."),
     ] = None
     arms: Annotated[
         list[str] | None,
         typer.Option(
             "--arms",
             metavar="NAMES",
-            help="Only these of bm25, dense, rrf, linear, pagerank, synapse, diffusion, energy, graph-off and default, with commas. "
-            "Repeatable.",
+            help="Only these configurations, separated by commas: bm25, dense, rrf, linear, pagerank, synapse, "
+            "diffusion, energy, graph-off, default. Repeatable.",
         ),
     ] = None
     half: Annotated[
-        Literal["all", "tuning", "other"], typer.Option("--half", help="Only the questions of one half.")
+        Literal["all", "tuning", "other"], typer.Option("--half", help="Only one half of the questions.")
     ] = "all"
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", min=1, help="Only the first N questions of each set.")
     ] = None
     ablate: Annotated[
         bool,
-        typer.Option("--ablate", help="Take one thing at a time away from the default, and tell what that loses."),
+        typer.Option("--ablate", help="Disable one component of the default at a time and report the loss."),
     ] = False
 
 
 @dataclass(frozen=True)
 class BenchStoreOptions:
-    """How sets are remembered."""
+    """How sets are stored."""
 
-    no_titles: Annotated[bool, typer.Option("--no-titles", help="Withhold the titles of passages.")] = False
+    no_titles: Annotated[bool, typer.Option("--no-titles", help="Store passages without their titles.")] = False
     sessions: Annotated[
         Literal["given", "withheld", "whole"],
-        typer.Option("--sessions", help="Withhold sessions, speakers and times, or remember whole sessions as facts."),
+        typer.Option(
+            "--sessions",
+            help="withheld: store without sessions, speakers and times; whole: store each session as one fact.",
+        ),
     ] = "given"
     dream: Annotated[bool, typer.Option("--dream", help="Dream before recalling.")] = False
-    joined: Annotated[bool, typer.Option("--joined", help="Remember all sets in one store.")] = False
+    joined: Annotated[bool, typer.Option("--joined", help="Store all sets in one store.")] = False
     keep: Annotated[
-        Path | None, typer.Option("--keep", metavar="FOLDER", help="Keep the stores there for the next run.")
+        Path | None, typer.Option("--keep", metavar="FOLDER", help="Keep the stores in this folder for the next run.")
     ] = None
     cache: Annotated[
-        Path | None, typer.Option("--cache", metavar="FOLDER", help="Where vectors are kept; else your cache folder.")
+        Path | None,
+        typer.Option("--cache", metavar="FOLDER", help="The folder for cached vectors. Default: your cache folder."),
     ] = None
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting for this run. Repeatable.")
     ] = None
 
 
-OutFileOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write all figures there, as JSON.")]
+OutFileOption = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE", help="Write all figures to this file, as JSON.")
+]
 CompareFilesOption = Annotated[
     tuple[Path, Path] | None,
     typer.Option(
         "--compare",
         metavar="A B",
-        help="Measure nothing; tell what changed from one file of --out to another.",
+        help="Measure nothing; compare two files written by --out.",
     ),
 ]
 
@@ -117,23 +125,25 @@ def bench_quality(
     *,
     data: DataFoldersArgument = None,
     choice: BenchCommandOptions,
-    stocking: BenchStoreOptions,
+    storing: BenchStoreOptions,
     out_file: OutFileOption = None,
     compare: CompareFilesOption = None,
     call: GlobalOptions,
 ) -> None:
-    """Measure how much of what answers a question comes back first, beside baselines that ask the same store.
+    """Measure how many of the answers are returned first, beside baselines on the same store.
 
     Prints R@2, R@5, R@10, all@5, all@10, nDCG@10 and MRR overall, by half and by category, with 95 % intervals, and the CPU time
-    of a recall without embedding. It ends with 1 where the default is below its better channel, or the graph does harm.
+    of a recall without embedding. The exit code is 1 if the default is worse than its better channel or the graph does harm.
 
     cofire bench quality sets --sets musique,locomo --arms bm25,default --out figures.json
     """
     if compare is not None:
         return show_changes(*compare, call)
     if not data:
-        raise InvalidInput("No set is named.", way_out="Give the folder of a set, or two files to --compare.")
-    figures = measure_figures(data, choice, stocking)
+        raise InvalidInput(
+            "No evaluation set was given.", way_out="Give the folder of a set, or two files to --compare."
+        )
+    figures = measure_figures(data, choice, storing)
     if out_file is not None:
         import_module(PROVENANCE_MODULE).write_json(figures, out_file)
     show_json(figures) if call.as_json else show_figures(figures)
@@ -141,187 +151,188 @@ def bench_quality(
         raise typer.Exit(EXIT_BELOW_BASELINE)
 
 
-def measure_figures(data: Sequence[Path], choice: BenchCommandOptions, stocking: BenchStoreOptions) -> dict[str, Any]:
-    """All figures, with a bar while they are measured."""
-    benching = import_module(QUALITY_MODULE)
-    wanted = benching.QualityOptions(
+def measure_figures(data: Sequence[Path], choice: BenchCommandOptions, storing: BenchStoreOptions) -> dict[str, Any]:
+    """Measure all figures, with a progress bar."""
+    quality = import_module(QUALITY_MODULE)
+    options = quality.QualityOptions(
         folders=data,
         sets=_split_names(choice.sets),
         arms=_split_names(choice.arms),
         half=choice.half,
         limit=choice.limit,
-        titles=not stocking.no_titles,
-        sessions=stocking.sessions,
-        dream=stocking.dream,
-        joined=stocking.joined,
+        titles=not storing.no_titles,
+        sessions=storing.sessions,
+        dream=storing.dream,
+        joined=storing.joined,
         ablate=choice.ablate,
-        keep=stocking.keep,
-        cache=stocking.cache,
-        settings=parse_pairs(stocking.settings or [], "--set"),
+        keep=storing.keep,
+        cache=storing.cache,
+        settings=parse_pairs(storing.settings or [], "--set"),
     )
-    with progress_bars() as watch:
-        found: dict[str, Any] = benching.measure_quality(wanted, watch)
-    return found
+    with progress_bars() as advance:
+        figures: dict[str, Any] = quality.measure_quality(options, advance)
+    return figures
 
 
 def show_figures(figures: Mapping[str, Any]) -> None:
-    tables, screen = import_module(TABLES_MODULE), _make_wide_console()
+    """Print figures as tables, with warnings about results below the baselines."""
+    tables = import_module(TABLES_MODULE)
+    console = _make_wide_console()
     show_text(import_module(PROVENANCE_MODULE).format_provenance(figures))
     for table in tables.make_tables(figures):
-        screen.print(table)
+        console.print(table)
     for complaint in tables.list_complaints(figures):
         show_warning(complaint)
     if figures["run"]["limit"]:
-        show_note("These are not all questions: --limit was given.")
+        show_note("Not all questions were measured, because --limit was given.")
 
 
 def show_changes(before: Path, after: Path, call: GlobalOptions) -> None:
-    """What changed between two runs, question by question."""
-    compared = import_module(COMPARISON_MODULE).compare_runs(_read_figures(before), _read_figures(after))
+    """Compare two runs question by question."""
+    changes = import_module(COMPARISON_MODULE).compare_runs(_read_figures(before), _read_figures(after))
     if call.as_json:
-        return show_json(compared)
-    _make_wide_console().print(import_module(TABLES_MODULE).make_changes_table(compared))
+        return show_json(changes)
+    _make_wide_console().print(import_module(TABLES_MODULE).make_changes_table(changes))
 
 
 @contextmanager
 def progress_bars() -> Iterator[Callable[[str, int, int], None]]:
-    """A progress bar for each thing that is done, on standard error; nothing is drawn where it is not a terminal."""
+    """A progress bar for the current task on standard error; not drawn unless that is a terminal."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-    console, tasks = stderr_console(), dict[str, TaskID]()
+    console = stderr_console()
+    tasks: dict[str, TaskID] = {}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
 
-        def watch(doing: str, done: int, total: int) -> None:
-            for other in [one for one in tasks if one != doing]:
+        def advance(label: str, done: int, total: int) -> None:
+            for other in [name for name in tasks if name != label]:
                 progress.remove_task(tasks.pop(other))
-            if doing not in tasks:
-                tasks[doing] = progress.add_task(doing, total=total)
-            progress.update(tasks[doing], completed=done)
+            if label not in tasks:
+                tasks[label] = progress.add_task(label, total=total)
+            progress.update(tasks[label], completed=done)
 
-        yield watch
+        yield advance
 
 
 def _make_wide_console() -> Console:
-    """Standard output, wide enough for the tables: a line that is broken can still be read, a column cut off cannot."""
+    """Standard output, wide enough for the tables: a wrapped line is readable, a truncated column is not."""
     console = stdout_console()
     console.width = max(console.width, TABLE_WIDTH)
     return console
 
 
 def _read_figures(file: Path) -> dict[str, Any]:
+    way_out = "Give a file written by cofire bench quality --out."
     with map_exceptions(
         {OSError: InvalidInput, ValueError: InvalidInput},
         problem=f"{file} cannot be read: {{error}}.",
-        way_out="Give a file that cofire bench quality --out has written.",
+        way_out=way_out,
     ):
-        found = json.loads(file.read_text(encoding="utf-8"))
-    if not isinstance(found, dict) or not all(
-        isinstance(one, dict) and "asked" in one for one in found.get("sets", {}).values()
-    ):
-        raise InvalidInput(
-            f"{file} has no figures of questions.", way_out="Give a file that cofire bench quality --out has written."
-        )
-    return found
+        figures = json.loads(file.read_text(encoding="utf-8"))
+    sets = figures.get("sets", {}).values() if isinstance(figures, dict) else [None]
+    if not all(isinstance(each, dict) and "asked" in each for each in sets):
+        raise InvalidInput(f"{file} contains no figures of single questions.", way_out=way_out)
+    return dict(figures)
 
 
-def _split_names(given: Sequence[str] | None) -> list[str]:
-    """Names from options that may hold several.
+def _split_names(values: Sequence[str] | None) -> list[str]:
+    """Names from options that may hold several, separated by commas.
 
     >>> _split_names(["musique,locomo", "2wiki"])
     ['musique', 'locomo', '2wiki']
     """
-    return [name.strip() for one in given or () for name in one.split(",") if name.strip()]
+    return [name.strip() for value in values or () for name in value.split(",") if name.strip()]
 
 
 THRESHOLD_SETTING = "abstention.threshold"
 
-CalibrationFileArgument = Annotated[
+QuestionFileArgument = Annotated[
     Path,
-    typer.Argument(metavar="FILE", help='One question a line, or JSON lines with a "text"; - is standard input.'),
+    typer.Argument(
+        metavar="FILE", help='One question per line, or JSON Lines objects with a "text"; - is standard input.'
+    ),
 ]
 FalseSilenceOption = Annotated[
     float | None,
-    typer.Option("--false-silence", metavar="SHARE", help="How many of them may fall silent. Without it: 0.01."),
+    typer.Option(
+        "--false-silence", metavar="SHARE", help="The share of these questions that may stay unanswered. Default: 0.01."
+    ),
 ]
 CalibrationScopeOption = Annotated[
     list[str] | None,
-    typer.Option("--scope", metavar="NAME", help="Where they are asked. Repeatable. Without it: default."),
+    typer.Option("--scope", metavar="NAME", help="The scope to search. Repeatable. Default: default."),
 ]
-CalibrationDryRunOption = Annotated[bool, typer.Option("--dry-run", help="Only tell the threshold; keep nothing.")]
+CalibrationDryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the threshold, and save nothing.")]
 
 
 def calibrate(
     *,
-    file: CalibrationFileArgument,
+    file: QuestionFileArgument,
     false_silence: FalseSilenceOption = None,
     scope: CalibrationScopeOption = None,
     dry_run: CalibrationDryRunOption = False,
     call: GlobalOptions,
 ) -> None:
-    """Find the evidence below which memory is silent, from questions of your own.
+    """Find the evidence threshold below which recall abstains, from your own questions.
 
-    Give 200 or more that memory can answer. The threshold under which one in a hundred of them falls silent is kept in the
-    store, for everybody who opens it. Take it out again with: cofire config reset abstention.threshold --in-store
+    Give 200 or more questions that the memory can answer. The threshold that leaves one in a hundred of them unanswered is
+    saved in the store, for everyone who opens it. Remove it with: cofire config reset abstention.threshold --in-store
 
     cofire calibrate questions.txt --dry-run
     """
-    asked = [parse_question(line) for line in read_lines(file, as_json=False)]
+    questions = [parse_question(line) for line in read_lines(file, as_json=False)]
     share = {} if false_silence is None else {"false_silence": false_silence}
-    with call.memory() as memory, progress_bar("asking") as advance:
-        found = memory.calibrate(asked, scope=scope, dry_run=dry_run, progress=advance, **share)
+    with call.open_memory() as memory, progress_bar("asking") as advance:
+        result = memory.calibrate(questions, scope=scope, dry_run=dry_run, progress=advance, **share)
         settings = memory.settings()
     if call.as_json:
-        return show_json(asdict(found))
-    spread = "  ".join(f"{name} {value:.3f}" for name, value in found.evidence.items())
-    show_text(f"Evidence of {format_count(found.questions, 'question')}: {spread}")
-    show_text(describe_calibration(found, call.place))
-    for warning in (*found.warnings, *list_override_warnings(found, settings)):
+        return show_json(asdict(result))
+    quantiles = "  ".join(f"{name} {value:.3f}" for name, value in result.evidence.items())
+    show_text(f"Evidence of {format_count(result.questions, 'question')}: {quantiles}")
+    show_text(describe_calibration(result, call.location))
+    for warning in (*result.warnings, *list_override_warnings(result, settings)):
         show_warning(warning)
 
 
 def parse_question(line: InputLine) -> str:
-    """What a line asks."""
-    given = line.given()
-    text = given if isinstance(given, str) else given.get("text")
+    """The question in a line."""
+    content = line.parse()
+    text = content if isinstance(content, str) else content.get("text")
     if not isinstance(text, str):
         raise InvalidInput(
-            f"Line {line.number} of {line.origin} holds no question.",
-            way_out='A line is a text, or an object as in {"text": "When is tea?"}',
+            f"Line {line.number} of {line.origin} contains no question.",
+            way_out='A line is a text, or an object such as {"text": "When is tea?"}',
         )
     return text
 
 
-def describe_calibration(found: Any, place: str) -> str:
-    """The threshold in a sentence."""
-    before = "words alone decided" if found.before is None else f"it was {found.before:g}"
-    lost = f"{found.silent:,} of them {'falls' if found.silent == 1 else 'fall'} silent"
-    fate = f"kept in {place}" if found.kept else "not kept"
-    return f"{THRESHOLD_SETTING} = {found.threshold:g}, under which {lost}; {before}. It is {fate}."
+def describe_calibration(result: Any, location: str) -> str:
+    """The threshold, its effect and whether it is saved."""
+    before = "none" if result.before is None else f"{result.before:g}"
+    effect = f"{format_count(result.silent, 'question')} would be unanswered"
+    saved = f"Saved in {location}." if result.kept else "Not saved."
+    return f"{THRESHOLD_SETTING} = {result.threshold:g} (before: {before}); {effect}. {saved}"
 
 
-def list_override_warnings(found: Any, settings: Settings) -> list[str]:
-    """Whether another layer lies over what was kept."""
-    chosen = find_knob(THRESHOLD_SETTING)
-    if not found.kept or settings[chosen] == found.threshold:
+def list_override_warnings(result: Any, settings: Settings) -> list[str]:
+    """A warning if another layer overrides the saved threshold."""
+    knob = find_knob(THRESHOLD_SETTING)
+    if not result.kept or settings[knob] == result.threshold:
         return []
-    return [f"It has no effect yet: the {settings.layer_of(chosen)} lays {settings[chosen]} over it."]
+    return [f"It has no effect: the {settings.layer_of(knob)} overrides it with {settings[knob]}."]
 
 
-QuestionFileArgument = Annotated[
-    Path,
-    typer.Argument(metavar="FILE", help='One question a line, or JSON lines with a "text"; - is standard input.'),
-]
 ConfigurationAOption = Annotated[
     str | None,
-    typer.Option("--a", metavar="CONFIGURATION", help="What to begin with. Without it: the settings as they are."),
+    typer.Option("--a", metavar="CONFIGURATION", help="The first configuration. Default: the current settings."),
 ]
 ConfigurationBOption = Annotated[
     str,
-    typer.Option("--b", metavar="CONFIGURATION", help="What to compare with: a preset, or NAME=VALUE,… or JSON."),
+    typer.Option("--b", metavar="CONFIGURATION", help="The second configuration: a preset, NAME=VALUE,… or JSON."),
 ]
 ComparedFactsOption = Annotated[
-    int | None, typer.Option("-k", metavar="N", help="At most so many facts. Without it: the setting recall.k.")
+    int | None, typer.Option("-k", metavar="N", help="Maximum number of facts. Default: the setting recall.k.")
 ]
 
 
@@ -334,91 +345,92 @@ def compare(
     filters: SharedFilterOptions,
     call: GlobalOptions,
 ) -> None:
-    """Ask the same questions under two configurations, and see what changes.
+    """Ask the same questions under two configurations and compare the results.
 
-    Overlap is the share of facts that both bring, tau how alike their order is: 1 the same, -1 the reverse. Promoted facts stand
-    higher under b or are new there, demoted ones lower or gone. Nothing is kept.
+    overlap is the share of facts that both return; tau is Kendall's rank correlation: 1 for the same order, -1 for the
+    reverse. Promoted facts rank higher under b or are new there; demoted ones rank lower or are missing. Nothing is saved.
 
     cofire compare questions.txt --a balanced --b research-max
     """
-    asked = [parse_question(line) for line in read_lines(file, as_json=False)]
-    with call.memory() as memory, progress_bar("comparing") as advance:
-        found = memory.compare(asked, a=a, b=b, k=k, progress=advance, **filters.keywords)
+    questions = [parse_question(line) for line in read_lines(file, as_json=False)]
+    with call.open_memory() as memory, progress_bar("comparing") as advance:
+        result = memory.compare(questions, a=a, b=b, k=k, progress=advance, **filters.keywords)
     if call.as_json:
-        return show_json(found.to_dict())
-    _show_comparisons(found)
+        return show_json(result.to_dict())
+    _show_comparisons(result)
 
 
-def _show_comparisons(found: CompareResult) -> None:
-    show_text(Text(f"overlap@{found.k}     tau   up  down  question", "dim"))
-    for one in found.questions:
-        show_text(styled_text(one.question), lead=_format_comparison(one), indent=32)
-    same = f"{found.same:,} of {format_count(len(found.questions), 'question')} answered alike"
-    show_text(Text.assemble((f"overlap@{found.k} {found.overlap:.3f}, tau {found.tau:.3f}", "bold"), f"; {same}."))
+def _show_comparisons(result: CompareResult) -> None:
+    show_text(Text(f"overlap@{result.k}     tau   up  down  question", "dim"))
+    for question in result.questions:
+        show_text(styled_text(question.question), lead=_format_comparison(question), indent=32)
+    means = f"overlap@{result.k} {result.overlap:.3f}, tau {result.tau:.3f}"
+    same = f"{result.same:,} of {format_count(len(result.questions), 'question')} with the same result"
+    show_text(Text.assemble((means, "bold"), f"; {same}."))
 
 
-def _format_comparison(one: QuestionComparison) -> Text:
-    both = one.comparison
-    moved = f"{len(both.promoted):>5}{len(both.demoted):>6}"
-    return Text(f"{both.overlap:>10.3f}{both.tau:>8.3f}{moved}  ", "cyan")
+def _format_comparison(question: QuestionComparison) -> Text:
+    comparison = question.comparison
+    moved = f"{len(comparison.promoted):>5}{len(comparison.demoted):>6}"
+    return Text(f"{comparison.overlap:>10.3f}{comparison.tau:>8.3f}{moved}  ", "cyan")
 
 
 shadow_app = typer.Typer(name="shadow")
-shadow_app.callback(invoke_without_command=True, help="See what shadow recalls came to, or remove them.")(
+shadow_app.callback(invoke_without_command=True, help="Show or delete the results of shadow recalls.")(
     handle_group_options
 )
 
 ShadowKindOption = Annotated[
     str | None,
-    typer.Option("--kind", metavar="NAME", help="Only recall (shadow.enabled) or assist (shadow.assist)."),
+    typer.Option("--kind", metavar="NAME", help="Only this kind: recall (shadow.enabled) or assist (shadow.assist)."),
 ]
 
 
 @shadow_app.command("report")
 @expand_options
 def report_shadows(*, kind: ShadowKindOption = None, call: GlobalOptions) -> None:
-    """Tell how alike real and shadow recalls were, and which facts moved most often.
+    """Compare real and shadow recalls, and list the facts that moved most often.
 
-    Shadow recalls are run beside real ones once shadow.enabled or shadow.assist is on.
+    Shadow recalls run beside real ones if shadow.enabled or shadow.assist is on.
 
     cofire shadow report
     """
-    with call.shelf() as memory:
-        found = memory.shadow_report(kind)
+    with call.open_without_embedder() as memory:
+        report = memory.shadow_report(kind)
     if call.as_json:
-        return show_json(found.to_dict())
-    if not found.count:
-        return show_text("There is no shadow recall yet. Switch them on with: cofire config set shadow.enabled true")
-    _show_shadow_report(found)
+        return show_json(report.to_dict())
+    if not report.count:
+        return show_text("There are no shadow recalls yet. Enable them with: cofire config set shadow.enabled true")
+    _show_shadow_report(report)
 
 
 @shadow_app.command("clear")
 @expand_options
 def clear_shadows(*, call: GlobalOptions) -> None:
-    """Remove all comparisons and snapshots, and with them the questions that they hold.
+    """Delete all comparisons and snapshots, with the questions that they contain.
 
     cofire shadow clear
     """
-    with call.shelf() as memory:
+    with call.open_without_embedder() as memory:
         removed = memory.shadow_clear()
     if call.as_json:
         return show_json({"removed": removed})
     show_text(f"Removed {format_count(removed, 'line')}.")
 
 
-def _show_shadow_report(found: ShadowReport) -> None:
+def _show_shadow_report(report: ShadowReport) -> None:
     figures = {
-        "shadow recalls": f"{found.count:,}, {found.same:,} of them answered alike",
-        "overlap": "none" if found.overlap is None else f"{found.overlap:.3f}",
-        "tau": "none" if found.tau is None else f"{found.tau:.3f}",
-        "failed": f"{found.failures:,}",
-        "kept in": found.place or "this process",
+        "shadow recalls": f"{report.count:,}, {report.same:,} of them with the same result",
+        "overlap": "none" if report.overlap is None else f"{report.overlap:.3f}",
+        "tau": "none" if report.tau is None else f"{report.tau:.3f}",
+        "failed": f"{report.failures:,}",
+        "saved in": report.place or "memory of this process",
     }
     show_label_values(figures)
-    _show_moved_facts("Promoted most often", found.promoted)
-    _show_moved_facts("Demoted most often", found.demoted)
-    for failed in found.reasons:
-        show_text(styled_text(f"failed {failed.times:,}×: {failed.reason}"))
+    _show_moved_facts("Promoted most often", report.promoted)
+    _show_moved_facts("Demoted most often", report.demoted)
+    for failure in report.reasons:
+        show_text(styled_text(f"failed {failure.times:,}×: {failure.reason}"))
 
 
 def _show_moved_facts(title: str, facts: tuple[MovedFact, ...]) -> None:

@@ -1,4 +1,4 @@
-"""The command `guide`: shows the help page of a verb."""
+"""The command `guide`: prints the page of a verb."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ VerbArgument = Annotated[
     str | None,
     typer.Argument(
         metavar="VERB",
-        help="The verb, as in dream; without it there is a line on each.",
+        help="The verb, for example dream. Without it, one line per verb.",
         autocompletion=_complete_verbs,
     ),
 ]
 
 
 def show_guide(*, verb: VerbArgument = None, call: GlobalOptions) -> None:
-    """Read what a verb does, when to use it, what it costs and what comes next: short pages, written for agents."""
+    """Print what a verb does, when to use it, what it costs and what to do next: short pages for agents."""
     text = guide_text(verb)
     if call.as_json:
         return show_json({"pages": [asdict(VERB_GUIDES[name]) for name in ([verb] if verb else VERB_GUIDES)]})

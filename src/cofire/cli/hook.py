@@ -12,72 +12,73 @@ import typer
 
 from cofire.cli.options import GlobalOptions
 from cofire.errors import InvalidInput
-from cofire.hooks import handlers, transcripts
+from cofire.hooks import transcripts
 from cofire.hooks.events import EVENT_NAMES, parse_event, resolve_event_name
-from cofire.hooks.handlers import HookOutcome, HookSettings, handle_event
+from cofire.hooks.handlers import (
+    HookOutcome,
+    HookSettings,
+    handle_event,
+    make_hook_response,
+    make_timeout_outcome,
+    run_with_deadline,
+)
 from cofire.model import DEFAULT_SCOPE
 
-EventArgument = Annotated[str, typer.Argument(metavar="EVENT", help=f"The moment: {', '.join(EVENT_NAMES)}.")]
+EventArgument = Annotated[str, typer.Argument(metavar="EVENT", help=f"The event: {', '.join(EVENT_NAMES)}.")]
 
 
 @dataclass(frozen=True)
 class HookCommandOptions:
-    """What a hook may take."""
+    """Limits of a hook."""
 
-    scope: Annotated[str, typer.Option("--scope", metavar="NAME", help="Whose memory it is.")] = DEFAULT_SCOPE
-    k: Annotated[int, typer.Option("--k", metavar="N", help="How many facts at most.")] = 8
-    budget: Annotated[int, typer.Option("--budget", metavar="TOKENS", help="In how many tokens at most.")] = 800
+    scope: Annotated[str, typer.Option("--scope", metavar="NAME", help="The scope to use.")] = DEFAULT_SCOPE
+    k: Annotated[int, typer.Option("--k", metavar="N", help="Maximum number of facts.")] = 8
+    budget: Annotated[int, typer.Option("--budget", metavar="TOKENS", help="Maximum number of tokens.")] = 800
     deadline: Annotated[
-        float, typer.Option("--deadline", metavar="SECONDS", help="How long the agent may be held up.")
+        float, typer.Option("--deadline", metavar="SECONDS", help="Time limit; the agent waits this long at most.")
     ] = 8.0
 
 
-def hook(*, event: EventArgument, bounds: HookCommandOptions, call: GlobalOptions) -> None:
-    """Recall for a coding agent, or remember what it said.
+def hook(*, event: EventArgument, limits: HookCommandOptions, call: GlobalOptions) -> None:
+    """Recall facts for a coding agent, or store its conversation.
 
-    The agent calls this with JSON on standard input and reads JSON from standard output, in the form of Claude Code's hooks:
-    session-start and prompt-submit put what memory knows before the agent, fenced as data; stop and pre-compact remember the turns
-    since the last time. It never stands in the way: it ends with 0 even when memory fails, within the deadline, and says what
-    happened.
+    The agent passes JSON on standard input and reads JSON from standard output, in the format of Claude Code's hooks.
+    session-start and prompt-submit return relevant facts as context, delimited as data. stop and pre-compact store the new
+    turns of the conversation. The exit code is always 0, also after an error, which the output describes.
 
     echo '{"prompt": "How do we deploy?"}' | cofire hook prompt-submit
     """
-    done = handlers.run_with_deadline(bounds.deadline, lambda: _handle_hook(event, _read_hook_input(), bounds, call))
-    sys.stdout.write(
-        json.dumps(
-            handlers.make_hook_response(_find_event_name(event), done or handlers.make_timeout_outcome(bounds.deadline))
-        )
-        + "\n"
-    )
+    outcome = run_with_deadline(limits.deadline, lambda: _handle_hook(event, _read_hook_input(), limits, call))
+    response = make_hook_response(_find_event_name(event), outcome or make_timeout_outcome(limits.deadline))
+    sys.stdout.write(json.dumps(response) + "\n")
     sys.stdout.flush()
-    if done is None:
-        # What is still at work would keep the agent waiting. An unfinished write leaves nothing behind.
+    if outcome is None:
+        # The unfinished thread would delay the agent. An incomplete transaction leaves no trace.
         os._exit(0)
 
 
-def _handle_hook(event: str, told: str, bounds: HookCommandOptions, call: GlobalOptions) -> HookOutcome:
-    at = parse_event(event, told)
-    for option, given in (("--k", bounds.k), ("--budget", bounds.budget)):
-        if given < 1:
-            raise InvalidInput(f"{option} cannot be {given}.", way_out="Give a whole number from 1 on.")
-    notes = transcripts.find_offsets_folder(
-        call.place if call.file is None else str(call.file.absolute()), bounds.scope
-    )
+def _handle_hook(event: str, raw_input: str, limits: HookCommandOptions, call: GlobalOptions) -> HookOutcome:
+    hook_event = parse_event(event, raw_input)
+    for option, value in (("--k", limits.k), ("--budget", limits.budget)):
+        if value < 1:
+            raise InvalidInput(f"{option} cannot be {value}.", way_out="Give a whole number of at least 1.")
+    store = call.location if call.file is None else str(call.file.absolute())
+    offsets = transcripts.find_offsets_folder(store, limits.scope)
     if not call.store_exists:
-        transcripts.clear_offsets(notes)
-    manner = HookSettings(bounds.scope, bounds.k, bounds.budget, notes)
-    with call.memory(may_begin=True) as memory:
-        return handle_event(memory, at, manner)
+        transcripts.clear_offsets(offsets)
+    settings = HookSettings(limits.scope, limits.k, limits.budget, offsets)
+    with call.open_memory(may_create=True) as memory:
+        return handle_event(memory, hook_event, settings)
 
 
 def _read_hook_input() -> str:
-    """What the agent tells, which is UTF-8 whatever the terminal speaks."""
+    """The JSON from the agent; UTF-8, whatever the encoding of the terminal."""
     return sys.stdin.buffer.read().decode("utf-8", "replace") if sys.stdin else ""
 
 
-def _find_event_name(given: str) -> str:
-    """The event, or nothing where there is none of that name, which the answer then says."""
+def _find_event_name(event: str) -> str:
+    """The name of the event; empty if there is none, which the outcome then reports."""
     try:
-        return resolve_event_name(given)
+        return resolve_event_name(event)
     except InvalidInput:
         return ""

@@ -8,7 +8,7 @@ from importlib import import_module
 
 from cofire.runtime.gc_threshold import relaxed_gc
 
-# Loaded inside the guard: this is where a short command spends most of its time.
+# Loaded inside the try block, because a short command spends most of its time there.
 APP_MODULE = "cofire.cli.app"
 
 EXIT_INTERRUPTED = 130
@@ -18,7 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
     try:
-        # Loading makes very much that stays; it saves a short command a twentieth of its time.
+        # Imports allocate many long-lived objects. Fewer collections make a short command 5 % faster.
         with relaxed_gc():
             code: int = import_module(APP_MODULE).run_command(given)
     except KeyboardInterrupt:

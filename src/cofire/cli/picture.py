@@ -21,124 +21,126 @@ from cofire.results import Hit, Picture
 from cofire.settings import table
 from cofire.stores.metadata_filter import parse_expressions
 
-# With more facts than these nobody finds anything in the picture; the page of cofire serve is for that.
+# Pictures with more facts are unreadable; the page of cofire serve shows whole graphs.
 MAX_FACTS = 300
 HTML_SUFFIXES = (".html", ".htm")
 
-HtmlFileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The file to make, ending in .html.")]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")]
+HtmlFileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The file to create, ending in .html.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 
 
 @dataclass(frozen=True)
 class GraphCommandOptions:
-    """What the picture is about, and how much of what surrounds it is shown."""
+    """The subject of the picture, and how much of the surrounding graph to show."""
 
     about: Annotated[
-        str | None, typer.Option("--about", metavar="QUESTION", help="Draw what comes back for this question.")
+        str | None, typer.Option("--about", metavar="QUESTION", help="Draw the facts that this question returns.")
     ] = None
     around: Annotated[
-        list[str] | None, typer.Option("--around", metavar="ID", help="Draw what lies around this fact. Repeatable.")
+        list[str] | None,
+        typer.Option("--around", metavar="ID", help="Draw the neighbourhood of this fact. Repeatable."),
     ] = None
-    k: Annotated[int | None, typer.Option("-k", metavar="N", help="At most so many facts come back.")] = None
-    scope: Annotated[list[str] | None, typer.Option("--scope", metavar="NAME", help="Ask this scope. Repeatable.")] = (
-        None
-    )
+    k: Annotated[
+        int | None, typer.Option("-k", metavar="N", help="Maximum number of facts that the question returns.")
+    ] = None
+    scope: Annotated[
+        list[str] | None, typer.Option("--scope", metavar="NAME", help="Search this scope. Repeatable.")
+    ] = None
     where: WhereOption = None
     kind: Annotated[
         list[str] | None, typer.Option("--kind", metavar="NAME", help="Follow links of this kind. Repeatable.")
     ] = None
-    depth: Annotated[int, typer.Option("--depth", metavar="N", min=1, max=10, help="Follow so many links outward.")] = 1
+    depth: Annotated[
+        int, typer.Option("--depth", metavar="N", min=1, max=10, help="Number of links to follow outward.")
+    ] = 1
     limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=1, max=MAX_FACTS, help="Show about so many facts.")
+        int, typer.Option("--limit", metavar="N", min=1, max=MAX_FACTS, help="Approximate number of facts to show.")
     ] = 24
 
     @property
     def conditions(self) -> dict[str, Any] | None:
-        """The filter by metadata, as Memory takes it."""
+        """The metadata filter, as Memory takes it."""
         return parse_expressions(self.where or ()) or None
 
 
 def graph(
     *, file: HtmlFileArgument, subject: GraphCommandOptions, force: ForceOption = False, call: GlobalOptions
 ) -> None:
-    """Draw what comes back for a question, and what lies around it, as one page of HTML to share.
+    """Draw the facts that a question returns, with their neighbours and links, as one HTML page.
 
-    The page needs no network and runs no script. Everybody who gets it can read the facts in it; facts of other scopes are not.
+    The page needs no network and runs no script. Everyone who has the file can read its facts. It shows no other scopes.
 
     cofire graph answer.html --about "What database configuration do we use?"
     """
     _refuse_invalid_options(file, subject)
     refuse_to_overwrite(file, call, force=force)
-    with call.memory() if subject.about is not None else call.shelf() as memory:
-        drawn = (
-            _make_question_scene(memory, subject) if subject.about is not None else _make_facts_scene(memory, subject)
-        )
-    file.write_text(render_page(drawn), encoding="utf-8")
-    _show_result(file, drawn, subject, call)
+    if subject.about is not None:
+        with call.open_memory() as memory:
+            scene = _make_question_scene(memory, subject.about, subject)
+    else:
+        with call.open_without_embedder() as memory:
+            scene = _make_facts_scene(memory, subject)
+    file.write_text(render_page(scene), encoding="utf-8")
+    _show_result(file, scene, subject, call)
 
 
 def _refuse_invalid_options(file: Path, subject: GraphCommandOptions) -> None:
     if file.suffix.lower() not in HTML_SUFFIXES:
-        raise InvalidInput(f"{file} does not end in .html.", way_out="Name a file like answer.html.")
+        raise InvalidInput(f"{file} does not end in .html.", way_out="Give a name such as answer.html.")
     if (subject.about is None) == (not subject.around):
-        raise InvalidInput(
-            "A picture is about one question, or around some facts.", way_out="Say --about QUESTION or --around ID."
-        )
+        raise InvalidInput("Give one of --about and --around.", way_out="Use --about QUESTION or --around ID.")
 
 
-def _make_question_scene(memory: cofire.Memory, subject: GraphCommandOptions) -> Scene:
-    """What came back, with all facts on the ways that led there, and their neighbours in the scopes that were asked."""
-    said: dict[str, Any] = {"k": subject.k, "scope": subject.scope, "where": subject.conditions}
-    found = memory.recall(subject.about or "", **{name: one for name, one in said.items() if one})
-    if not found.known:
+def _make_question_scene(memory: cofire.Memory, question: str, subject: GraphCommandOptions) -> Scene:
+    """The facts that the question returns, the facts on their paths, and their neighbours in the same scopes."""
+    options: dict[str, Any] = {"k": subject.k, "scope": subject.scope, "where": subject.conditions}
+    recollection = memory.recall(question, **{name: value for name, value in options.items() if value})
+    if not recollection.known:
         raise NotFound(
-            f"There is nothing to draw. {found.reason}", way_out="Ask in other words, or name a fact with --around."
+            f"There is nothing to draw. {recollection.reason}",
+            way_out="Rephrase the question, or name a fact with --around.",
         )
-    hits = (
-        found.hits
-        if memory.settings()[table.GRAPH_RECALL_EXPLAIN_DOORS]
-        else [_without_paths(hit) for hit in found.hits]
-    )
+    hits = recollection.hits
+    if not memory.settings()[table.GRAPH_RECALL_EXPLAIN_DOORS]:
+        hits = tuple(Hit(hit.fact, hit.score, hit.channels) for hit in hits)
     ids = dict.fromkeys(id for hit in hits for id in (hit.id, *hit.path, *(hop.source for hop in hit.bridge)))
-    around, names = _fetch_surroundings(memory, list(ids), found.scopes, subject)
-    return make_scene(found.question, around, hits, [], names)
-
-
-def _without_paths(hit: Hit) -> Hit:
-    return Hit(hit.fact, hit.score, hit.channels)
+    neighbourhood, community_names = _fetch_neighbourhood(memory, list(ids), recollection.scopes, subject)
+    return make_scene(recollection.question, neighbourhood, hits, [], community_names)
 
 
 def _make_facts_scene(memory: cofire.Memory, subject: GraphCommandOptions) -> Scene:
     ids = list(dict.fromkeys(subject.around or ()))
     facts = memory.facts(ids)
     scopes = subject.scope or sorted({fact.scope for fact in facts})
-    around, names = _fetch_surroundings(memory, ids, scopes, subject)
-    return make_scene(shorten_text(facts[0].text), around, [], ids, names)
+    neighbourhood, community_names = _fetch_neighbourhood(memory, ids, scopes, subject)
+    return make_scene(shorten_text(facts[0].text), neighbourhood, [], ids, community_names)
 
 
-def _fetch_surroundings(
+def _fetch_neighbourhood(
     memory: cofire.Memory, ids: Sequence[str], scopes: Sequence[str], subject: GraphCommandOptions
 ) -> tuple[Picture, dict[CommunityKey, str]]:
-    """What lies around some facts, and the names of the communities there."""
-    around = memory.graph(
+    """The graph around facts, and the names of its communities."""
+    picture = memory.graph(
         ids, depth=subject.depth, scope=scopes, kind=subject.kind, where=subject.conditions, limit=subject.limit
     )
-    if not any(node.importance for node in around.nodes):
-        return around, {}
-    return around, {(one.scope, one.number): one.name for one in memory.communities(scope=scopes, limit=1_000)}
+    if not any(node.importance for node in picture.nodes):
+        return picture, {}
+    communities = memory.communities(scope=scopes, limit=1_000)
+    return picture, {(community.scope, community.number): community.name for community in communities}
 
 
-def _show_result(file: Path, drawn: Scene, subject: GraphCommandOptions, call: GlobalOptions) -> None:
+def _show_result(file: Path, scene: Scene, subject: GraphCommandOptions, call: GlobalOptions) -> None:
     if call.as_json:
         return show_json(
             {
                 "path": str(file),
                 "question": subject.about,
-                "facts": len(drawn.dots),
-                "links": len(drawn.strokes),
-                "hits": [dot.fact.id for dot in drawn.dots if dot.hit],
-                "store": call.place,
+                "facts": len(scene.nodes),
+                "links": len(scene.edges),
+                "hits": [node.fact.id for node in scene.nodes if node.hit],
+                "store": call.location,
             }
         )
-    show_text(f"Drew {format_count(len(drawn.dots), 'fact')} and {format_count(len(drawn.strokes), 'link')} to {file}.")
-    return show_note("Open it in a browser. Whoever gets the file can read these facts.")
+    facts = format_count(len(scene.nodes), "fact")
+    show_text(f"Drew {facts} and {format_count(len(scene.edges), 'link')} to {file}.")
+    return show_note("Open it in a browser. Everyone who has the file can read these facts.")

@@ -9,8 +9,7 @@ from typing import Any
 
 from cofire.embedders.adapters import ExternalEmbedder, TextPrefixes
 from cofire.embedders.base import LazyResource, Role
-from cofire.errors import EmbedderFailed, EmbedderUnavailable, map_exceptions
-from cofire.installation import install_command
+from cofire.errors import EmbedderFailed, EmbedderUnavailable, install_command, map_exceptions
 
 
 class FastEmbed(ExternalEmbedder):

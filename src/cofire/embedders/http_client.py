@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
 from cofire.embedders.base import LazyResource
-from cofire.errors import EmbedderError, EmbedderFailed, EmbedderUnavailable, InvalidSetting, map_exceptions
-from cofire.installation import install_command
+from cofire.errors import (
+    EmbedderError,
+    EmbedderFailed,
+    EmbedderUnavailable,
+    InvalidSetting,
+    install_command,
+    map_exceptions,
+)
 
 if TYPE_CHECKING:
     import httpx

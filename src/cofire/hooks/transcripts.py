@@ -1,6 +1,6 @@
-"""New lines of a session transcript since the last read, without recalled text.
+"""New lines of a session transcript since the last call, without recalled text.
 
-How far a session was read is noted in a folder of its own, so that what somebody forgot is not told again by the next reading.
+The read offset of each transcript is stored in a file, so that a forgotten turn is not stored again.
 """
 
 from __future__ import annotations
@@ -22,60 +22,59 @@ from cofire.text.prompt_text import strip_recalled_blocks
 TranscriptItem = dict[str, Any]
 
 
-# So many lines are remembered at a time.
 LINES_PER_BATCH = 16
 
 
 @dataclass(frozen=True, slots=True)
 class TranscriptBatch:
-    """What is new in some lines of a transcript, and how far it was read with them."""
+    """The messages in a batch of lines, and the offset after them."""
 
     items: tuple[TranscriptItem, ...]
     end: int
 
 
 def find_offsets_folder(store: str, scope: str) -> Path:
-    """Where it is noted what of transcripts a scope of a store has been told."""
+    """The folder with the read offsets of transcripts for a scope of a store."""
     return Path(platformdirs.user_state_dir("cofire")) / "hooks" / _digest(store) / _digest(scope)
 
 
-def read_new_lines(transcript: Path, notes: Path) -> Iterator[TranscriptBatch]:
-    """The whole lines after the place that was noted, some at a time; all of them if the file has become shorter since."""
-    end = _load_offset(transcript, notes)
+def read_new_lines(transcript: Path, offsets: Path) -> Iterator[TranscriptBatch]:
+    """The complete lines after the saved offset, in batches; all lines if the file has become shorter."""
+    end = _load_offset(transcript, offsets)
     with transcript.open("rb") as file:
-        end = end if end <= file.seek(0, 2) else 0
+        size = file.seek(0, 2)
+        end = end if end <= size else 0
         file.seek(end)
-        lines = file.read()
-    whole = lines[: lines.rfind(b"\n") + 1].splitlines(keepends=True)
-    for begin in range(0, len(whole), LINES_PER_BATCH):
-        some = whole[begin : begin + LINES_PER_BATCH]
-        end += sum(map(len, some))
-        yield TranscriptBatch(tuple(_parse_items(some)), end)
+        content = file.read()
+    lines = content[: content.rfind(b"\n") + 1].splitlines(keepends=True)
+    for start in range(0, len(lines), LINES_PER_BATCH):
+        batch = lines[start : start + LINES_PER_BATCH]
+        end += sum(len(line) for line in batch)
+        yield TranscriptBatch(tuple(_parse_items(batch)), end)
 
 
-def clear_offsets(notes: Path) -> None:
-    """Forget how far transcripts were read, by any scope: a store that is not there has been told nothing."""
-    rmtree(notes.parent, ignore_errors=True)
+def clear_offsets(offsets: Path) -> None:
+    """Delete the offsets of a store in all scopes; used when the store does not exist."""
+    rmtree(offsets.parent, ignore_errors=True)
 
 
-def save_offset(transcript: Path, notes: Path, end: int) -> None:
-    """Note how far a transcript was read."""
-    notes.mkdir(parents=True, exist_ok=True)
-    # Other hooks may note the same at the same time.
-    number, fresh = tempfile.mkstemp(dir=notes)
-    with os.fdopen(number, "w", encoding="ascii") as out:
-        out.write(str(end))
-    Path(fresh).replace(_find_offset_file(transcript, notes))
+def save_offset(transcript: Path, offsets: Path, end: int) -> None:
+    """Save the read offset of a transcript, atomically because hooks may run concurrently."""
+    offsets.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=offsets)
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(str(end))
+    Path(temporary).replace(_find_offset_file(transcript, offsets))
 
 
-def _load_offset(transcript: Path, notes: Path) -> int:
-    page = _find_offset_file(transcript, notes)
-    said = page.read_text(encoding="ascii").strip() if page.exists() else ""
-    return int(said) if said.isdecimal() else 0
+def _load_offset(transcript: Path, offsets: Path) -> int:
+    file = _find_offset_file(transcript, offsets)
+    content = file.read_text(encoding="ascii").strip() if file.exists() else ""
+    return int(content) if content.isdecimal() else 0
 
 
-def _find_offset_file(transcript: Path, notes: Path) -> Path:
-    return notes / _digest(str(transcript.absolute()))
+def _find_offset_file(transcript: Path, offsets: Path) -> Path:
+    return offsets / _digest(str(transcript.absolute()))
 
 
 def _digest(text: str) -> str:
@@ -83,7 +82,7 @@ def _digest(text: str) -> str:
 
 
 def _parse_items(lines: Sequence[bytes]) -> Iterator[TranscriptItem]:
-    """A line that is cut or broken says nothing; the agent writes them, and may have been stopped at it."""
+    """The messages in the lines. Incomplete or invalid lines are skipped; an agent may be stopped while writing."""
     for line in lines:
         try:
             item = json.loads(line)
@@ -94,7 +93,7 @@ def _parse_items(lines: Sequence[bytes]) -> Iterator[TranscriptItem]:
 
 
 def _strip_recalled_text(message: Mapping[str, Any]) -> TranscriptItem:
-    """A message without recalled text in it, which would else be remembered again and again."""
+    """Remove recalled text from a message, so that it is not stored again."""
     content = message.get("content")
     if isinstance(content, str):
         return {**message, "content": strip_recalled_blocks(content)}

@@ -19,10 +19,6 @@ import cofire
 from cofire import AsyncMemory, Fact, Settings, explain
 from cofire.activation_paths import ExploreResult, SeedExploration, seed_json
 from cofire.algorithms.energy import sum_energies
-from cofire.cli.config import setting_json
-from cofire.cli.facts import facts_json, portrait_json, stats_result_json
-from cofire.cli.graph import exploration_json
-from cofire.cli.json_shapes import community_json, forget_json, review_pair_json, undo_json
 from cofire.errors import CofireError, InvalidInput, InvalidSetting, NotFound
 from cofire.guide import VERB_GUIDES
 from cofire.http import schemas
@@ -35,6 +31,17 @@ from cofire.http.schemas import (
     PathId,
     is_of_setting_type,
     list_settable_settings,
+)
+from cofire.interfaces.json_shapes import (
+    community_json,
+    exploration_json,
+    facts_json,
+    forget_json,
+    portrait_json,
+    review_pair_json,
+    setting_json,
+    stats_result_json,
+    undo_json,
 )
 from cofire.interfaces.reports import WorkProgress
 from cofire.model import Edge

@@ -29,7 +29,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 import cofire
-from cofire import installation
 from cofire.errors import InvalidInput, map_exceptions
 from cofire.http import routes, schemas
 from cofire.http.access import API_PREFIX, WILDCARD_HOSTS, AccessGuard, AccessRules, collect_host_names
@@ -41,6 +40,7 @@ from cofire.http.errors import (
     HttpRefusal,
     Problem,
 )
+from cofire.interfaces import installation
 
 # The application.
 

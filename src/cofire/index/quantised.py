@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from cofire.algorithms.array_ops import widen_half_floats
 from cofire.algorithms.vector_similarity import VectorRows
 from cofire.embedders.base import Vectors
-from cofire.errors import EmbedderUnavailable
+from cofire.errors import EmbedderUnavailable, install_command
 from cofire.index.native import IS_COMPILED, MAX_SIGN_WORDS, count_differing_signs, count_differing_signs_numpy
-from cofire.installation import install_command
 
 BitArray = NDArray[np.uint64]
 Mask = NDArray[np.bool_]

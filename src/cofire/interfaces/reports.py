@@ -1,4 +1,4 @@
-"""Reports shared by the CLI, HTTP and MCP interfaces: progress of long work, refused facts."""
+"""Errors of single facts in a batch, and the progress of long work."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cofire.errors import CofireError
 
 
 def translate_item_error(error: CofireError, count: int) -> CofireError:
-    """The error of `remember` without its hint for Python, with the place of the refused item if there are several.
+    """The cause of an error of `remember`, with the position of the rejected fact if there are several.
 
     >>> from cofire.errors import InvalidFact
     >>> inner = InvalidFact("The text of the fact is empty.", way_out="Say what to remember.")
@@ -17,17 +17,17 @@ def translate_item_error(error: CofireError, count: int) -> CofireError:
     >>> print(translate_item_error(outer, 3))
     Fact 2: The text of the fact is empty. Nothing was stored. Say what to remember.
     """
-    refusal = error.__cause__
-    if error.index is None or not isinstance(refusal, CofireError):
+    cause = error.__cause__
+    if error.index is None or not isinstance(cause, CofireError):
         return error
     if count == 1:
-        return refusal
-    problem = f"Fact {error.index + 1}: {refusal.problem} Nothing was stored."
-    return type(refusal)(problem, way_out=refusal.way_out)
+        return cause
+    problem = f"Fact {error.index + 1}: {cause.problem} Nothing was stored."
+    return type(cause)(problem, way_out=cause.way_out)
 
 
 class WorkProgress(Protocol):
-    """How far a piece of work has come."""
+    """The progress of a long operation."""
 
     @property
     def doing(self) -> str: ...

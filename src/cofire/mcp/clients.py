@@ -1,4 +1,4 @@
-"""Configuration that MCP clients need to start cofire, by client."""
+"""The configuration that each MCP client needs to start cofire."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 import tomlkit
 
 from cofire.errors import InvalidInput
-from cofire.installation import launch_command
+from cofire.interfaces.installation import launch_command
 from cofire.stores.store_location import is_server_url
 
 
 @dataclass(frozen=True, slots=True)
 class McpClient:
-    """A program, the file it reads its servers from, and the shape it wants them in."""
+    """The configuration file of a client and its format."""
 
     file: str
     shape: Callable[[str, list[str]], dict[str, Any]]
@@ -55,7 +55,7 @@ CLIENTS: Mapping[str, McpClient] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class ClientConfiguration:
-    """A configuration: for whom, where it belongs, and as values and text."""
+    """A configuration: the client, its file, and the content as values and as text."""
 
     client: str
     file: str
@@ -64,9 +64,9 @@ class ClientConfiguration:
 
 
 def make_client_configuration(name: str, options: Sequence[str]) -> ClientConfiguration:
-    """The configuration for a client, with these options of `cofire mcp`."""
+    """The configuration for a client that starts `cofire mcp` with these options."""
     if name not in CLIENTS:
-        raise InvalidInput(f"There is no configuration for {name!r}.", way_out=f"There are {', '.join(CLIENTS)}.")
+        raise InvalidInput(f"There is no configuration for {name!r}.", way_out=f"Available: {', '.join(CLIENTS)}.")
     client = CLIENTS[name]
     command, *arguments = _make_launch_command(options)
     values = client.shape(command, [*arguments, *options])
@@ -75,6 +75,6 @@ def make_client_configuration(name: str, options: Sequence[str]) -> ClientConfig
 
 
 def _make_launch_command(options: Sequence[str]) -> list[str]:
-    """The command that starts the server. A store on a server also needs the driver."""
+    """The command that starts the server. A Neo4j store also needs the driver."""
     extras = "mcp,neo4j" if any(map(is_server_url, options)) else "mcp"
     return [*launch_command(extras), "mcp"]

@@ -16,7 +16,7 @@ _LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 @dataclass(frozen=True, slots=True)
 class McpEndpoint:
-    """A host and a port to listen at, the names by which callers may know it, and the token they must have, if any."""
+    """The address to listen on, the host names that clients may use, and the required token, if any."""
 
     host: str
     port: int
@@ -27,17 +27,17 @@ class McpEndpoint:
         if self.token is not None and len(self.token) < MIN_TOKEN_LENGTH:
             raise InvalidInput(
                 f"The token in {TOKEN_VARIABLE} is too short.",
-                way_out=f"Give at least {MIN_TOKEN_LENGTH} characters that nobody guesses.",
+                way_out=f"Give at least {MIN_TOKEN_LENGTH} random characters.",
             )
         if not self.is_loopback and self.token is None:
             raise InvalidInput(
-                f"Whoever reaches {self.host} could read and change this memory.",
-                way_out=f"Put a token into {TOKEN_VARIABLE}, or serve 127.0.0.1.",
+                f"Everyone who can reach {self.host} could read and change this memory.",
+                way_out=f"Set a token in {TOKEN_VARIABLE}, or listen on 127.0.0.1.",
             )
-        if self._is_everywhere and not self.names:
+        if self._is_unspecified and not self.names:
             raise InvalidInput(
-                f"{self.host} is every address of this machine, and no name that callers use.",
-                way_out="Say which they use, as in --allow-host memory.example.org",
+                f"{self.host} stands for every address of this machine, not for a host name.",
+                way_out="Name the host that clients use, for example --allow-host memory.example.org",
             )
 
     @property
@@ -45,7 +45,7 @@ class McpEndpoint:
         return self.host == "localhost" or _has_ip_property(self.host, "is_loopback")
 
     @property
-    def _is_everywhere(self) -> bool:
+    def _is_unspecified(self) -> bool:
         return self.host == "" or _has_ip_property(self.host, "is_unspecified")
 
     def at_port(self, port: int) -> McpEndpoint:
@@ -53,27 +53,30 @@ class McpEndpoint:
 
     @property
     def address(self) -> str:
-        return f"http://{self._known_as[0]}:{self.port}{ENDPOINT_PATH}"
+        return f"http://{self._host_names[0]}:{self.port}{ENDPOINT_PATH}"
 
     @property
     def hosts(self) -> list[str]:
-        """What a request may have as its Host. Another name means that a page elsewhere was led here (DNS rebinding)."""
-        behind_a_proxy = list(self.names)
-        return [*(f"{name}:{self.port}" for name in self._known_as), *behind_a_proxy]
+        """Accepted Host headers. Other names are rejected to prevent DNS rebinding; proxies send names without a port."""
+        return [*(f"{name}:{self.port}" for name in self._host_names), *self.names]
 
     @property
     def origins(self) -> list[str]:
-        """What a request may have as its Origin: pages of another port are strangers too."""
+        """Accepted Origin headers. Another port is another origin."""
         return [*(f"http://{host}" for host in self.hosts), *(f"https://{name}" for name in self.names)]
 
     @property
-    def _known_as(self) -> tuple[str, ...]:
-        own = () if self._is_everywhere else (f"[{self.host}]" if ":" in self.host else self.host,)
-        return tuple(dict.fromkeys([*own, *(_LOCAL_NAMES if self.is_loopback else ()), *self.names]))
+    def _host_names(self) -> tuple[str, ...]:
+        names: list[str] = []
+        if not self._is_unspecified:
+            names.append(f"[{self.host}]" if ":" in self.host else self.host)
+        if self.is_loopback:
+            names += _LOCAL_NAMES
+        return tuple(dict.fromkeys([*names, *self.names]))
 
 
-def _has_ip_property(host: str, what: str) -> bool:
+def _has_ip_property(host: str, name: str) -> bool:
     try:
-        return bool(getattr(ipaddress.ip_address(host), what))
+        return bool(getattr(ipaddress.ip_address(host), name))
     except ValueError:
         return False

@@ -13,7 +13,7 @@ from cofire.errors import NotFound
 from cofire.model import DEFAULT_SCOPE, Fact
 from cofire.text.prompt_text import disarm_tags
 
-# Texts that are kept in mind as shown, and sessions that are kept apart; the oldest make room.
+# Limits of shown texts and sessions; the oldest are dropped.
 MAX_SHOWN_TEXTS = 10_000
 MAX_SESSIONS = 1_000
 
@@ -25,7 +25,7 @@ ProgressListener = Callable[[Any], None] | None
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """What a tool says: text for whoever reads text, the same as values, and a word besides where there is one."""
+    """The answer of a tool as text and as values, with an optional second text."""
 
     text: str
     structured: dict[str, Any]
@@ -34,16 +34,16 @@ class ToolAnswer:
 
 @dataclass(frozen=True)
 class ServedMemory:
-    """A memory that one or many clients use, all in one scope. `listen` hears how far long work has come."""
+    """A memory for one or several clients, restricted to one scope. `on_progress` receives the progress of long work."""
 
     memory: cofire.AsyncMemory
     scope: str = DEFAULT_SCOPE
-    listen: ProgressListener = None
+    on_progress: ProgressListener = None
     _shown: OrderedDict[str, str] = field(default_factory=OrderedDict)
     _sessions: OrderedDict[str, cofire.AsyncMemory] = field(default_factory=OrderedDict)
 
     async def for_session(self, session: str | None) -> ServedMemory:
-        """The desk as one client sees it; without a session of its own, as it is."""
+        """The same memory in the session of a client."""
         if session is None:
             return self
         if session not in self._sessions:
@@ -52,21 +52,21 @@ class ServedMemory:
         return replace(self, memory=self._sessions[session])
 
     async def facts(self, ids: str | Sequence[str]) -> list[Fact]:
-        """Facts by id, in this scope alone: an id of another scope is no id here."""
+        """Facts by id. Ids of other scopes are not found."""
         try:
             return await self.memory.facts(ids, scope=self.scope)
         except NotFound as error:
-            raise NotFound(error.problem, way_out="Use an id that recall or remember gave.") from error
+            raise NotFound(error.problem, way_out="Use an id that recall or remember returned.") from error
 
     def show(self, facts: Iterable[Fact]) -> None:
-        """Keep in mind that these were shown."""
+        """Record that these facts were shown to a client."""
         for fact in facts:
             self._shown[_normalise_text(fact.text)] = fact.id
             self._shown.move_to_end(_normalise_text(fact.text))
         _drop_oldest(self._shown, MAX_SHOWN_TEXTS)
 
     async def shown(self, text: str) -> str | None:
-        """The id of the fact that was shown with this text, however it was numbered and dressed, if it still says so."""
+        """The id of the shown fact with this text, ignoring numbering and marks, if the fact is unchanged and current."""
         id = self._shown.get(_normalise_text(text))
         if id is None:
             return None
@@ -79,7 +79,7 @@ class ServedMemory:
 
 
 def _normalise_text(text: str) -> str:
-    """A text as it is known again: without number, marks, case and the signs that a fence takes away.
+    """The text without list number, marks, case and delimiter tags.
 
     >>> _normalise_text("[2] (2026-05-08, Ana)  Tea at  four.") == _normalise_text("tea at four.")
     True
@@ -87,6 +87,6 @@ def _normalise_text(text: str) -> str:
     return disarm_tags(" ".join(_LIST_NUMBER.sub("", text.strip()).split())).casefold()
 
 
-def _drop_oldest(kept: OrderedDict[str, Any], most: int) -> None:
-    while len(kept) > most:
-        kept.popitem(last=False)
+def _drop_oldest(items: OrderedDict[str, Any], limit: int) -> None:
+    while len(items) > limit:
+        items.popitem(last=False)

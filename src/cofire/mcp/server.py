@@ -20,14 +20,13 @@ from mcp.server.transport_security import TransportSecuritySettings
 import cofire
 from cofire.errors import CofireError, InvalidInput, map_exceptions
 from cofire.interfaces.reports import WorkProgress
-from cofire.mcp import resources
 from cofire.mcp.endpoint import McpEndpoint
-from cofire.mcp.handlers import ListedTool, Toolset
+from cofire.mcp.handlers import RESOURCE_URIS, URI_TEMPLATES, ListedTool, Toolset, read_resource
 from cofire.mcp.served_memory import ServedMemory, ToolAnswer
 
 
 class ProgressSession(Protocol):
-    """The request that is answered, as its client follows it. Without a token from the client it says nothing."""
+    """The session of a request. Progress is sent only if the client gave a progress token."""
 
     async def report_progress(
         self, progress: float, total: float | None = None, message: str | None = None
@@ -36,22 +35,22 @@ class ProgressSession(Protocol):
 
 @asynccontextmanager
 async def forward_progress(session: ProgressSession) -> AsyncIterator[Callable[[WorkProgress], None]]:
-    """What hears of steps while the work is done; all of them are told before the answer goes."""
+    """A callback that sends progress to the client. All of it is sent before the answer."""
     steps: asyncio.Queue[WorkProgress | None] = asyncio.Queue()
-    teller = asyncio.ensure_future(_send_progress(steps, session))
+    sender = asyncio.ensure_future(_send_progress(steps, session))
     try:
         yield steps.put_nowait
     finally:
         steps.put_nowait(None)
-        await teller
+        await sender
 
 
 async def _send_progress(steps: asyncio.Queue[WorkProgress | None], session: ProgressSession) -> None:
-    """In order, and only what is farther than before: MCP wants progress to grow."""
-    told = -1
+    """Send steps in order. MCP requires that progress increases."""
+    last_sent = -1
     while (step := await steps.get()) is not None:
-        if step.done > told:
-            told = step.done
+        if step.done > last_sent:
+            last_sent = step.done
             await session.report_progress(step.done, step.total, step.doing)
 
 
@@ -64,17 +63,17 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class RequestHandlers:
-    """A toolset on a desk, as the handlers of MCP's requests. The desk is made for the first who calls: a listing needs none."""
+    """The handlers of MCP requests for a toolset. The memory is opened on first use; listing tools does not need it."""
 
-    make_desk: Callable[[], ServedMemory]
+    open_memory: Callable[[], ServedMemory]
     toolset: Toolset
-    _made: list[ServedMemory] = field(default_factory=list)
+    _opened: list[ServedMemory] = field(default_factory=list)
 
     @property
-    def desk(self) -> ServedMemory:
-        if not self._made:
-            self._made.append(self.make_desk())
-        return self._made[0]
+    def served(self) -> ServedMemory:
+        if not self._opened:
+            self._opened.append(self.open_memory())
+        return self._opened[0]
 
     async def list_tools(
         self, ctx: RequestContext, params: types.PaginatedRequestParams | None
@@ -83,17 +82,17 @@ class RequestHandlers:
 
     async def call_tool(self, ctx: RequestContext, params: types.CallToolRequestParams) -> types.CallToolResult:
         if params.name not in self.toolset.names:
-            there = ", ".join(self.toolset.names)
-            raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name}. There are {there}.")
-        async with forward_progress(ctx.session) as listen:
-            return await _run_tool(replace(self.desk, listen=listen), self.toolset, params, _session_id(ctx))
+            available = ", ".join(self.toolset.names)
+            raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name}. Available: {available}.")
+        async with forward_progress(ctx.session) as on_progress:
+            served = replace(self.served, on_progress=on_progress)
+            return await _run_tool(served, self.toolset, params, _session_id(ctx))
 
     async def list_resources(
         self, ctx: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         listed = [
-            types.Resource(uri=uri, name=_resource_name(uri), description=what)
-            for uri, what in resources.RESOURCE_URIS.items()
+            types.Resource(uri=uri, name=_resource_name(uri), description=what) for uri, what in RESOURCE_URIS.items()
         ]
         return types.ListResourcesResult(resources=listed)
 
@@ -102,39 +101,39 @@ class RequestHandlers:
     ) -> types.ListResourceTemplatesResult:
         listed = [
             types.ResourceTemplate(uri_template=uri, name=_resource_name(uri), description=what)
-            for uri, what in resources.URI_TEMPLATES.items()
+            for uri, what in URI_TEMPLATES.items()
         ]
         return types.ListResourceTemplatesResult(resource_templates=listed)
 
     async def read_resource(
         self, ctx: RequestContext, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        return await _read_contents(await self.desk.for_session(_session_id(ctx)), params.uri)
+        return await _read_contents(await self.served.for_session(_session_id(ctx)), params.uri)
 
     @asynccontextmanager
     async def lifespan(self, server: Server[Any]) -> AsyncIterator[None]:
-        """Lets go of the memory at the end."""
+        """Close the memory at the end."""
         try:
             yield
         finally:
-            for desk in self._made:
-                await desk.memory.close()
+            for served in self._opened:
+                await served.memory.close()
 
 
-def make_server(make_desk: Callable[[], ServedMemory], toolset: Toolset) -> Server[Any]:
-    """A server that offers a toolset on a desk."""
-    door = RequestHandlers(make_desk, toolset)
+def make_server(open_memory: Callable[[], ServedMemory], toolset: Toolset) -> Server[Any]:
+    """A server that offers a toolset on a memory."""
+    handlers = RequestHandlers(open_memory, toolset)
     return Server(
         "cofire",
         version=cofire.__version__,
         title="cofire memory",
         instructions=toolset.instructions,
-        lifespan=door.lifespan,
-        on_list_tools=door.list_tools,
-        on_call_tool=door.call_tool,
-        on_list_resources=door.list_resources,
-        on_list_resource_templates=door.list_templates,
-        on_read_resource=door.read_resource,
+        lifespan=handlers.lifespan,
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_templates,
+        on_read_resource=handlers.read_resource,
     )
 
 
@@ -143,7 +142,7 @@ def _resource_name(uri: str) -> str:
 
 
 def _session_id(ctx: RequestContext) -> str | None:
-    """The session of a client that shares this process with others; over stdio the process itself is one."""
+    """The session of an HTTP client. Over stdio the process is the session."""
     return ctx.request.headers.get(SESSION_HEADER) if ctx.request is not None else None
 
 
@@ -164,20 +163,20 @@ def _make_tool_listing(tool: ListedTool) -> types.Tool:
 
 
 async def _run_tool(
-    desk: ServedMemory, toolset: Toolset, params: types.CallToolRequestParams, session: str | None
+    served: ServedMemory, toolset: Toolset, params: types.CallToolRequestParams, session: str | None
 ) -> types.CallToolResult:
-    """The answer of a tool. What goes wrong is an answer too, so that the agent reads the way out."""
+    """Run a tool. An error is an answer too, so that the agent reads the way out."""
     try:
-        answer = await toolset.answer(await desk.for_session(session), params.name, params.arguments or {})
+        answer = await toolset.answer(await served.for_session(session), params.name, params.arguments or {})
     except CofireError as error:
         return _make_error_result(str(error))
     except OSError as error:
-        return _make_error_result(f"The system refused: {error}. Check the place it names, and the space left there.")
-    except Exception as error:  # noqa: BLE001 - a client is told, and goes on
-        _log.exception("The tool %s failed", params.name)
         return _make_error_result(
-            f"cofire failed in a way it should not: {type(error).__name__}: {error}. Please report it."
+            f"Operating system error: {error}. Check the path in the message and the free disk space."
         )
+    except Exception as error:  # noqa: BLE001 - the client gets an error and continues
+        _log.exception("The tool %s failed", params.name)
+        return _make_error_result(f"Unexpected error: {type(error).__name__}: {error}. Please report it.")
     return _make_tool_result(answer)
 
 
@@ -187,17 +186,17 @@ def _make_tool_result(answer: ToolAnswer) -> types.CallToolResult:
     return types.CallToolResult(content=content, structured_content=answer.structured)
 
 
-def _make_error_result(words: str) -> types.CallToolResult:
-    return types.CallToolResult(content=[types.TextContent(type="text", text=words)], is_error=True)
+def _make_error_result(text: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
 
 
-async def _read_contents(desk: ServedMemory, address: str) -> types.ReadResourceResult:
+async def _read_contents(served: ServedMemory, uri: str) -> types.ReadResourceResult:
     try:
-        page = await resources.read_resource(desk, address)
+        content = await read_resource(served, uri)
     except CofireError as error:
-        raise MCPError(types.INVALID_PARAMS, str(error), {"uri": address}) from error
+        raise MCPError(types.INVALID_PARAMS, str(error), {"uri": uri}) from error
     return types.ReadResourceResult(
-        contents=[types.TextResourceContents(uri=address, text=page.text, mime_type=page.kind)]
+        contents=[types.TextResourceContents(uri=uri, text=content.text, mime_type=content.kind)]
     )
 
 
@@ -208,7 +207,7 @@ AsgiApp = Callable[[AsgiScope, AsgiReceive, AsgiSend], Awaitable[None]]
 
 
 def serve_stdio(store: str | None, scope: str, toolset: Toolset) -> None:
-    """Serve the one client at the other end of the pipes, until it leaves. The process is its session."""
+    """Serve one client over standard input and output until it disconnects. The process is its session."""
     session = f"mcp-{uuid4().hex}"
     server = make_server(lambda: ServedMemory(cofire.AsyncMemory(store, session=session), scope), toolset)
     asyncio.run(_serve_pipes(server))
@@ -220,41 +219,39 @@ async def _serve_pipes(server: Server[Any]) -> None:
 
 
 def serve_http(
-    store: str | None, scope: str, toolset: Toolset, place: McpEndpoint, announce: Callable[[str], None]
+    store: str | None, scope: str, toolset: Toolset, endpoint: McpEndpoint, announce: Callable[[str], None]
 ) -> None:
-    """Serve clients over HTTP, each in a session of its own, until somebody stops it. `announce` is told the address."""
+    """Serve clients over HTTP, each in its own session, until interrupted. `announce` receives the address."""
     import uvicorn
 
     with map_exceptions(
         {OSError: InvalidInput},
-        problem=f"Nothing can be served at {place.host}, port {place.port}: {{error}}.",
+        problem=f"Cannot listen on {endpoint.host}, port {endpoint.port}: {{error}}.",
         way_out="Choose another --port, or an address of this machine as --host.",
     ):
-        listening = socket.create_server((place.host, place.port), family=_find_address_family(place.host))
-    place = place.at_port(listening.getsockname()[1])
+        family = socket.AF_INET6 if ":" in endpoint.host else socket.AF_INET
+        listener = socket.create_server((endpoint.host, endpoint.port), family=family)
+    endpoint = endpoint.at_port(listener.getsockname()[1])
     server = make_server(lambda: ServedMemory(cofire.AsyncMemory(store), scope), toolset)
-    announce(place.address)
-    uvicorn.Server(uvicorn.Config(make_guarded_app(server, place), log_level="warning")).run(sockets=[listening])
+    announce(endpoint.address)
+    config = uvicorn.Config(make_guarded_app(server, endpoint), log_level="warning")
+    uvicorn.Server(config).run(sockets=[listener])
 
 
-def _find_address_family(host: str) -> socket.AddressFamily:
-    return socket.AF_INET6 if ":" in host else socket.AF_INET
-
-
-def make_guarded_app(server: Server[Any], place: McpEndpoint) -> AsgiApp:
-    """The server as a web application that answers only those who name it rightly and, where there is a token, have it."""
-    security = TransportSecuritySettings(allowed_hosts=place.hosts, allowed_origins=place.origins)
-    app: AsgiApp = server.streamable_http_app(transport_security=security, host=place.host)
-    return app if place.token is None else _require_token(place.token, app)
+def make_guarded_app(server: Server[Any], endpoint: McpEndpoint) -> AsgiApp:
+    """The server as an ASGI application that checks the host, the origin and the token, if there is one."""
+    security = TransportSecuritySettings(allowed_hosts=endpoint.hosts, allowed_origins=endpoint.origins)
+    app: AsgiApp = server.streamable_http_app(transport_security=security, host=endpoint.host)
+    return app if endpoint.token is None else _require_token(endpoint.token, app)
 
 
 def _require_token(token: str, app: AsgiApp) -> AsgiApp:
-    """Compared in a time that tells nothing of how much was right."""
-    wanted = f"Bearer {token}".encode()
+    """Compare the token in constant time."""
+    expected = f"Bearer {token}".encode()
 
     async def guarded(scope: AsgiScope, receive: AsgiReceive, send: AsgiSend) -> None:
         given = dict(scope.get("headers", ())).get(b"authorization", b"")
-        if scope["type"] == "http" and not hmac.compare_digest(given, wanted):
+        if scope["type"] == "http" and not hmac.compare_digest(given, expected):
             return await _send_unauthorized(send)
         return await app(scope, receive, send)
 
@@ -264,4 +261,4 @@ def _require_token(token: str, app: AsgiApp) -> AsgiApp:
 async def _send_unauthorized(send: AsgiSend) -> None:
     headers = [(b"www-authenticate", b"Bearer"), (b"content-type", b"text/plain; charset=utf-8")]
     await send({"type": "http.response.start", "status": 401, "headers": headers})
-    await send({"type": "http.response.body", "body": b"Give the token, as in Authorization: Bearer TOKEN.\n"})
+    await send({"type": "http.response.body", "body": b"Send the token in a header: Authorization: Bearer TOKEN\n"})

@@ -1,4 +1,4 @@
-"""The facts and links that a picture shows, and which of them led to a result."""
+"""The facts and links that a picture shows, and those on the path to a result."""
 
 from __future__ import annotations
 
@@ -16,64 +16,76 @@ CommunityKey = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class SceneNode:
-    """A fact in the scene, numbered from 1: how it came back, whether it was asked for by id, and whether it is on a way that won."""
+    """A fact, numbered from 1: its hit if it is a result, whether it was selected by id, and whether it is on a path."""
 
     number: int
     fact: Fact
     community: CommunityKey | None
     hit: Hit | None
-    named: bool
-    led: bool
+    selected: bool
+    on_path: bool
 
     @property
     def stands_out(self) -> bool:
-        return self.named or self.led or self.hit is not None
+        return self.selected or self.on_path or self.hit is not None
 
 
 @dataclass(frozen=True, slots=True)
 class SceneEdge:
-    """A link between two facts, by their numbers. One that won led to a fact that came back."""
+    """A link between two facts, by their numbers. One on a path led to a result."""
 
     source: int
     target: int
     kind: str
     weight: float | None
     via: str | None
-    won: bool
+    on_path: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Everything that is drawn: facts with what won first, links, and the communities by size."""
+    """The content of a picture: facts with the results first, links, and communities by size."""
 
     title: str
-    dots: tuple[SceneNode, ...]
-    strokes: tuple[SceneEdge, ...]
+    nodes: tuple[SceneNode, ...]
+    edges: tuple[SceneEdge, ...]
     communities: tuple[tuple[CommunityKey, str], ...]
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of link, the most frequent first."""
-        counts = Counter(stroke.kind for stroke in self.strokes)
+        """The kinds of links, most frequent first."""
+        counts = Counter(edge.kind for edge in self.edges)
         return tuple(sorted(counts, key=lambda kind: (-counts[kind], kind)))
 
 
 def make_scene(
-    title: str, picture: Picture, hits: Sequence[Hit], named: Iterable[str], names: Mapping[CommunityKey, str]
+    title: str,
+    picture: Picture,
+    hits: Sequence[Hit],
+    selected: Iterable[str],
+    community_names: Mapping[CommunityKey, str],
 ) -> Scene:
-    """A picture of memory as a scene: what came back first, then what led there, then the neighbours by importance."""
-    came, asked = {hit.id: hit for hit in hits}, set(named)
+    """Order the nodes of a picture: results first, then facts on their paths, then neighbours by degree."""
+    hits_by_id = {hit.id: hit for hit in hits}
+    selected_ids = set(selected)
     hops = [hop for hit in hits for hop in (*hit.hops, *hit.bridge)]
-    led = {end for hop in hops for end in (hop.source, hop.target)}
-    order = {id: place for place, id in enumerate([*came, *sorted(asked), *sorted(led - came.keys())])}
-    nodes = sorted(picture.nodes, key=lambda node: (order.get(node.fact.id, len(order)), -node.degree, node.fact.id))
-    dots = tuple(
+    path_ids = {end for hop in hops for end in (hop.source, hop.target)}
+    leading = [*hits_by_id, *sorted(selected_ids), *sorted(path_ids - hits_by_id.keys())]
+    order = {id: position for position, id in enumerate(leading)}
+    ordered = sorted(picture.nodes, key=lambda node: (order.get(node.fact.id, len(order)), -node.degree, node.fact.id))
+    nodes = tuple(
         SceneNode(
-            number, node.fact, _community_key(node), came.get(node.fact.id), node.fact.id in asked, node.fact.id in led
+            number,
+            node.fact,
+            _community_key(node),
+            hits_by_id.get(node.fact.id),
+            selected=node.fact.id in selected_ids,
+            on_path=node.fact.id in path_ids,
         )
-        for number, node in enumerate(nodes, start=1)
+        for number, node in enumerate(ordered, start=1)
     )
-    return Scene(title, dots, _make_scene_edges(dots, picture.lines, hops), _order_communities(dots, names))
+    edges = _make_scene_edges(nodes, picture.lines, hops)
+    return Scene(title, nodes, edges, _order_communities(nodes, community_names))
 
 
 def _community_key(node: PictureNode) -> CommunityKey | None:
@@ -81,27 +93,30 @@ def _community_key(node: PictureNode) -> CommunityKey | None:
 
 
 def _order_communities(
-    dots: Iterable[SceneNode], names: Mapping[CommunityKey, str]
+    nodes: Iterable[SceneNode], names: Mapping[CommunityKey, str]
 ) -> tuple[tuple[CommunityKey, str], ...]:
-    counts = Counter(dot.community for dot in dots if dot.community)
+    counts = Counter(node.community for node in nodes if node.community)
     ordered = sorted(counts, key=lambda key: (-counts[key], key))
     return tuple((key, names.get(key, "")) for key in ordered)
 
 
 def _make_scene_edges(
-    dots: Sequence[SceneNode], lines: Iterable[PictureEdge], hops: Iterable[ActivationHop]
+    nodes: Sequence[SceneNode], lines: Iterable[PictureEdge], hops: Iterable[ActivationHop]
 ) -> tuple[SceneEdge, ...]:
-    """Each link once, those that won last so that they lie on top, and in the direction in which they led."""
-    number = {dot.fact.id: dot.number for dot in dots}
-    won = {
-        _edge_key(hop): SceneEdge(number[hop.source], number[hop.target], hop.kind, hop.weight, hop.via, True)
+    """Each link once. Those on a path come last, to be drawn on top, and point in the direction of the path."""
+    number = {node.fact.id: node.number for node in nodes}
+    path_edges = {
+        _edge_key(hop): SceneEdge(number[hop.source], number[hop.target], hop.kind, hop.weight, hop.via, on_path=True)
         for hop in hops
     }
-    others = {
-        _edge_key(line): SceneEdge(number[line.source], number[line.target], line.kind, line.weight, None, False)
+    other_edges = {
+        _edge_key(line): SceneEdge(
+            number[line.source], number[line.target], line.kind, line.weight, None, on_path=False
+        )
         for line in lines
     }
-    return (*(stroke for pair, stroke in others.items() if pair not in won), *won.values())
+    others = [edge for key, edge in other_edges.items() if key not in path_edges]
+    return (*others, *path_edges.values())
 
 
 def _edge_key(link: PictureEdge | ActivationHop) -> tuple[frozenset[str], str]:

@@ -17,9 +17,8 @@ import platformdirs
 from cofire.embedders.adapters import wrap_embedder
 from cofire.embedders.base import Embedder
 from cofire.embedders.factory import create_embedder
-from cofire.errors import InvalidInput, StoreNotOpened
+from cofire.errors import InvalidInput, StoreNotOpened, install_command
 from cofire.ids import IdGenerator
-from cofire.installation import install_command
 from cofire.model import StoreRecord
 from cofire.runtime.background import BackgroundCurator, BackgroundDreamer
 from cofire.runtime.effects import RunContext, Steps

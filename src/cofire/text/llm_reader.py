@@ -14,8 +14,7 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
-from cofire.errors import EmbedderFailed, EmbedderUnavailable, map_exceptions
-from cofire.installation import install_command
+from cofire.errors import EmbedderFailed, EmbedderUnavailable, install_command, map_exceptions
 from cofire.model import Fact
 from cofire.text.base import CausalRelation, FactReading, ReadingScope
 from cofire.text.categories import CATEGORIES, MAX_TAGS

@@ -7,8 +7,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any, Protocol, TypeVar
 
-from cofire.errors import EmbedderUnavailable, map_exceptions
-from cofire.installation import install_command
+from cofire.errors import EmbedderUnavailable, install_command, map_exceptions
 from cofire.model import Fact
 from cofire.text.base import FactReading, ReadingScope, run_reading_rule
 from cofire.text.categories import classify_category, derive_tags, extract_key_phrases

@@ -91,7 +91,7 @@ def test_it_ends_with_1_when_a_channel_alone_is_better(sets: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ([], "No set is named."),
+        ([], "No evaluation set was given."),
         (["nowhere"], "No corpus.jsonl with queries.jsonl in nowhere."),
         (["SETS", "--sets", "locomo"], "There is no set 'locomo'."),
         (["SETS", "--arms", "bm52"], "There is no arm 'bm52'."),

@@ -45,12 +45,14 @@ def test_the_threshold_is_kept_and_told(filled: Store, file: str) -> None:
     ran = call("calibrate", file)
     assert ran.code == 0, ran.err
     assert ran.out.startswith("Evidence of 20 questions: least ")
-    assert f"abstention.threshold = {kept(filled)}, under which 0 of them fall silent" in ran.out
+    assert (
+        f"abstention.threshold = {kept(filled)} (before: none); 0 questions would be unanswered. Saved in " in ran.out
+    )
     assert "20 questions are few" in ran.err
 
 
 def test_a_dry_run_keeps_nothing(filled: Store, file: str) -> None:
-    assert "It is not kept." in call("calibrate", file, "--dry-run").out
+    assert "Not saved." in call("calibrate", file, "--dry-run").out
     assert kept(filled) == "0.0"
 
 
@@ -76,7 +78,7 @@ def test_a_share_of_ones_own_holds(filled: Store, file: str) -> None:
 
 def test_what_lies_over_it_is_told(filled: Store, file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COFIRE_ABSTENTION_THRESHOLD", "1.5")
-    assert "the environment lays 1.5 over it" in call("calibrate", file).err
+    assert "the environment overrides it with 1.5" in call("calibrate", file).err
 
 
 def test_too_few_questions_are_code_2(filled: Store, tmp_path: Path) -> None:

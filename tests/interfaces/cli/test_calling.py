@@ -113,10 +113,10 @@ def test_misused_command_points_to_its_own_help() -> None:
 
 
 def raising(error: BaseException) -> object:
-    def shelf(call: GlobalOptions) -> None:
+    def open_memory(call: GlobalOptions) -> None:
         raise error
 
-    return shelf
+    return open_memory
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def raising(error: BaseException) -> object:
 def test_error_is_said_with_its_way_out_and_its_code(
     error: CofireError, code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(GlobalOptions, "shelf", raising(error))
+    monkeypatch.setattr(GlobalOptions, "open_without_embedder", raising(error))
     ran = call("list")
     assert (ran.code, ran.out, ran.err) == (code, "", "error: Broken.\nMend it.\n")
     ran = call("list", "--json")
@@ -147,18 +147,18 @@ def test_usage_errors_come_as_json_too() -> None:
 
 
 def test_unexpected_failure_is_one_line_and_a_wish(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(GlobalOptions, "shelf", raising(ZeroDivisionError("one\ntwo")))
+    monkeypatch.setattr(GlobalOptions, "open_without_embedder", raising(ZeroDivisionError("one\ntwo")))
     ran = call("list")
     assert ran.code == 70
     assert ran.err.splitlines() == [
-        "error: cofire failed in a way it should not: ZeroDivisionError: one two",
-        "Please report it, with the traceback that COFIRE_DEBUG=1 in the environment shows.",
+        "error: Unexpected error: ZeroDivisionError: one two",
+        "Please report it with the traceback, which COFIRE_DEBUG=1 in the environment shows.",
     ]
     assert call("list", "--json").error["kind"] == "Unexpected"
 
 
 def test_unexpected_failure_shows_its_traceback_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(GlobalOptions, "shelf", raising(ZeroDivisionError("one")))
+    monkeypatch.setattr(GlobalOptions, "open_without_embedder", raising(ZeroDivisionError("one")))
     monkeypatch.setenv("COFIRE_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):
         call("list")
@@ -166,13 +166,15 @@ def test_unexpected_failure_shows_its_traceback_on_request(monkeypatch: pytest.M
 
 def test_interruption_is_said_in_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
     for error in (KeyboardInterrupt(), typer.Abort()):
-        monkeypatch.setattr(GlobalOptions, "shelf", raising(error))
+        monkeypatch.setattr(GlobalOptions, "open_without_embedder", raising(error))
         ran = call("list")
-        assert (ran.code, ran.err) == (130, "Stopped.\n")
+        assert (ran.code, ran.err) == (130, "Interrupted.\n")
 
 
 def test_refusal_of_the_system_is_no_bug(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(GlobalOptions, "shelf", raising(PermissionError(13, "Permission denied", "/secret")))
+    monkeypatch.setattr(
+        GlobalOptions, "open_without_embedder", raising(PermissionError(13, "Permission denied", "/secret"))
+    )
     ran = call("list")
     assert ran.code == 1
     assert "Permission denied" in ran.err

@@ -12,11 +12,11 @@ def test_communities_of_a_scope_that_holds_nothing_are_no_matter_of_a_dream(stor
     call("dream")
     store.holds("Tea is at four.", scope="home")
     assert call("communities", "--scope", "nope").out == (
-        "No fact has the scope nope. See the communities of every scope with: cofire communities\n"
+        "No fact has the scope nope. List the communities of all scopes with: cofire communities\n"
     )
     assert (
         call("communities", "--scope", "home").out
-        == "There are no communities of home yet. Find them with: cofire dream\n"
+        == "There are no communities in home yet. Find them with: cofire dream\n"
     )
 
 

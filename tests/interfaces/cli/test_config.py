@@ -37,7 +37,7 @@ def test_list_can_leave_out_the_defaults(monkeypatch: pytest.MonkeyPatch) -> Non
     assert names == ["embedder.name", "keyword.k1"]
     monkeypatch.delenv("COFIRE_EMBEDDER_NAME")
     call("config", "reset", "keyword.k1")
-    assert call("config", "list", "--changed").out == "Every setting is at its default.\n"
+    assert call("config", "list", "--changed").out == "All settings have their default values.\n"
 
 
 def test_value_that_is_the_default_is_not_changed_wherever_it_stands() -> None:
@@ -61,7 +61,7 @@ def test_set_keeps_it_in_the_file_and_leaves_comments_alone(tmp_path: Path) -> N
     file = tmp_path / "config.toml"
     file.write_text("# mine\n[keyword]\nb = 0.5  # less\n", encoding="utf-8")
     ran = call("config", "set", "keyword.k1", "1.2")
-    assert ran.out == f"keyword.k1 = 1.2 is kept in {file}.\n"
+    assert ran.out == f"keyword.k1 = 1.2 is saved in {file}.\n"
     assert file.read_text(encoding="utf-8") == "# mine\n[keyword]\nb = 0.5  # less\nk1 = 1.2\n"
 
 
@@ -82,8 +82,8 @@ def test_value_without_effect_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> N
 def test_reset_lets_the_layer_below_hold_again() -> None:
     call("config", "set", "keyword.k1", "2", "--in-store")
     call("config", "set", "keyword.k1", "3")
-    assert "It is 3.0 now, from the layer file." in call("config", "reset", "keyword.k1", "--in-store").out
-    assert "It is 0.8 now, from the layer default." in call("config", "reset", "keyword.k1").out
+    assert "Its value is now 3.0 (from the file)." in call("config", "reset", "keyword.k1", "--in-store").out
+    assert "Its value is now 0.8 (default)." in call("config", "reset", "keyword.k1").out
     assert call("config", "reset", "keyword.k1", "--json").json["removed"] is False
 
 
@@ -105,9 +105,9 @@ def test_default_file_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_presets_are_listed_and_chosen() -> None:
-    assert "default (in force)" in call("config", "preset").out
+    assert "default (active)" in call("config", "preset").out
     call("config", "preset", "documented-rrf")
-    assert "documented-rrf (in force)" in call("config", "preset").out
+    assert "documented-rrf (active)" in call("config", "preset").out
     assert call("config", "get", "fusion.method").out == "rrf\n"
 
 
@@ -150,7 +150,7 @@ def test_name_that_is_no_embedder_is_not_kept(name: str, way_out: str, tmp_path:
 
 @pytest.mark.parametrize("name", ["bundled", "none", "ollama:nomic-embed-text", "openai:m@http://127.0.0.1:9/v1"])
 def test_every_form_of_an_embedder_is_kept(name: str) -> None:
-    assert f"embedder.name = {name} is kept" in call("config", "set", "embedder.name", name).out
+    assert f"embedder.name = {name} is saved" in call("config", "set", "embedder.name", name).out
 
 
 def test_unreadable_settings_file_is_named(tmp_path: Path) -> None:

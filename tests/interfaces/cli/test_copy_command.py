@@ -28,7 +28,7 @@ def test_copy_says_what_it_did_and_what_both_hold(source: Store, new: Store) -> 
     ran = call("copy", str(source.path), str(new.path))
     first, second = ran.out.splitlines()
     assert first == f"Copied 2 facts to {new.path}."
-    assert second.startswith("Both hold the same: 2 facts, 0 vectors, 1 edge, ")
+    assert second.startswith("Both stores are equal: 2 facts, 0 vectors, 1 edge, ")
     assert new.facts() == source.facts()
 
 
@@ -37,7 +37,7 @@ def test_copy_again_copies_nothing(source: Store, new: Store) -> None:
     again = call("copy", str(source.path), str(new.path), "--json").json
     assert (first["copied"], again["copied"], again["there"]) == (2, 0, 2)
     assert again["checksum"] == first["checksum"]
-    assert "; 2 were there already." in call("copy", str(source.path), str(new.path)).out
+    assert "; 2 already existed." in call("copy", str(source.path), str(new.path)).out
 
 
 def test_copy_is_as_described(store: Store, new: Store) -> None:
@@ -57,7 +57,9 @@ def test_verify_only_writes_nothing(source: Store, new: Store) -> None:
 
 def test_verify_only_tells_that_a_copy_is_the_same(source: Store, new: Store) -> None:
     assert call("copy", str(source.path), str(new.path)).code == 0
-    assert call("copy", str(source.path), str(new.path), "--verify-only").out.startswith("Both hold the same: 2 facts")
+    assert call("copy", str(source.path), str(new.path), "--verify-only").out.startswith(
+        "Both stores are equal: 2 facts"
+    )
 
 
 def test_verify_only_makes_no_store(source: Store, new: Store) -> None:

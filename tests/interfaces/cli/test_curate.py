@@ -22,10 +22,10 @@ def proposed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_curate_tells_what_it_did(store: Store) -> None:
     store.holds("Tea is at four.")
     assert call("curate").out.splitlines() == [
-        "Edges: 0 faded, 0 ended, 0 lowered in confidence, 0 pruned.",
+        "Edges: 0 decayed, 0 ended, 0 lowered in confidence, 0 pruned.",
         "Facts: 0 archived, 0 pairs proposed for review.",
         "Graph: 1 community.",
-        "Checks: 1 fact without any link, 0 rows that refer to nothing.",
+        "Checks: 1 fact without links, 0 dangling rows.",
     ]
 
 
@@ -61,8 +61,8 @@ def test_reviews_are_listed_and_accepted(proposed: list[str]) -> None:
     (told,), (described,) = call("review", "list", "--json").json["reviews"], EXAMPLES["cofire review list"]["reviews"]
     assert set(told) == set(described)
     assert set(described["old"]) <= set(told["old"]) == set(told["new"])
-    assert call("review", "accept", *proposed).out == "Accepted: the newer fact supersedes the older.\n"
-    assert call("review", "list").out == "Nothing waits for a decision.\n"
+    assert call("review", "accept", *proposed).out == "Accepted. The newer fact supersedes the older.\n"
+    assert call("review", "list").out == "No pairs are waiting for review.\n"
     assert call("review", "list", "--all", "--json").json["reviews"][0]["state"] == "accepted"
 
 

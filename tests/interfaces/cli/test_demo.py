@@ -20,7 +20,7 @@ def test_demo_tells_its_story_and_touches_no_store(store: Store) -> None:
     for part in [*(fact["text"] for fact in demo.DEMO_FACTS), *(question for question, _ in demo.DEMO_QUESTIONS)]:
         assert part in ran.out
     assert "words and meaning" in ran.out
-    assert "Asked again, memory no longer knows it" in ran.out
+    assert "The same question no longer returns it" in ran.out
     assert "cofire remember" in ran.out
     assert not store.path.exists()
 
@@ -52,5 +52,5 @@ def test_demo_goes_on_when_the_embedder_does_not_work(monkeypatch: pytest.Monkey
     monkeypatch.setenv("COFIRE_EMBEDDER_NAME", "ollama:nobody@http://127.0.0.1:9")
     ran = call("demo")
     assert ran.code == 0
-    assert "The demo goes on without an embedder" in ran.err
+    assert "The demo continues without an embedder" in ran.err
     assert "words only" in ran.out

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import cofire
-from cofire import installation
 from cofire.index import native
+from cofire.interfaces import installation
 from cofire.stores.sqlite.schema import MIGRATIONS
 from tests.interfaces.calling import Store, call, call_process
 
@@ -35,20 +35,20 @@ def test_healthy_memory_is_well_in_every_respect(store: Store, compiled: None) -
     found = findings()
     assert found["cofire"]["says"] == cofire.__version__
     assert f"schema {len(MIGRATIONS)}, 1 fact" in found["store"]["says"]
-    assert "words alone" in found["embedder"]["says"]
+    assert "keywords only" in found["embedder"]["says"]
     assert {"Python", "SQLite", "integrity", "disk", "settings file"} <= set(found)
 
 
 def test_kernels_in_use_are_named_by_their_file(compiled: None) -> None:
     found = findings()["kernels"]
-    assert (found["state"], found["says"]) == ("ok", f"compiled ones are in use ({native.FILE})")
+    assert (found["state"], found["says"]) == ("ok", f"compiled code is in use ({native.FILE})")
 
 
 def test_kernels_that_are_switched_off_are_told_with_the_switch() -> None:
     ran = call_process("doctor", "--json", COFIRE_KERNELS="off")
     [found] = [one for one in ran.json["findings"] if one["about"] == "kernels"]
     assert found["state"] == "ok"
-    assert "switched off by COFIRE_KERNELS" in found["says"]
+    assert "disabled by COFIRE_KERNELS" in found["says"]
     assert "Unset it" in found["says"]
 
 
@@ -56,7 +56,7 @@ def test_kernels_that_were_not_built_are_a_warning(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(native, "LIBRARY", None)
     monkeypatch.setattr(native, "library_path", lambda: tmp_path / native.FILE)
     found = findings()["kernels"]
-    assert (found["state"], found["says"]) == ("warning", "not built: numpy does the same, slower.")
+    assert (found["state"], found["says"]) == ("warning", "compiled code is missing; numpy is used, which is slower")
     assert "a C compiler" in found["way_out"]
     assert call("doctor").code == 0
 
@@ -66,12 +66,12 @@ def test_kernels_that_cannot_be_loaded_are_a_warning(tmp_path: Path, monkeypatch
     monkeypatch.setattr(native, "LIBRARY", None)
     monkeypatch.setattr(native, "library_path", lambda: tmp_path / native.FILE)
     found = findings()["kernels"]
-    assert (found["state"], found["way_out"]) == ("warning", "Install cofire again.")
-    assert "another version or for another machine" in found["says"]
+    assert (found["state"], found["way_out"]) == ("warning", "Reinstall cofire.")
+    assert "does not match this version or machine" in found["says"]
 
 
 def test_doctor_makes_no_store(store: Store) -> None:
-    assert "not there yet" in findings()["store"]["says"]
+    assert "does not exist yet" in findings()["store"]["says"]
     assert not store.path.exists()
 
 
@@ -103,7 +103,7 @@ def test_facts_without_vectors_are_a_warning(store: Store, monkeypatch: pytest.M
     call("remember", "Tea is at four.")
     store.holds("Coffee is at ten.")
     found = findings()["model"]
-    assert (found["state"], found["way_out"]) == ("warning", "Give them one with: cofire reembed")
+    assert (found["state"], found["way_out"]) == ("warning", "Embed them with: cofire reembed")
     assert call("doctor").code == 0
 
 
@@ -156,4 +156,4 @@ def test_a_page_that_is_missing_is_a_warning_without_npm_for_an_installed_user(
     monkeypatch.setattr(installation, "PACKAGE_FOLDER", tmp_path / "site-packages" / "cofire")
     finding = findings()["page"]
     assert finding["state"] == "warning"
-    assert finding["way_out"] == "Install cofire again from a wheel or an sdist that holds the page."
+    assert finding["way_out"] == "Reinstall cofire from a wheel or an sdist that contains the page."

@@ -7,7 +7,7 @@ import re
 import pytest
 from rich.cells import cell_len
 
-from cofire.cli.charts import assign_letters, make_bar_scale, make_score_bar
+from cofire.cli.layout import assign_letters, make_bar_scale, make_score_bar
 from cofire.model import Fact
 from cofire.results import ChannelScore, Hit
 from tests.interfaces.calling import Store, call, call_at_terminal
@@ -103,7 +103,7 @@ def test_why_marks_the_stage_where_a_fact_was_lost(ids: list[str]) -> None:
     shown = seen("why", QUESTION, ids[0], "--tag", "x", COLUMNS="100")
     assert shown.startswith("✗ filtered\n")
     assert "● stored ─ ● recall on ─ ✗ filters ─ ○ evidence ─" in shown
-    assert "✓ without --tag  → place 1" in shown
+    assert "✓ without --tag  → rank 1" in shown
 
 
 def test_a_narrow_terminal_names_only_the_stage_that_matters(ids: list[str]) -> None:
@@ -114,15 +114,15 @@ def test_a_narrow_terminal_names_only_the_stage_that_matters(ids: list[str]) -> 
 
 def test_why_puts_a_fact_beside_the_last_that_came_back(ids: list[str]) -> None:
     shown = seen("why", QUESTION, ids[2], "-k", "1", COLUMNS="100")
-    bars = dict(re.findall(r"^  (this fact|last to come back) +(-?\d\.\d\d) ", shown, flags=re.MULTILINE))
-    assert float(bars["this fact"]) < float(bars["last to come back"])
+    bars = dict(re.findall(r"^  (this fact|last result) +(-?\d\.\d\d) ", shown, flags=re.MULTILINE))
+    assert float(bars["this fact"]) < float(bars["last result"])
     assert re.search(r"difference:.* keyword -\d\.\d\d", shown)
 
 
 def test_why_shows_a_fact_that_came_back_at_the_end_of_the_line(ids: list[str]) -> None:
     shown = seen("why", QUESTION, ids[1], COLUMNS="100")
     assert shown.startswith("✓ returned\n")
-    assert "● rank ─ ● back" in shown
+    assert "● rank ─ ● returned" in shown
     assert "● this fact" in shown
 
 

@@ -16,7 +16,7 @@ def test_dream_tells_what_it_connected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COFIRE_EMBEDDER_NAME", "bundled")
     call("remember", *LIKE, "--tag", "db")
     told = call("dream").out
-    assert told.startswith("Connected 2 facts: ")
+    assert told.startswith("Linked 2 facts: ")
     assert told.endswith("1 community.\n")
     kinds = {edge["kind"] for edge in call("edges", "--json").json["edges"]}
     assert {"similar", "semantic"} <= kinds
@@ -31,9 +31,9 @@ def test_dream_needs_no_embedder_to_use_vectors(monkeypatch: pytest.MonkeyPatch)
 
 def test_dream_says_when_nothing_waited(store: Store) -> None:
     store.holds("Tea is at four.")
-    assert call("dream").out.startswith("Connected 1 fact: 0 edges new, 0 changed, 0 ended")
+    assert call("dream").out.startswith("Linked 1 fact: 0 new edges, 0 changed, 0 ended")
     ran = call("dream")
-    assert (ran.code, ran.out) == (0, "No fact was waiting to be connected.\n")
+    assert (ran.code, ran.out) == (0, "No facts were waiting to be linked.\n")
 
 
 def test_dream_of_an_empty_store_is_no_error() -> None:
@@ -51,8 +51,8 @@ def test_dream_of_a_scope_leaves_the_others_waiting(store: Store) -> None:
     store.holds("Tea is at four.", scope="a")
     store.holds("Coffee is at ten.", "Milk is at noon.", scope="b")
     ran = call("dream", "--scope", "a")
-    assert ran.out.startswith("Connected 1 fact")
-    assert ran.out.endswith("Still waiting: 2 facts. Connect all with: cofire dream\n")
+    assert ran.out.startswith("Linked 1 fact")
+    assert ran.out.endswith("2 facts still waiting. Link all scopes with: cofire dream\n")
     assert call("dream", "--scope", "b", "--json").json["waiting"] == 0
 
 
@@ -66,7 +66,7 @@ def test_dream_draws_its_progress_at_a_terminal(store: Store) -> None:
 def test_stats_say_how_many_facts_wait(store: Store) -> None:
     store.holds("Tea is at four.", "Coffee is at ten.")
     shown = call("stats").out
-    assert "2 facts; connect with: cofire dream" in shown
+    assert "2 facts; link them with: cofire dream" in shown
     assert "dream when you have a moment" in shown
     call("dream")
     held = call("stats", "--json").json

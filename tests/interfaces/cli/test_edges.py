@@ -109,9 +109,9 @@ def test_edges_are_filtered(store: Store) -> None:
 
 
 def test_no_edges_are_no_error(store: Store) -> None:
-    assert "has no edges yet. Connect what it knows with: cofire dream" in call("edges").out
+    assert "has no edges yet. Create them with: cofire dream" in call("edges").out
     store.holds("Tea is at four.")
-    assert call("edges", "--kind", "causes").out == "No edge passes these filters.\n"
+    assert call("edges", "--kind", "causes").out == "No edge matches these filters.\n"
 
 
 def test_edges_of_an_unknown_fact_are_code_3(ids: list[str]) -> None:
@@ -123,7 +123,7 @@ def test_edges_of_an_unknown_fact_are_code_3(ids: list[str]) -> None:
 def test_an_empty_kind_is_told_how_to_say_one(ids: list[str]) -> None:
     ran = call("connect", *ids, "--kind", " ")
     assert ran.code == 2
-    assert "--kind is empty.\nSay what kind of edge it is, as in --kind supports" in ran.err
+    assert "--kind is empty.\nGive the kind of edge, for example --kind supports" in ran.err
 
 
 def test_show_tells_of_links_and_their_direction(ids: list[str]) -> None:
@@ -142,9 +142,9 @@ def test_show_tells_the_name_that_a_link_goes_through(store: Store) -> None:
 
 
 def test_show_tells_how_important_a_fact_is_after_a_dream(ids: list[str]) -> None:
-    assert "not known before a dream" in call("show", ids[0]).out
+    assert "unknown before a dream" in call("show", ids[0]).out
     call("dream")
-    assert "in community" in call("show", ids[0]).out
+    assert ", community " in call("show", ids[0]).out
     [fact] = call("show", ids[0], "--json").json["facts"]
     assert set(fact["importance"]) == {"pagerank", "community"}
 
@@ -168,7 +168,7 @@ def test_show_limits_links(store: Store) -> None:
 
 def test_show_says_when_there_may_be_more_links(store: Store) -> None:
     ids = store.holds("Tea is at four.", "Coffee is at ten.", "Milk is at noon.", session="day")
-    assert "1 link, the strongest; there may be more: --limit 10\n" in call("show", ids[0], "--limit", "1").out
+    assert "1 link (strongest; more with --limit 10)\n" in call("show", ids[0], "--limit", "1").out
     assert "2 links\n" in call("show", ids[0]).out
 
 

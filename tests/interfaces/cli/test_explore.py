@@ -24,7 +24,7 @@ def test_paths_are_drawn_with_energy_kind_and_end(ids: list[str]) -> None:
     assert ran.out.splitlines() == [
         f"1.000  {TEA}  {ids[0]}",
         f"└── 0.800  causes  {MEI}  {ids[1]}",
-        "    └── dead_end: nothing new from here",
+        "    └── dead_end: no unvisited neighbour",
     ]
 
 

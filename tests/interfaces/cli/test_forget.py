@@ -14,14 +14,14 @@ def ids(store: Store) -> list[str]:
 
 def test_id_is_forgotten_where_nobody_can_be_asked(store: Store, ids: list[str]) -> None:
     ran = call("forget", ids[0])
-    assert (ran.code, ran.out.splitlines()[0]) == (0, "Forgot 1 fact.")
+    assert (ran.code, ran.out.splitlines()[0]) == (0, "Removed 1 fact.")
     assert store.texts == {"Coffee is at ten."}
 
 
 def test_filter_without_yes_is_refused_where_nobody_can_be_asked(store: Store, ids: list[str]) -> None:
     ran = call("forget", "--tag", "a")
     assert ran.code == 2
-    assert "1 fact would be forgotten" in ran.err
+    assert "match 1 fact, and there is no terminal" in ran.err
     assert "--yes" in ran.err
     assert len(store.facts()) == 2
 
@@ -35,7 +35,7 @@ def test_dry_run_only_shows(store: Store, ids: list[str]) -> None:
     ran = call("forget", "--tag", "a", "--dry-run")
     assert "Tea is at four." in ran.out
     assert ids[0] in ran.out
-    assert "1 fact would be forgotten." in ran.out
+    assert "Would remove 1 fact." in ran.out
     assert len(store.facts()) == 2
 
 
@@ -52,7 +52,7 @@ def test_unknown_id_forgets_nothing(store: Store, ids: list[str]) -> None:
 
 def test_nothing_to_forget_is_no_error(store: Store, ids: list[str]) -> None:
     ran = call("forget", "--tag", "z")
-    assert (ran.code, ran.out) == (0, "Nothing was forgotten.\n")
+    assert (ran.code, ran.out) == (0, "Nothing was removed.\n")
 
 
 @pytest.mark.parametrize(
@@ -67,15 +67,15 @@ def test_unclear_wish_is_refused(ids: list[str], arguments: tuple[str, ...], pro
 def test_yes_at_the_terminal_forgets_what_was_shown(store: Store, ids: list[str]) -> None:
     ran = call_at_terminal("forget", "--tag", "a", typed="y\n")
     assert "Tea is at four." in ran.out
-    assert "Forget this fact for good?" in ran.out
+    assert "Remove this fact?" in ran.out
     assert ran.code == 0
     assert store.texts == {"Coffee is at ten."}
 
 
 def test_no_at_the_terminal_forgets_nothing(store: Store, ids: list[str]) -> None:
     ran = call_at_terminal("forget", *ids, typed="n\n")
-    assert "Forget these 2 facts for good?" in ran.out
-    assert "Nothing was forgotten." in ran.out
+    assert "Remove these 2 facts?" in ran.out
+    assert "Nothing was removed." in ran.out
     assert len(store.facts()) == 2
 
 

@@ -34,7 +34,7 @@ def test_ingest_of_a_folder_counts_and_groups_what_it_skipped(store: Store, note
     ran = call("ingest", str(notes))
     assert ran.code == 0
     first, *skipped = ran.out.splitlines()
-    assert first == "2 new, 0 known, 1 file"
+    assert first == "2 new facts, 0 already stored, 1 file"
     assert "1 skipped: This is a binary file." in skipped
     assert any(line.startswith("4 skipped: Only .md") for line in skipped)
     assert any(line.endswith("c.png, … 1 more") for line in skipped)
@@ -50,7 +50,7 @@ def test_second_run_stores_nothing_twice(store: Store, notes: Path) -> None:
 
 
 def test_several_paths_are_counted_together(notes: Path, chat: Path) -> None:
-    assert call("ingest", str(notes), str(chat)).out.startswith("4 new, 0 known, 2 files\n")
+    assert call("ingest", str(notes), str(chat)).out.startswith("4 new facts, 0 already stored, 2 files\n")
 
 
 def test_options_hold_for_every_fact(store: Store, notes: Path) -> None:
@@ -62,7 +62,7 @@ def test_options_hold_for_every_fact(store: Store, notes: Path) -> None:
 def test_system_messages_are_taken_in_if_told(store: Store, chat: Path) -> None:
     assert "1 skipped: A system message." in call("ingest", str(chat)).out
     assert "You are kind." not in store.texts
-    assert call("ingest", str(chat), "--system").out == "1 new, 2 known, 1 file\n"
+    assert call("ingest", str(chat), "--system").out == "1 new fact, 2 already stored, 1 file\n"
     assert "You are kind." in store.texts
 
 
@@ -82,7 +82,7 @@ def test_standard_input_is_refused_with_what_to_do_instead(chat: Path) -> None:
 def test_bad_path_after_a_good_one_says_what_is_kept(store: Store, chat: Path, notes: Path) -> None:
     ran = call("ingest", str(chat), str(notes / "broken.txt"))
     assert ran.code == 2
-    assert "This is a binary file. The 1 file before it is kept." in ran.err
+    assert "This is a binary file. 1 earlier file is stored." in ran.err
     assert len(store.facts()) == 2
 
 

@@ -20,13 +20,13 @@ def test_list_shows_newest_first_with_ids_to_copy(store: Store) -> None:
 def test_list_of_an_empty_store_says_how_to_begin(store: Store) -> None:
     ran = call("list")
     assert ran.code == 0
-    assert f"The store {store.path} is empty. Begin with: cofire remember" in ran.out
+    assert f"The store {store.path} is empty. Add a fact with: cofire remember" in ran.out
     assert call("list", "--json").json == {"facts": []}
 
 
 def test_list_says_when_filters_let_nothing_through(store: Store) -> None:
     store.holds("Tea is at four.")
-    assert call("list", "--tag", "none").out == "No fact passes these filters.\n"
+    assert call("list", "--tag", "none").out == "No fact matches these filters.\n"
 
 
 def test_list_shows_what_is_archived_when_told(store: Store) -> None:
@@ -38,13 +38,16 @@ def test_list_shows_what_is_archived_when_told(store: Store) -> None:
 
 def test_list_of_a_store_that_is_archived_does_not_call_it_empty(store: Store) -> None:
     call("archive", *store.holds("Tea is at four."))
-    assert call("list").out == "Of 1 fact none holds now. List those that are archived with: cofire list --archived\n"
+    assert (
+        call("list").out
+        == "The store has 1 fact, but none is currently valid. List archived facts with: cofire list --archived\n"
+    )
 
 
 def test_list_says_how_to_see_what_has_expired(store: Store) -> None:
     with Memory(store.path, embedder=None, clock=lambda: datetime(2020, 1, 1, tzinfo=UTC)) as memory:
         memory.remember("Tea is at four.", expires="2020-02-01")
-    said = "Of 1 fact none holds now. List those that held at another time with: cofire list --as-of TIME\n"
+    said = "The store has 1 fact, but none is currently valid. List facts valid at another time with: cofire list --as-of TIME\n"
     assert call("list").out == said
     assert "Tea is at four." in call("list", "--as-of", "2020-01-15").out
 
@@ -94,7 +97,7 @@ def test_list_shows_every_scope_unless_told(store: Store) -> None:
 
 def test_list_of_what_is_pinned(store: Store) -> None:
     one, _ = store.holds("Tea is at four.", "Coffee is at ten.")
-    assert call("list", "--pinned").out == "No fact passes these filters.\n"
+    assert call("list", "--pinned").out == "No fact matches these filters.\n"
     call("pin", one)
     assert [fact["id"] for fact in call("list", "--pinned", "--json").json["facts"]] == [one]
 

@@ -27,7 +27,7 @@ def exported(ids: list[str], tmp_path: Path) -> Path:
 def test_import_brings_back_facts_and_edges(store: Store, exported: Path, tmp_path: Path) -> None:
     new = Store(tmp_path / "new.db")
     ran = call("import", str(exported), "--store", str(new.path))
-    assert ran.out == f"Read 2 facts and 1 edge from {exported}; 2 facts are new.\n"
+    assert ran.out == f"Read 2 facts and 1 edge from {exported}; 2 new facts.\n"
     assert new.texts == store.texts
     assert len(call("edges", "--store", str(new.path), "--json").json["edges"]) == 1
 
@@ -38,9 +38,9 @@ def test_import_of_what_is_known_stores_nothing_twice(store: Store, exported: Pa
 
 
 def test_import_says_how_many_facts_are_new(ids: list[str], exported: Path) -> None:
-    assert call("import", str(exported)).out.endswith("; 0 facts are new.\n")
+    assert call("import", str(exported)).out.endswith("; 0 new facts.\n")
     call("forget", ids[0])
-    assert call("import", str(exported)).out == f"Read 2 facts and 1 edge from {exported}; 1 fact is new.\n"
+    assert call("import", str(exported)).out == f"Read 2 facts and 1 edge from {exported}; 1 new fact.\n"
 
 
 @pytest.mark.parametrize("more", [(), ("--json",)])
@@ -70,7 +70,7 @@ def test_export_to_a_pipe_that_is_closed_ends_quietly(store: Store) -> None:
 def test_import_from_a_dash_reads_standard_input(store: Store, exported: Path, tmp_path: Path) -> None:
     new = Store(tmp_path / "new.db")
     ran = call("import", "-", "--store", str(new.path), given=exported.read_bytes())
-    assert (ran.code, ran.out) == (0, "Read 2 facts and 1 edge from standard input; 2 facts are new.\n")
+    assert (ran.code, ran.out) == (0, "Read 2 facts and 1 edge from standard input; 2 new facts.\n")
     assert new.texts == store.texts
 
 
@@ -80,7 +80,7 @@ def test_import_from_a_dash_reads_standard_input(store: Store, exported: Path, t
         (b"", "Standard input is not an export"),
         (b"{broken", "Standard input is not an export"),
         (b'{"is": "export", "format": "cofire", "version": 1}\n{broken', "Line 2 of standard input is not JSON"),
-        (b"caf\xe9", "The input is not text in UTF-8: byte 4 is 0xe9."),
+        (b"caf\xe9", "The input is not UTF-8 text: byte 4 is 0xe9."),
     ],
 )
 def test_what_cannot_be_imported_from_standard_input_is_refused(given: bytes, problem: str) -> None:
@@ -93,7 +93,7 @@ def test_import_of_what_is_no_utf8_says_how_to_convert_it(tmp_path: Path) -> Non
     (tmp_path / "latin.jsonl").write_bytes(b'{"is": "caf\xe9"}')
     ran = call("import", str(tmp_path / "latin.jsonl"))
     assert ran.code == 2
-    assert "is not text in UTF-8: byte 12 is 0xe9." in ran.err
+    assert "is not UTF-8 text: byte 12 is 0xe9." in ran.err
     assert "Convert it to UTF-8 first" in ran.err
 
 
@@ -113,7 +113,7 @@ def test_export_replaces_a_file_only_if_forced(exported: Path) -> None:
     before = exported.read_bytes()
     ran = call("export", str(exported), "--tag", "none")
     assert ran.code == 4
-    assert "exists already" in ran.err
+    assert "already exists" in ran.err
     assert exported.read_bytes() == before
     assert call("export", str(exported), "--tag", "none", "--force", "--json").json["facts"] == 0
 

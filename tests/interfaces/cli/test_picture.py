@@ -168,7 +168,7 @@ def test_picture_is_told_to_those_who_do_not_see_it(ids: list[str], file: Path) 
     [picture] = [one for tag, one in page.elements if tag == "svg" and one.get("role") == "img"]
     named = {one["id"] for tag, one in page.elements if tag in ("title", "desc") and "id" in one}
     assert set((picture["aria-labelledby"] or "").split()) == named
-    assert "3 facts, 2 of which came back for the question" in page.text
+    assert "3 facts, 2 of them results of the question" in page.text
     assert page.counts["table"] == 2
     targets = {f"#{one['id']}" for tag, one in page.elements if tag == "g"}
     assert {one["href"] for tag, one in page.elements if tag == "a"} == targets
@@ -187,7 +187,7 @@ def test_a_file_is_not_overwritten_unless_told(ids: list[str], file: Path) -> No
     file.write_text("mine", encoding="utf-8")
     ran = call("graph", str(file), "--about", QUESTION)
     assert (ran.code, file.read_text(encoding="utf-8")) == (4, "mine")
-    assert "say --force" in ran.err
+    assert "add --force" in ran.err
     assert "<svg" in drawn(file, "--about", QUESTION, "--force")
 
 
@@ -207,8 +207,8 @@ def test_nothing_known_leaves_no_file(ids: list[str], file: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (("a.html",), "about one question, or around some facts"),
-        (("a.html", "--about", "tea", "--around", "7"), "about one question, or around some facts"),
+        (("a.html",), "Give one of --about and --around"),
+        (("a.html", "--about", "tea", "--around", "7"), "Give one of --about and --around"),
         (("a.png", "--about", "tea"), "a.png does not end in .html."),
         (("a.html", "--about", "tea", "--limit", "0"), "Invalid value for '--limit'"),
         (("a.html", "--about", ""), "The question is empty"),

@@ -60,7 +60,7 @@ def test_empty_block_puts_no_words_into_a_prompt(ids: list[str]) -> None:
 def test_xray_shows_every_channel(ids: list[str]) -> None:
     shown = call("recall", "When is lunch?", "--xray").out
     assert "semantic: no_embedder" in shown
-    assert "keyword: ok, 1 heard" in shown
+    assert "keyword: ok, 1 candidate" in shown
 
 
 def test_filters_narrow_what_is_seen(store: Store) -> None:
@@ -114,7 +114,7 @@ def test_text_of_a_hit_is_shown_whole(store: Store) -> None:
     [
         ((), "Missing argument 'QUESTION'"),
         (("",), "The question is empty"),
-        (("a\udcffb",), "is not text in UTF-8"),
+        (("a\udcffb",), "is not UTF-8 text"),
         (("tea", "-k", "0"), "k cannot be 0"),
         (("tea", "-k", "many"), "Invalid value for '-k'"),
         (("tea", "--budget", "-5"), "budget cannot be -5"),

@@ -114,7 +114,7 @@ def test_every_line_of_a_file_is_a_fact(store: Store, tmp_path: Path) -> None:
         "--tag",
         "habit",
     )
-    assert (ran.code, ran.out) == (0, "Remembered 2 facts.\n")
+    assert (ran.code, ran.out) == (0, "Stored 2 facts.\n")
     assert store.texts == {"Tea is at four.", "Coffee is at ten."}
     assert {fact.tags for fact in store.facts()} == {("habit",)}
 
@@ -129,7 +129,7 @@ def test_json_lines_carry_their_own_fields(store: Store, tmp_path: Path) -> None
 
 def test_lines_that_say_the_same_are_counted_as_one_fact(store: Store, tmp_path: Path) -> None:
     file = lines(tmp_path / "notes.txt", "Tea is at four.", "Coffee is at ten.", "Tea is at four.")
-    assert call("remember", "--file", file).out == "Remembered 2 facts from 3 lines.\n"
+    assert call("remember", "--file", file).out == "Stored 2 facts from 3 lines.\n"
 
 
 def test_tags_and_metadata_given_beside_are_added_to_those_of_a_line(store: Store, tmp_path: Path) -> None:
@@ -162,14 +162,14 @@ def test_lines_may_come_by_standard_input(store: Store) -> None:
 @pytest.mark.parametrize(
     ("bad", "why"),
     [
-        ('{"text": }', "This is not JSON"),
-        ("[1, 2]", "A fact cannot be made of list"),
+        ('{"text": }', "Invalid JSON"),
+        ("[1, 2]", "A fact cannot be a JSON list"),
         ('{"text": "x", "colour": "red"}', "A fact has no colour"),
         ('{"text": ""}', "empty"),
         ('{"text": "x", "at": "yesterday"}', "at cannot be 'yesterday'"),
         ('{"tags": ["x"]}', "text"),
         ('"\\ud800"', "half of a character"),
-        ("[" * 100_000, "This is not JSON"),
+        ("[" * 100_000, "Invalid JSON"),
     ],
 )
 def test_bad_line_is_named_and_nothing_is_stored(store: Store, tmp_path: Path, bad: str, why: str) -> None:
@@ -196,8 +196,8 @@ def test_skipped_lines_are_reported_and_the_others_stored(store: Store, tmp_path
     file = lines(tmp_path / "notes.jsonl", '"Tea is at four."', "{", '{"text": " "}', '"Coffee is at ten."')
     ran = call("remember", "--file", file, "--skip-errors")
     assert ran.code == 0
-    assert ran.out == "Remembered 2 facts.\n"
-    assert "Skipped line 2: This is not JSON" in ran.err
+    assert ran.out == "Stored 2 facts.\n"
+    assert "Skipped line 2: Invalid JSON" in ran.err
     assert "Skipped line 3: The text of the fact is empty." in ran.err
     assert store.texts == {"Tea is at four.", "Coffee is at ten."}
 
@@ -270,7 +270,7 @@ def test_byte_order_mark_is_no_part_of_the_text(store: Store, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ((), "Nothing was given to remember"),
+        ((), "No text was given"),
         (("",), "empty"),
         ((" \n ",), "empty"),
         (("x" * 100_001,), "100,001 characters"),
@@ -281,10 +281,10 @@ def test_byte_order_mark_is_no_part_of_the_text(store: Store, tmp_path: Path) ->
         (("Tea at four.", "--tag", ""), "tag is empty"),
         (("Tea at four.", "--scope", " "), "scope is empty"),
         (("Tea at four.", "--speaker", "a" * 1_001), "1,001 characters"),
-        (("Tea at four.", "--file", "notes.txt"), "both as TEXT and by --file"),
+        (("Tea at four.", "--file", "notes.txt"), "Both TEXT and --file were given"),
         (("--file", "no/such/file.txt"), "cannot be read"),
         (("--file", "."), "cannot be read"),
-        (("caf\udce9",), "is not text in UTF-8"),
+        (("caf\udce9",), "is not UTF-8 text"),
     ],
 )
 def test_what_cannot_be_remembered_is_refused(store: Store, arguments: tuple[str, ...], problem: str) -> None:

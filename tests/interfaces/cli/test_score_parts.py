@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from cofire import Memory
-from cofire.cli import charts
+from cofire.cli import layout
 from cofire.cli.layout import format_channels, format_score
 from cofire.explain import round_parts
 from cofire.recall.reranking import RECENCY_PART
@@ -86,7 +86,7 @@ def test_every_addend_is_shown_and_those_of_nothing_are_left_out() -> None:
     line = format_channels(hit)
     assert line == "semantic #1 +0.34 · keyword #2 +0.33 · prior -0.10 · coverage +0.33"
     assert format_score(hit.score) == "0.90"
-    drawn = charts.format_score_parts(hit, charts.make_bar_scale([hit], 40))
+    drawn = layout.format_score_parts(hit, layout.make_bar_scale([hit], 40))
     assert " · ".join(piece.plain for piece in drawn) == line
 
 
@@ -94,7 +94,7 @@ def test_the_exchange_between_versions_is_shown_and_has_a_colour(store: Store) -
     for text in VERSIONS:
         store.holds(text)
     assert f"{RECENCY_PART} +" in call("recall", QUESTIONS[1]).out
-    assert charts._channel_colour(RECENCY_PART) != charts._CUSTOM_CHANNEL_COLOUR
+    assert layout._channel_colour(RECENCY_PART) != layout._CUSTOM_CHANNEL_COLOUR
 
 
 @pytest.mark.parametrize("digits", [2, 3])

@@ -34,7 +34,7 @@ def test_doctor_looks_at_the_server(served: str) -> None:
 def test_settings_kept_in_a_server_are_seen_and_taken_out_again(served: str) -> None:
     call("config", "set", "recall.k", "5", "--in-store", "--store", served)
     assert call("config", "get", "recall.k", "--store", served).out == "5\n"
-    assert "was taken out" in call("config", "reset", "recall.k", "--in-store", "--store", served).out
+    assert "was removed from" in call("config", "reset", "recall.k", "--in-store", "--store", served).out
     assert call("config", "get", "recall.k", "--store", served).out == "10\n"
 
 
@@ -48,7 +48,7 @@ def test_an_export_names_the_server_without_its_password(served: str, tmp_path: 
 def test_what_a_command_forgot_on_a_server_another_brings_back(served: str) -> None:
     (id,) = call("remember", "Tea is at four.", "--store", served, "--json").json["ids"]
     gone = call("forget", id, "--store", served, "--json").json
-    assert call("undo", gone["receipt"]["id"], "--store", served).out.startswith("Brought back 1 fact")
+    assert call("undo", gone["receipt"]["id"], "--store", served).out.startswith("Restored 1 fact")
 
 
 def test_a_server_is_not_restored_to_a_file_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,7 @@ def test_bad_bytes_on_standard_input_end_in_words(given: bytes) -> None:
 def test_bytes_that_are_no_text_on_the_command_line_end_in_words() -> None:
     ran = subprocess.run([*PROGRAM, "show", b"caf\xe9"], capture_output=True, check=False)
     assert ran.returncode == 2
-    assert ran.stderr.startswith(b"error: The argument 'caf\\udce9' is not text in UTF-8.")
+    assert ran.stderr.startswith(b"error: The argument 'caf\\udce9' is not UTF-8 text.")
 
 
 def test_huge_input_is_refused_in_words() -> None:
@@ -80,9 +80,9 @@ def test_closed_streams_do_no_harm(closed: str) -> None:
 
 
 def test_ctrl_c_ends_it_in_a_word() -> None:
-    ran = interrupt_at_terminal("remember", "-", when="Type what to remember")
+    ran = interrupt_at_terminal("remember", "-", when="Type the text")
     assert ran.code == 130
-    assert "Stopped.\n" in ran.out
+    assert "Interrupted.\n" in ran.out
     assert "Traceback" not in ran.out
 
 
@@ -114,14 +114,14 @@ def test_terminal_wraps_long_texts_beside_their_score(store: Store) -> None:
 
 
 def test_terminal_is_told_what_was_done() -> None:
-    assert "Remembered 1 fact." in call_at_terminal("remember", "Tea is at four.").out
+    assert "Stored 1 fact." in call_at_terminal("remember", "Tea is at four.").out
 
 
 def test_long_work_shows_a_bar_at_the_terminal(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("\n".join(f"Note {number}." for number in range(2_000)), encoding="utf-8")
     shown = call_at_terminal("remember", "--file", str(tmp_path / "notes.txt")).out
-    assert "remembering" in shown
-    assert "Remembered 2,000 facts." in shown
+    assert "storing" in shown
+    assert "Stored 2,000 facts." in shown
 
 
 def test_output_that_knows_few_letters_spells_the_others_out(store: Store) -> None:

@@ -24,7 +24,7 @@ def test_backup_is_a_store_with_the_same_facts(store: Store, backup: Path) -> No
 def test_backup_says_how_to_bring_it_back(store: Store, tmp_path: Path) -> None:
     store.holds("Tea is at four.")
     path = tmp_path / "backup.db"
-    assert call("backup", str(path)).out == f"Copied 1 fact to {path}. Bring them back with: cofire restore {path}\n"
+    assert call("backup", str(path)).out == f"Copied 1 fact to {path}. Restore them with: cofire restore {path}\n"
 
 
 def test_backup_overwrites_nothing(backup: Path) -> None:

@@ -18,15 +18,15 @@ def test_forgotten_fact_comes_back_by_its_receipt(store: Store, id: str) -> None
     told = call("forget", id, "--json").json
     assert store.texts == set()
     ran = call("undo", told["receipt"]["id"])
-    assert (ran.code, ran.out) == (0, "Brought back 1 fact and 0 edges.\n")
+    assert (ran.code, ran.out) == (0, "Restored 1 fact and 0 edges.\n")
     assert store.texts == {"Tea is at four."}
     again = call("undo", told["receipt"]["path"])
-    assert again.out.splitlines() == ["Brought back 0 facts and 0 edges.", f"  not the fact {id}: it is there already"]
+    assert again.out.splitlines() == ["Restored 0 facts and 0 edges.", f"  skipped fact {id}: it is there already"]
 
 
 def test_receipt_is_told(store: Store, id: str) -> None:
     forgot, undo = call("forget", id).out.splitlines()
-    assert forgot == "Forgot 1 fact."
+    assert forgot == "Removed 1 fact."
     assert call("undo", undo.split()[-1]).code == 0
     assert store.texts == {"Tea is at four."}
 
@@ -49,7 +49,7 @@ def test_undo_in_json_is_as_described(store: Store, id: str) -> None:
 
 def test_dry_run_tells_what_hangs_on_a_fact(store: Store, id: str) -> None:
     shown = call("forget", id, "--dry-run").out
-    assert all(label in shown for label in ("edges", "mentions", "index entries", "described by it"))
+    assert all(label in shown for label in ("edges", "mentions", "index entries", "facts described by them"))
 
 
 def test_fact_is_changed_and_shows_its_history(store: Store, id: str) -> None:
@@ -78,12 +78,12 @@ def test_values_are_cleared_by_name(store: Store, id: str) -> None:
 def test_update_without_a_change_is_refused(store: Store, id: str) -> None:
     ran = call("update", id)
     assert ran.code == 2
-    assert "Nothing says what to change" in ran.err
+    assert "No change was given" in ran.err
 
 
 @pytest.mark.parametrize(("verb", "said"), [("pin", "Pinned 1 fact."), ("archive", "Archived 1 fact.")])
 def test_marks_are_set_and_taken_away(store: Store, id: str, verb: str, said: str) -> None:
     assert call(verb, id).out == f"{said}\n"
-    assert call(verb, id).out == "Nothing was to be changed.\n"
+    assert call(verb, id).out == "No change was needed.\n"
     assert [fact["id"] for fact in call(f"un{verb}", id, "--json").json["facts"]] == [id]
     assert call(verb, "7").code == 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cofire.cli.why import format_remedy
+from cofire.cli.recall import format_remedy
 from cofire.results import Counterfactual
 from tests.interfaces.calling import Store, call
 
@@ -30,7 +30,7 @@ def test_why_tells_the_reasons_of_a_fact_that_came_back(ids: list[str]) -> None:
 def test_why_tells_the_stage_and_the_remedies_of_a_fact_that_did_not(ids: list[str]) -> None:
     ran = call("why", QUESTION, ids[1], "-k", "1")
     assert ran.out.startswith("beyond_k: It is at place 2 of ")
-    assert "remedy: -k 2 (then at place 2)" in ran.out
+    assert "remedy: -k 2 (then rank 2)" in ran.out
     assert ids[1] in [hit["id"] for hit in call("recall", QUESTION, "-k", "2", "--json").json["hits"]]
 
 
@@ -42,7 +42,7 @@ def test_why_takes_the_options_of_recall(ids: list[str]) -> None:
 def test_remedies_are_told_as_one_types_them(store: Store) -> None:
     [id] = store.holds("PgBouncer sessions should be set to transaction mode for serverless.", scope="other team")
     told = call("why", QUESTION, id).out
-    assert "remedy: --scope default --scope 'other team' (then at place 1)" in told
+    assert "remedy: --scope default --scope 'other team' (then rank 1)" in told
     assert call("why", QUESTION, id, "--json").json["remedies"][0]["asked"] == {"scope": ["default", "other team"]}
 
 
@@ -109,12 +109,12 @@ def test_reasons_may_be_switched_off_at_the_doors(ids: list[str], words: tuple[s
     call("config", "set", "graphRecallExplainToolEnabled", "false")
     ran = call(*words)
     assert ran.code == 2
-    assert "Explanations are switched off by graph_recall.explain_doors." in ran.err
+    assert "The setting graph_recall.explain_doors disables explanations." in ran.err
     assert call("recall", QUESTION).code == 0
 
 
 def test_xray_shows_plan_judgement_and_arithmetic(ids: list[str]) -> None:
     shown = call("recall", QUESTION, "--xray").out
     assert "plan: mode full (the usual)" in shown
-    assert "judgement: known, evidence " in shown
+    assert "abstention: no, evidence " in shown
     assert "keyword #1 " in shown

@@ -68,7 +68,7 @@ def test_a_prompt_gets_what_memory_knows_about_it_fenced_as_data(place: dict[str
     assert answer["hookSpecificOutput"]["hookEventName"] == "UserPromptSubmit"
     assert context(answer).startswith("<memory note=")
     assert "Harbour" in context(answer)
-    assert "recalled" in answer["systemMessage"]
+    assert "Recalled 1 of 1 fact" in answer["systemMessage"]
 
 
 def test_what_the_session_said_itself_is_not_told_again(place: dict[str, str], hook: Hook) -> None:
@@ -98,7 +98,7 @@ def test_a_budget_that_holds_nothing_is_said_to_be_too_small(place: dict[str, st
     with memory_at(place) as memory:
         memory.remember("The harbour pipeline deploys at night.")
     answer = hook("prompt-submit", "--budget", "10", prompt="When does the harbour pipeline deploy?")
-    assert answer["systemMessage"] == "cofire: The budget is too small for even the best fact."
+    assert answer["systemMessage"] == "cofire: The budget is too small for the best fact."
 
 
 def test_a_session_begins_with_what_is_pinned_and_what_was_told_last(place: dict[str, str], hook: Hook) -> None:
@@ -130,7 +130,7 @@ def test_a_turn_is_remembered_once_and_is_not_told_again_after_it_was_forgotten(
         memory.forget(fact.id)
     with transcript.open("a") as more:
         more.write(line("user", "The old one is switched off in June."))
-    assert "1 new turn " in hook("pre-compact", **told)["systemMessage"]
+    assert "1 new turn." in hook("pre-compact", **told)["systemMessage"]
     with memory_at(place) as memory:
         texts = {one.text for one in memory.facts()}
     assert texts == {"Noted: Lyon it is.", "The old one is switched off in June."}
@@ -153,19 +153,19 @@ def test_a_line_that_is_still_being_written_waits_for_the_next_time(
     told = {"session_id": "s1", "transcript_path": str(transcript)}
     assert "0 new turns" in hook("stop", **told)["systemMessage"]
     transcript.write_text(whole)
-    assert "1 new turn " in hook("stop", **told)["systemMessage"]
+    assert "1 new turn." in hook("stop", **told)["systemMessage"]
 
 
 @pytest.mark.parametrize(
     ("event", "told", "options", "said"),
     [
         ("bogus", "{}", (), "There is no hook 'bogus'"),
-        ("prompt-submit", "no json", (), "is no JSON"),
-        ("prompt-submit", "[]", (), "is no JSON object"),
+        ("prompt-submit", "no json", (), "is not JSON"),
+        ("prompt-submit", "[]", (), "is not a JSON object"),
         ("stop", json.dumps({"transcript_path": "/no/such/file"}), (), "no transcript"),
-        ("prompt-submit", json.dumps({"prompt": "Why?"}), ("--deadline", "0.001"), "not waited for"),
-        ("prompt-submit", json.dumps({"prompt": "Why?"}), ("--deadline", "nan"), "not waited for"),
-        ("prompt-submit", "{}", ("--deadline", "inf"), "nothing to look up"),
+        ("prompt-submit", json.dumps({"prompt": "Why?"}), ("--deadline", "0.001"), "time limit of"),
+        ("prompt-submit", json.dumps({"prompt": "Why?"}), ("--deadline", "nan"), "time limit of"),
+        ("prompt-submit", "{}", ("--deadline", "inf"), "Nothing to search for"),
         ("prompt-submit", json.dumps({"prompt": "Why?"}), ("--k", "0"), "k cannot be 0"),
         ("prompt-submit", json.dumps({"prompt": "Why?"}), ("--budget", "-1"), "budget cannot be -1"),
     ],
@@ -221,10 +221,10 @@ def test_each_store_and_scope_is_told_for_itself(place: dict[str, str], hook: Ho
     transcript.write_text(line("user", "The lighthouse lost its lamp."))
     told = {"session_id": "s1", "transcript_path": str(transcript)}
     for options in ((), ("--scope", "mine"), ("--store", str(other))):
-        assert "1 new turn " in hook("stop", *options, **told)["systemMessage"]
+        assert "1 new turn." in hook("stop", *options, **told)["systemMessage"]
         assert "0 new turns" in hook("stop", *options, **told)["systemMessage"]
     other.unlink()
-    assert "1 new turn " in hook("stop", "--store", str(other), **told)["systemMessage"], "a new store knows nothing"
+    assert "1 new turn." in hook("stop", "--store", str(other), **told)["systemMessage"], "a new store knows nothing"
 
 
 def test_a_message_that_cannot_be_read_keeps_no_other_away(place: dict[str, str], hook: Hook, tmp_path: Path) -> None:
@@ -253,4 +253,4 @@ def test_what_the_agent_tells_is_utf_8_whatever_the_terminal_speaks(
     transcript.parent.mkdir()
     transcript.write_text(line("user", "The lighthouse lost its lamp."))
     told = json.dumps({"session_id": "s1", "transcript_path": str(transcript)}, ensure_ascii=False)
-    assert "1 new turn " in json.loads(called(place, "stop", told).stdout)["systemMessage"]
+    assert "1 new turn." in json.loads(called(place, "stop", told).stdout)["systemMessage"]

@@ -18,7 +18,7 @@ from typing import Any
 import httpx
 import pytest
 
-from cofire.cli import http_server
+from cofire.cli import servers
 from cofire.errors import StoreNotOpened
 from cofire.http.access import load_or_make_token, token_path
 from tests.interfaces.calling import Store, call, start_process
@@ -156,7 +156,7 @@ def test_a_store_that_cannot_be_opened_is_told_at_once(tmp_path: Path) -> None:
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_server, "EXTRA_PACKAGES", ("no_such_package",))
+    monkeypatch.setattr(servers, "HTTP_PACKAGES", ("no_such_package",))
     ran = call("serve", "--json")
     assert (ran.code, "[serve]" in ran.error["way_out"]) == (2, True)
 

@@ -40,10 +40,10 @@ def test_other_names_and_kinds_are_understood(tool: str, given: dict[str, Any], 
 @pytest.mark.parametrize(
     ("tool", "given", "said"),
     [
-        ("recall", {"query": "Who?", "question": "When?"}, r"two different things as query"),
+        ("recall", {"query": "Who?", "question": "When?"}, r"two different values for query"),
         ("recall", {"query": "Who?", "budgett": 3}, r"Did you mean budget\?"),
-        ("recall", {"query": "Who?", "colour": "red"}, r"It takes query, .*as_of.*session"),
-        ("remember", {"text": "Tea.", "colour": "red"}, r"It takes text, .*speaker, session"),
+        ("recall", {"query": "Who?", "colour": "red"}, r"Its parameters: query, .*as_of.*session"),
+        ("remember", {"text": "Tea.", "colour": "red"}, r"Its parameters: text, .*speaker, session"),
         ("recall", {"query": ["Who?", "When?"]}, r"Give text"),
         ("recall", {"query": "Who?", "k": "many"}, r"Give a whole number"),
         ("recall", {"query": "Who?", "k": 2.5}, r"Give a whole number"),
@@ -52,7 +52,7 @@ def test_other_names_and_kinds_are_understood(tool: str, given: dict[str, Any], 
         ("recall", {"query": "Who?", "tags": {"a": 1}}, r"Give a list of texts"),
         ("forget", {"ids": ["a"], "confirm": "perhaps"}, r"Give true or false"),
         ("connect", {"source": "a", "target": "b"}, r"connect needs kind"),
-        ("stats", {"scope": "others"}, r"It takes nothing"),
+        ("stats", {"scope": "others"}, r"Its parameters: none"),
     ],
 )
 def test_what_nobody_could_mean_is_refused(tool: str, given: dict[str, Any], said: str) -> None:

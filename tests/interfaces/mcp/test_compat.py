@@ -9,7 +9,7 @@ import pytest
 from mcp import Client
 from mcp.types import TextContent
 
-from cofire.mcp.compat_tools import COMPAT_TOOLSET
+from cofire.mcp.compat import COMPAT_TOOLSET
 from tests.interfaces.calling import Store, call
 from tests.interfaces.mcp.talking import complaint, here, told, values, words
 
@@ -141,7 +141,7 @@ def test_what_is_not_there_is_named_when_it_is_deleted(client: Client) -> None:
         told = await values(client, "delete_entities", entityNames=["Bob", "Zed"])
         assert told == {"success": True, "message": "Deleted 1 of 2 entities. Not found: Zed"}
         none = await values(client, "delete_relations", relations=[{**WORKS_AT, "relationType": "owns"}])
-        assert none["message"] == "Deleted 0 of 1 relations. The rest matched nothing."
+        assert none["message"] == "Deleted 0 of 1 relations. The others were not found."
 
     told(story, client)
 

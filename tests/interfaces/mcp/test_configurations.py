@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import cofire
-from cofire import installation
+from cofire.interfaces import installation
 from cofire.mcp.clients import CLIENTS
 from scripts.house import ROOT
 from tests.interfaces.calling import call
@@ -31,7 +31,7 @@ FROM_INDEX = ["uvx", "--from", "cofire[mcp]", "cofire", "mcp"]
 @pytest.fixture
 def from_index(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if cofire had been installed from a package index."""
-    monkeypatch.setattr(installation, "_read_direct_url", lambda: None)
+    monkeypatch.setattr(installation, "read_install_source", lambda: None)
 
 
 @pytest.mark.parametrize("name", CLIENTS)

@@ -28,17 +28,17 @@ def test_a_recalled_block_is_refused(client: Client, store: Store) -> None:
         block, _, _ = (await recalled(client)).partition("\nids:")
         return await complaint(client, "remember", text=block)
 
-    assert "Remember only what is new" in told(story, client)
+    assert "Store only new information" in told(story, client)
     assert store.texts == {TEA}
 
 
 def test_a_whole_answer_is_refused(client: Client, store: Store) -> None:
     async def story(client: Client) -> str:
         answer = await recalled(client)
-        assert "Tell what helped" in answer
+        assert "Report useful facts" in answer
         return await complaint(client, "remember", text=answer)
 
-    assert "Remember only what is new" in told(story, client)
+    assert "Store only new information" in told(story, client)
     assert store.texts == {TEA}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from cofire.mcp.compat_tools import COMPAT_TOOLSET
+from cofire.mcp.compat import COMPAT_TOOLSET
 from tests.interfaces.calling import Store, call
 from tests.interfaces.mcp.talking import here, told, values
 

@@ -64,7 +64,7 @@ def test_guide_and_stats_are_read(client: Client, store: Store) -> None:
 @pytest.mark.parametrize("address", ["cofire://fact/nobody", "cofire://guide/dreem", "cofire://elsewhere"])
 def test_an_address_that_leads_nowhere_says_so(client: Client, address: str) -> None:
     async def story(client: Client) -> None:
-        with pytest.raises(MCPError, match=r"No fact has the id|Did you mean dream|There are cofire://guide"):
+        with pytest.raises(MCPError, match=r"No fact has the id|Did you mean dream|Available: cofire://guide"):
             await client.read_resource(address)
 
     told(story, client)

@@ -72,10 +72,10 @@ def test_what_does_not_fit_the_budget_is_known_all_the_same(client: Client, stor
 
     async def story(client: Client) -> None:
         result = await client.call_tool("recall", {"query": "How does PgBouncer run?", "budget": 1})
-        assert words(result).startswith("Something is known, but does not fit: The budget is too small")
+        assert words(result).startswith("Relevant facts exist but do not fit: The budget is too small")
         assert (result.structured_content["known"], result.structured_content["facts"]) == (True, [])
         unknown = await client.call_tool("recall", {"query": "Who leads the Berlin office?", "budget": 1})
-        assert words(unknown).startswith("Nothing is known")
+        assert words(unknown).startswith("No relevant facts")
         assert unknown.structured_content["known"] is False
 
     told(story, client)
@@ -175,7 +175,7 @@ def test_guide_tells_of_no_tool_that_is_not_there(client: Client) -> None:
     async def story(client: Client) -> None:
         lines = (await values(client, "guide"))["text"].splitlines()
         assert [line.partition(":")[0] for line in lines] == [name for name in LISTED if name != "guide"]
-        assert "There is no page on 'curate'" in await complaint(client, "guide", verb="curate")
+        assert "There is no page for 'curate'" in await complaint(client, "guide", verb="curate")
         assert "confirm=true" in (await values(client, "guide", verb="forget"))["text"]
 
     told(story, client)
@@ -191,8 +191,8 @@ def test_a_page_names_only_what_the_tool_takes_and_tools_that_are_there(name: st
 
 def test_errors_carry_the_way_out(client: Client) -> None:
     async def story(client: Client) -> None:
-        assert await complaint(client, "recall") == "recall needs query. Say recall(query=…)."
-        assert "Use an id that recall or remember gave." in await complaint(client, "explore", ids=["nobody"])
+        assert await complaint(client, "recall") == "recall needs query. Call recall(query=…)."
+        assert "Use an id that recall or remember returned." in await complaint(client, "explore", ids=["nobody"])
         assert "Give a whole number" in await complaint(client, "recall", query="Tea?", k=0)
         assert "Give text" in await complaint(client, "remember")
         assert "ISO text" in await complaint(client, "remember", text="Tea.", at="teatime")
@@ -214,7 +214,7 @@ def test_a_store_that_fails_is_an_error_and_no_empty_memory(tmp_path: Path) -> N
 
 def test_a_tool_that_is_not_there_is_refused_with_those_that_are(client: Client) -> None:
     async def story(client: Client) -> None:
-        with pytest.raises(MCPError, match=r"There are remember, recall"):
+        with pytest.raises(MCPError, match=r"Available: remember, recall"):
             await client.call_tool("delete_everything", {})
 
     told(story, client)

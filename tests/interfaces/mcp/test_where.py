@@ -60,7 +60,7 @@ def test_explore_and_forget_take_the_filter(client: Client, store: Store) -> Non
         assert await ids_of(client, "explore", ids=[aurora], where={"project": "aurora"}) == {aurora}
         gone = await values(client, "forget", where={"project": "borealis"}, confirm=True)
         assert gone["ids"] == [borealis]
-        assert "Nothing says what to forget" in await complaint(client, "forget", where={}, confirm=True)
+        assert "No facts were selected" in await complaint(client, "forget", where={}, confirm=True)
 
     told(story, client)
     assert store.texts == {"The Aurora pilot starts in June."}

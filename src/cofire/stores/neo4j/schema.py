@@ -66,9 +66,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from cofire.errors import StoreTooNew
+from cofire.errors import StoreTooNew, upgrade_command
 from cofire.index.terms import PackedTerms, add_description_terms, is_tokenised_differently, retokenise_fact
-from cofire.installation import upgrade_command
 from cofire.model import Fact
 from cofire.stores.neo4j import word_statistics
 from cofire.stores.neo4j.cypher import FACT_COLUMNS, CypherQuery, QuerySteps, Row, decode_fact, metadata_properties

@@ -7,8 +7,7 @@ from collections.abc import Callable
 
 import apsw
 
-from cofire.errors import StoreCorrupt, StoreReadOnly, StoreTooNew
-from cofire.installation import upgrade_command
+from cofire.errors import StoreCorrupt, StoreReadOnly, StoreTooNew, upgrade_command
 from cofire.stores.sqlite import graph_writes, metadata_values, text_migration
 
 FACT_TABLES = """

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from cofire import installation
+from cofire.errors import install_command
+from cofire.interfaces.installation import launch_command
 
 
 def install_from(monkeypatch: pytest.MonkeyPatch, source: dict[str, Any] | None) -> None:
@@ -32,11 +33,11 @@ def test_an_extra_is_installed_from_where_cofire_was(
     source: dict[str, Any] | None, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install_from(monkeypatch, source)
-    assert installation.install_command("mcp") == command
+    assert install_command("mcp") == command
 
 
 def test_other_programs_start_this_installation_unless_an_index_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
     install_from(monkeypatch, {"url": "file:///src/cofire", "dir_info": {}})
-    assert installation.launch_command("mcp")[1:] == ["-m", "cofire"]
+    assert launch_command("mcp")[1:] == ["-m", "cofire"]
     install_from(monkeypatch, None)
-    assert installation.launch_command("mcp") == ["uvx", "--from", "cofire[mcp]", "cofire"]
+    assert launch_command("mcp") == ["uvx", "--from", "cofire[mcp]", "cofire"]
