@@ -20,7 +20,7 @@ from cofire.copying import restore
 from cofire.errors import Conflict, StoreBusy
 from cofire.model import Change
 from cofire.stores.sqlite import backups
-from cofire.stores.sqlite.recall_log import RECALLS_PER_WRITE
+from cofire.stores.sqlite.learning import RECALLS_PER_WRITE
 from cofire.stores.sqlite.store import SqliteStore
 from tests.conftest import HashedWords
 

@@ -19,11 +19,18 @@ from cofire.model import (
     make_model_skip,
 )
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD
-from cofire.stores.rules import reject_duplicate_text
-from cofire.text.descriptions import find_lowered_term_counts, remove_phrases_from_history
+from cofire.stores.fact_rows import REVISABLE_FIELDS
+from cofire.stores.rules import (
+    reject_duplicate_text,
+    skip_lost_edge,
+    skip_new_description,
+    skip_repeated_fact,
+    skip_stored_fact,
+    strip_descriptions,
+)
+from cofire.text.descriptions import find_lowered_term_counts
 from tests.reference_store.graph import ReferenceGraph, add_inferred_mentions, set_fact_names
 
-REVISABLE_FIELDS = ("text", "tags", "category", "subject", "at", "metadata", "valid_from", "valid_until", "expires")
 FACTS_KEY, CITED_KEY, DEPENDENTS_KEY, MODELS_KEY = "facts", "cited", "hanging", "models"
 
 
@@ -58,10 +65,9 @@ def restore_entries(shelf: Any, rows: Any) -> RestoreSummary:
     if not rows:
         return RestoreSummary()
     rows = deepcopy(rows)
-    skipped = [
-        SkippedRestore("fact", id, why) for id, fact in rows[FACTS_KEY].items() if (why := _find_obstacle(shelf, fact))
-    ]
-    back = [id for id in rows[FACTS_KEY] if id not in {one.id for one in skipped}]
+    skipped = list(_find_obstacles(shelf, rows[FACTS_KEY]))
+    skipped_ids = {skip.id for skip in skipped}
+    back = [id for id in rows[FACTS_KEY] if id not in skipped_ids]
     for id in back:
         shelf.facts[id] = rows[FACTS_KEY][id]
         shelf.ids[shelf.facts[id].hash] = id
@@ -76,7 +82,7 @@ def restore_entries(shelf: Any, rows: Any) -> RestoreSummary:
             if set(back).isdisjoint(_list_fact_ids(key)):
                 continue
             if lost := [id for id in _list_fact_ids(key) if id not in shelf.facts]:
-                skipped += [_report_lost_edge(key, lost[0])] if place == "web.edges" else []
+                skipped += [skip_lost_edge(key, lost[0])] if place == "web.edges" else []
                 continue
             edges += place == "web.edges" and key not in dictionaries[place]
             dictionaries[place].setdefault(key, value)
@@ -90,15 +96,12 @@ def _read_vector_models(shelf: Any) -> dict[str, Any]:
     return {"vectors": shelf.model(MODEL_RECORD), "incoming": shelf.model(INCOMING_RECORD)}
 
 
-def _report_lost_edge(key: Any, lost: str) -> SkippedRestore:
-    return SkippedRestore("edge", f"{key[0]} {key[2]} {key[1]}", f"the fact {lost} is gone")
-
-
-def _find_obstacle(shelf: Any, fact: Fact) -> str:
-    if fact.id in shelf.facts:
-        return "it is there already"
-    twin = shelf.ids.get(fact.hash)
-    return f"the same was told again as {twin}" if twin else ""
+def _find_obstacles(shelf: Any, facts: Mapping[str, Fact]) -> Iterator[SkippedRestore]:
+    for id, fact in facts.items():
+        if id in shelf.facts:
+            yield skip_stored_fact(id)
+        elif fact.hash in shelf.ids:
+            yield skip_repeated_fact(id, shelf.ids[fact.hash])
 
 
 def _restore_descriptions(shelf: Any, cited: Mapping[str, Any]) -> Iterator[SkippedRestore]:
@@ -107,7 +110,7 @@ def _restore_descriptions(shelf: Any, cited: Mapping[str, Any]) -> Iterator[Skip
         if id not in shelf.facts or now == one["texts"]:
             continue
         if now != one["after"]:
-            yield SkippedRestore("description", id, "it was described anew")
+            yield skip_new_description(id)
             continue
         shelf.web.descriptions[id] = list(one["texts"])
         shelf.web.hints.setdefault(id, {}).update(one["hints"])
@@ -136,11 +139,11 @@ def _find_cited_descriptions(web: ReferenceGraph, doomed: Mapping[str, Fact]) ->
 
 def _strip_citations(web: ReferenceGraph, id: str, gone: set[str]) -> dict[str, Any]:
     texts, hints = web.descriptions.get(id, []), web.hints.get(id, {})
-    after = [text for text in remove_phrases_from_history(texts, gone) if text is not None]
+    stripped = strip_descriptions(texts, gone)
     return {
         "texts": list(texts),
-        "after": after,
-        "hints": {word: hints[word] for word in find_lowered_term_counts(texts, after) if word in hints},
+        "after": stripped.after,
+        "hints": {word: hints[word] for word in stripped.lowered if word in hints},
     }
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+import numpy as np
+
 from cofire.algorithms import decay
+from cofire.index.timestamps import to_microseconds
 from cofire.model import Change, Edge, EdgeCounts, Fact, FactVersion, NameMention
 from cofire.stores.curation_rows import (
     SIMILARITY_KINDS,
@@ -21,11 +24,17 @@ from cofire.stores.curation_rows import (
     UsageReport,
     join_summaries,
 )
-from cofire.stores.edge_kinds import BEHAVIOURAL_TABLE, STRUCTURAL_TABLE, get_edge_kind
 from cofire.stores.learning_rows import FeedbackCounts
+from cofire.stores.rules import (
+    EdgeKey,
+    EdgeStrengths,
+    decay_edges,
+    edge_key,
+    latest_end,
+    select_decaying_edges,
+)
 
 FactsById = Mapping[str, Fact]
-EdgeKey = tuple[str, str, str]
 EdgesByKey = dict[EdgeKey, Edge]
 ActiveSpans = Iterable[tuple[datetime, datetime]]
 
@@ -87,14 +96,14 @@ def write_curation(ground: ReferenceDecayInput, change: Change) -> EdgeCounts:
         if one.old in facts and one.new in facts:
             until = facts[one.old].valid_until
             others = [end for (old, _), end in care.superseded.items() if old == one.old]
-            care.superseded.setdefault((one.old, one.new), _latest_end(others) if others else until)
+            care.superseded.setdefault((one.old, one.new), latest_end(others) if others else until)
             facts[one.old] = replace(facts[one.old], valid_until=min(one.until, until or one.until))
     for review in curation.reviews:
         _write_review(care, facts, review)
     aged = [one for fade in curation.fades for one in _apply_decay(ground, fade, change.now)]
     weak = _find_weak_edges(edges, facts, curation.prune)
     for edge in weak:
-        del edges[_edge_key(edge)]
+        del edges[edge_key(edge)]
     ended = sum(one.after is None for one in aged)
     return EdgeCounts(0, len(aged) - ended, ended + len(weak))
 
@@ -111,14 +120,8 @@ def _archive_facts(care: ReferenceCurationState, facts: dict[str, Fact], change:
 def _undo_supersede(care: ReferenceCurationState, facts: dict[str, Fact], pair: tuple[str, str]) -> None:
     """The older fact is valid as long as before any other took its place."""
     kept = {one: end for one, end in care.superseded.items() if one[0] == pair[0]}
-    care.superseded |= dict.fromkeys(kept, _latest_end(kept.values()))
+    care.superseded |= dict.fromkeys(kept, latest_end(kept.values()))
     facts[pair[0]] = replace(facts[pair[0]], valid_until=care.superseded.pop(pair))
-
-
-def _latest_end(ends: Collection[datetime | None]) -> datetime | None:
-    """The last of these ends; what has none never ends."""
-    known = [end for end in ends if end is not None]
-    return max(known) if len(known) == len(ends) else None
 
 
 def _write_review(care: ReferenceCurationState, facts: FactsById, review: ContradictionReview) -> None:
@@ -147,31 +150,30 @@ def _apply_decay(ground: ReferenceDecayInput, fade: DecayRule, now: datetime) ->
     return aged
 
 
-def find_decayed_edges(ground: ReferenceDecayInput, fade: DecayRule, now: datetime) -> list[DecayedEdge]:
-    """Edges whose weight or confidence is less by now than what is written."""
-    care, facts = ground.care, ground.facts
-    days = decay.list_usage_days(ground.spans) if fade.clock == "use" else None
-    found = []
-    for edge in _select_decaying_edges(ground.edges, facts, fade):
-        life, before = _get_edge_age(care, facts, edge), _decaying_value(edge, fade)
-        if before is None:
-            continue
-        passed = int(decay.days_between(decay.day_number(life.since), decay.day_number(now), in_use=days))
-        after = _decayed_value(before if life.anchor is None else life.anchor, passed, fade)
-        ends = fade.by == "weight" and passed >= fade.grace and min(before, after) < fade.floor
-        if ends or after < before:
-            found.append(DecayedEdge(*_edge_key(edge), before, None if ends else after))
-    return found
-
-
-def _select_decaying_edges(edges: EdgesByKey, facts: FactsById, fade: DecayRule) -> list[Edge]:
-    table = BEHAVIOURAL_TABLE if fade.by == "weight" else STRUCTURAL_TABLE
+def find_decayed_edges(ground: ReferenceDecayInput, rule: DecayRule, now: datetime) -> list[DecayedEdge]:
+    """Edges whose decayed value is below the written one."""
+    days = decay.list_usage_days(ground.spans) if rule.clock == "use" else None
+    selection = select_decaying_edges(rule, now, days)
+    edges = []
+    shares = []
+    ages = []
+    for edge in ground.edges.values():
+        share = edge.weight if rule.by == "weight" else edge.confidence
+        share = selection.missing if share is None else share
+        if edge.kind in selection.kinds and share is not None and not _is_exempt(edge, ground.facts):
+            edges.append(edge)
+            shares.append(share)
+            ages.append(_get_edge_age(ground.care, ground.facts, edge))
+    written = EdgeStrengths(
+        np.arange(len(edges)),
+        np.array(shares, np.float64),
+        np.array([share if age.anchor is None else age.anchor for share, age in zip(shares, ages, strict=True)]),
+        np.array([to_microseconds(age.since) for age in ages], np.int64),
+    )
+    decayed = decay_edges(written, rule, now, days)
     return [
-        edge
-        for edge in edges.values()
-        if get_edge_kind(edge.kind).fades == fade.by
-        and get_edge_kind(edge.kind).table == table
-        and not _is_exempt(edge, facts)
+        DecayedEdge(*edge_key(edges[row]), float(decayed.before[at]), decayed.value_after(at))
+        for at, row in enumerate(decayed.keys.tolist())
     ]
 
 
@@ -179,22 +181,9 @@ def _is_exempt(edge: Edge, facts: FactsById) -> bool:
     return edge.origin == "user" or facts[edge.source].pinned or facts[edge.target].pinned
 
 
-def _decaying_value(edge: Edge, fade: DecayRule) -> float | None:
-    if fade.by == "weight":
-        return edge.weight
-    return 1.0 if edge.confidence is None else edge.confidence
-
-
-def _decayed_value(anchor: float, days: int, fade: DecayRule) -> float:
-    if fade.by == "weight":
-        return float(decay.decay_weights(anchor, days, grace=fade.grace, rate=fade.rate))
-    rule = {"grace": fade.grace, "period": fade.period, "step": fade.rate, "floor": fade.floor}
-    return float(decay.lower_confidences(anchor, days, **rule))
-
-
 def _get_edge_age(care: ReferenceCurationState, facts: FactsById, edge: Edge) -> EdgeAge:
     """Edges that came with a fact are as old as it."""
-    known = care.lives.get(_edge_key(edge))
+    known = care.lives.get(edge_key(edge))
     return known or EdgeAge(max(_stored_time(facts[edge.source]), _stored_time(facts[edge.target])))
 
 
@@ -213,7 +202,7 @@ def _find_weak_edges(edges: EdgesByKey, facts: FactsById, threshold: float | Non
 
 def _preview_pruning(edges: EdgesByKey, facts: FactsById, threshold: float, examples: int) -> DecaySummary:
     found = _find_weak_edges(edges, facts, threshold)
-    shown = tuple(DecayedEdge(*_edge_key(edge), edge.weight or 0.0, None) for edge in found[:examples])
+    shown = tuple(DecayedEdge(*edge_key(edge), edge.weight or 0.0, None) for edge in found[:examples])
     return DecaySummary(0, len(found), shown)
 
 
@@ -276,10 +265,6 @@ def _list_changed_facts(
 
 def _list_reviews(care: ReferenceCurationState, open_only: bool) -> list[ContradictionReview]:
     return [care.reviews[pair] for pair in sorted(care.reviews) if not open_only or care.reviews[pair].state == "open"]
-
-
-def _edge_key(edge: Edge) -> EdgeKey:
-    return edge.source, edge.target, edge.kind
 
 
 def _stored_time(fact: Fact) -> datetime:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from cofire.algorithms.conductance import MISSING_CONFIDENCE, MISSING_WEIGHT
 from cofire.model import (
     Change,
     Edge,
@@ -25,6 +26,7 @@ from cofire.stores.base import EdgeFilter, FactProfile, ScopeGraph
 from cofire.stores.edge_batch import find_shared_tags
 from cofire.stores.edge_kinds import get_edge_kind
 from cofire.stores.link_rules import (
+    BACKWARD_FACTOR,
     MAX_LINKS_PER_NAME,
     MAX_NAME_HOLDERS,
     NameHolders,
@@ -32,6 +34,7 @@ from cofire.stores.link_rules import (
     content_order,
     edge_to_link,
     infer_mentions,
+    link_order,
 )
 from cofire.stores.rules import EdgeChanges, EdgeKey, StoredEdge, edge_key, make_follows_edge
 from cofire.text.descriptions import refresh_description
@@ -211,9 +214,7 @@ def list_links(web: ReferenceGraph, facts: FactsById, id: str, limit: int, as_of
             for name, strength in sorted(subjects.items())
         ],
     )
-    return sorted(found, key=lambda one: (-(one.weight or 0.0), one.kind, one.source, one.target, one.via or ""))[
-        :limit
-    ]
+    return sorted(found, key=link_order)[:limit]
 
 
 def list_profiles(web: ReferenceGraph, facts: FactsById, ids: Sequence[str]) -> list[FactProfile]:
@@ -310,7 +311,8 @@ def _list_other_holders(held: Mapping[str, float], facts: FactsById, id: str) ->
 
 
 def _expand_directions(edge: Edge) -> list[tuple[str, str, float]]:
-    weight = (0.01 if edge.weight is None else edge.weight) * (1.0 if edge.confidence is None else edge.confidence)
+    weight = MISSING_WEIGHT if edge.weight is None else edge.weight
+    weight *= MISSING_CONFIDENCE if edge.confidence is None else edge.confidence
     there, back = (edge.source, edge.target, weight), (edge.target, edge.source, weight)
     conducts = get_edge_kind(edge.kind).conducts
     return [there, back] if conducts == "both" else [there] if conducts == "forward" else []
@@ -330,5 +332,5 @@ def _list_about_pairs(web: ReferenceGraph, facts: FactsById, scope: str) -> list
         for owner, strength in about.items() if many <= MAX_NAME_HOLDERS else ():
             for teller, sure in mentioning.items():
                 weight = strength * sure / many**0.5
-                pairs += [(teller, owner, weight), (owner, teller, weight / 2)] if teller != owner else []
+                pairs += [(teller, owner, weight), (owner, teller, weight * BACKWARD_FACTOR)] if teller != owner else []
     return pairs

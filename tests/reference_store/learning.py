@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from threading import RLock
 from typing import Any
 
 from cofire.algorithms import reinforcement
 from cofire.model import Change, EdgeCounts, Fact, FactImportance
 from cofire.stores.learning_rows import (
-    HEBBIAN_KIND,
     MAX_JUDGED_RECALLS,
     CommunityMembers,
     EdgeAdjustment,
@@ -19,6 +18,14 @@ from cofire.stores.learning_rows import (
     JudgedRecall,
     LoggedRecall,
     RecallLogOptions,
+)
+from cofire.stores.recall_log import (
+    assign_sessions,
+    list_exposures,
+    list_judgements,
+    make_documented_lessons,
+    make_exposure_lessons,
+    make_judged_recall,
 )
 from tests.reference_store.graph import ReferenceGraph, keep_edge_changes, start_edge_changes
 
@@ -28,15 +35,17 @@ FactPair = tuple[str, str]
 
 @dataclass
 class ReferenceLearningState:
-    """All that use has left behind. `sessions` has a name and an end each; `exposed` a pair's count and last session.
+    """What the store learned from use.
 
-    `occasions` are the ids of judged recalls in their order; `judged` tells by fact, again by fact, and by occasion whether it stood
-    first there, and 1 or -1 where it helped or hurt.
+    sessions    the number and end (microseconds) of the last session of each name
+    exposed     for a pair of facts the number of sessions that showed both, and the last of them
+    occasions   the ids of judged recalls in their order
+    judged      by fact, again by fact, and by judged recall: whether it stood first, and 1 or -1 where it helped or hurt
     """
 
     uses: dict[str, FeedbackCounts] = field(default_factory=dict)
     shown: dict[str, LoggedRecall] = field(default_factory=dict)
-    sessions: list[tuple[str | None, datetime]] = field(default_factory=list)
+    sessions: dict[str | None, tuple[int, int]] = field(default_factory=dict)
     exposed: dict[FactPair, tuple[int, int]] = field(default_factory=dict)
     occasions: list[str] = field(default_factory=list)
     judged: dict[tuple[str, str, str], tuple[bool, int]] = field(default_factory=dict)
@@ -69,38 +78,24 @@ def log_recall(
     for id in list(learning.shown)[: -keeping.most]:
         del learning.shown[id]
     if keeping.rule == "documented":
-        return [
-            EdgeAdjustment(a, b, HEBBIAN_KIND, reinforcement.HEBBIAN_STEP)
-            for a, b in reinforcement.list_id_pairs(shown.ids)
-        ]
+        return make_documented_lessons([shown])
     return _count_exposures(learning, shown, keeping) if keeping.rule == "earned" else []
 
 
 def _count_exposures(
     learning: ReferenceLearningState, shown: LoggedRecall, keeping: RecallLogOptions
 ) -> list[EdgeAdjustment]:
-    session = _find_session(learning, shown, timedelta(minutes=keeping.idle_minutes))
+    newest = max((number for number, _ in learning.sessions.values()), default=0)
+    numbers, sessions = assign_sessions([shown], keeping.idle_minutes, learning.sessions, newest)
+    learning.sessions |= sessions
     earned = []
-    for pair in reinforcement.list_id_pairs(shown.ids[: reinforcement.COUNTED_RANKS]):
-        times, last = learning.exposed.get(pair, (0, -1))
-        learning.exposed[pair] = (times + 1, session) if session > last else (times, last)
-        if learning.exposed[pair][0] >= reinforcement.MIN_DISTINCT_SESSIONS:
-            del learning.exposed[pair]
-            earned.append(EdgeAdjustment(*pair, HEBBIAN_KIND, reinforcement.HEBBIAN_STEP))
-    return earned
-
-
-def _find_session(learning: ReferenceLearningState, shown: LoggedRecall, idle: timedelta) -> int:
-    """The number of the session that is going on under this name; after a pause it is another."""
-    for number in range(len(learning.sessions) - 1, -1, -1):
-        name, ended = learning.sessions[number]
-        if name == shown.session:
-            if shown.at - ended > idle:
-                break
-            learning.sessions[number] = name, max(ended, shown.at)
-            return number
-    learning.sessions.append((shown.session, shown.at))
-    return len(learning.sessions) - 1
+    for a, b, session in list_exposures([shown], numbers, shown.ids):
+        count, last = learning.exposed.get((a, b), (0, -1))
+        learning.exposed[a, b] = (count + 1, session) if session > last else (count, last)
+        if learning.exposed[a, b][0] >= reinforcement.MIN_DISTINCT_SESSIONS:
+            del learning.exposed[a, b]
+            earned.append((a, b))
+    return make_exposure_lessons(earned)
 
 
 def write_learning(
@@ -115,34 +110,29 @@ def write_learning(
     return apply_lessons(web, facts, change.lessons, change.now)
 
 
-def store_judged_recall(learning: ReferenceLearningState, facts: FactsById, one: JudgedRecall) -> None:
-    """Keep a judged recall; what was said of it before holds as far as nothing else is said now. The oldest go."""
-    if one.id not in learning.occasions:
-        learning.occasions.append(one.id)
-    for id in (one.first | one.helped | one.hurt) & facts.keys():
-        _, before = learning.judged.get((id, id, one.id), (False, 0))
-        verdict = (id in one.helped) - (id in one.hurt)
-        learning.judged[id, id, one.id] = id in one.first, verdict or before
-    for gone in learning.occasions[:-MAX_JUDGED_RECALLS]:
-        learning.occasions.remove(gone)
-        learning.judged = {key: said for key, said in learning.judged.items() if key[2] != gone}
+def store_judged_recall(learning: ReferenceLearningState, facts: FactsById, recall: JudgedRecall) -> None:
+    """Keep a judged recall and drop the oldest. A verdict on a fact replaces an earlier one, no verdict leaves it."""
+    if recall.id not in learning.occasions:
+        learning.occasions.append(recall.id)
+    for id, first, verdict in list_judgements(recall):
+        if id in facts:
+            _, before = learning.judged.get((id, id, recall.id), (False, 0))
+            learning.judged[id, id, recall.id] = first, verdict or before
+    for dropped in learning.occasions[:-MAX_JUDGED_RECALLS]:
+        learning.occasions.remove(dropped)
+        learning.judged = {key: judged for key, judged in learning.judged.items() if key[2] != dropped}
 
 
 def find_similar_recalls(learning: ReferenceLearningState, ids: Sequence[str], limit: int) -> list[JudgedRecall]:
-    """Those that had at least two of these facts at their first places, those with most of them and then the newest first."""
+    """Judged recalls with at least two of these facts at their first places: those with most of them, then the newest."""
     every = [_build_judged_recall(learning, id) for id in reversed(learning.occasions)]
     found = [one for one in every if len(one.first & set(ids)) > 1]
     return sorted(found, key=lambda one: -len(one.first & set(ids)))[:limit]
 
 
 def _build_judged_recall(learning: ReferenceLearningState, id: str) -> JudgedRecall:
-    said = {fact: said for (fact, _, occasion), said in learning.judged.items() if occasion == id}
-    return JudgedRecall(
-        id,
-        frozenset(fact for fact, (first, _) in said.items() if first),
-        frozenset(fact for fact, (_, verdict) in said.items() if verdict > 0),
-        frozenset(fact for fact, (_, verdict) in said.items() if verdict < 0),
-    )
+    judgements = [(fact, *judged) for (fact, _, occasion), judged in learning.judged.items() if occasion == id]
+    return make_judged_recall(id, judgements)
 
 
 def apply_lessons(

@@ -80,16 +80,12 @@ def rank_by_time(
     """Facts inside one of these spans, or closest to it; of equals by content."""
     seen = shelf.seen(where) if spans else []
     away = {fact.id: min(_time_distance(fact, start, end) for start, end in spans) for fact in seen}
-    return sorted(away, key=lambda id: (away[id], _content_key(shelf.facts[id])))[:k]
+    return sorted(away, key=lambda id: (away[id], link_rules.content_order(shelf.facts[id].hash)))[:k]
 
 
 def _time_distance(fact: Fact, start: datetime, end: datetime) -> timedelta:
     assert fact.time is not None, "a stored fact knows when it was stored"
     return max(timedelta(0), start - fact.time, fact.time - end)
-
-
-def _content_key(fact: Fact) -> int:
-    return int.from_bytes(fact.hash[:8], "little", signed=True)
 
 
 def list_surrounding_turns(shelf: RecallSource, id: str, reach: int) -> list[str | None]:
@@ -210,7 +206,7 @@ def _drop_if_common(held: Mapping[str, float]) -> dict[str, float]:
 
 def _select_strongest(shelf: RecallSource, held: Mapping[str, float], most: int) -> dict[str, float]:
     """Those most about it, then by content, so that no age is favoured."""
-    order = sorted(held, key=lambda id: (-held[id], _content_key(shelf.facts[id])))
+    order = sorted(held, key=lambda id: (-held[id], link_rules.content_order(shelf.facts[id].hash)))
     return {id: held[id] for id in order[:most]}
 
 
@@ -220,7 +216,7 @@ def _list_names(shelf: RecallSource, id: str) -> list[str]:
 
 def _sentence_bits(shelf: RecallSource, id: str, name: str) -> int:
     mention = shelf.web.mentions.get(id, {}).get(name)
-    return sum({1 << min(at, 31) for at in mention.sentences}) if mention else 0
+    return link_rules.sentence_bits(mention.sentences) if mention else 0
 
 
 def _name_confidence(shelf: RecallSource, id: str, name: str) -> float:
@@ -242,9 +238,6 @@ def _unique_ids(turns: Iterable[str | None]) -> list[str]:
 
 def _pad_turns(turns: Sequence[str], reach: int) -> list[str | None]:
     return [*turns, *[None] * (reach - len(turns))]
-
-
-MAX_RARE_TAG_FACTS = 50
 
 
 class NeighbourSource(Protocol):
@@ -280,7 +273,7 @@ def find_neighbour_candidates(shelf: NeighbourSource, ids: Sequence[str], k: int
 def _find_tag_sharers(facts: Mapping[str, Fact], id: str, others: Sequence[str], most: int) -> list[str]:
     """Those with a rare tag in common: first who shares the most, then the newest."""
     often = Counter(tag for fact in facts.values() for tag in fact.tags)
-    rare = {tag for tag in facts[id].tags if often[tag] <= MAX_RARE_TAG_FACTS}
+    rare = {tag for tag in facts[id].tags if often[tag] <= link_rules.MAX_RARE_TAG_FACTS}
     shared = {other: len(rare & set(facts[other].tags)) for other in others}
     found = [other for other in others if shared[other]]
     return sorted(sorted(found, reverse=True), key=lambda other: -shared[other])[:most]

@@ -28,7 +28,7 @@ from cofire.stores.metadata_filter import (
     parse_expressions,
 )
 from cofire.stores.sqlite import fact_sql
-from cofire.stores.sqlite.metadata_values import MAX_CACHED_CONDITIONS
+from cofire.stores.sqlite.fact_sql import MAX_CACHED_CONDITIONS
 from cofire.stores.sqlite.store import SqliteStore
 from tests.conftest import sqlite_store
 from tests.reference_store.store import ReferenceStore

@@ -11,7 +11,7 @@ from cofire.index.quantised import READS_BEFORE_CACHING
 from cofire.model import FactWrite, NameMention
 from cofire.stores import link_rules
 from cofire.stores.base import ExpansionOptions, KnownName, Store
-from cofire.stores.sqlite import name_reads
+from cofire.stores.sqlite import graph_reads
 from tests.stores.answers import Step, steps
 from tests.stores.making import DAY, NOW, Pen, everywhere, holding
 
@@ -202,12 +202,12 @@ def test_ids_are_the_seeds_in_their_order_then_the_others_once_each(store: Store
     }
 
 
-@pytest.mark.parametrize("most", [name_reads.MAX_CACHED_NAMES, 5])
+@pytest.mark.parametrize("most", [graph_reads.MAX_CACHED_NAMES, 5])
 def test_names_are_spelled_right_however_often_one_asks(
     store: Store, pen: Pen, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     """The first are read as they are met, then all at once if they are not too many, then again those that came since."""
-    monkeypatch.setattr(name_reads, "MAX_CACHED_NAMES", most)
+    monkeypatch.setattr(graph_reads, "MAX_CACHED_NAMES", most)
     for told in range(READS_BEFORE_CACHING + 3):
         seed = tell(pen, f"fact {told}", mentions=[f"name {told}", "ana"])
         other = tell(pen, f"about {told}", about=[f"name {told}"])

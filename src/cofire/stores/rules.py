@@ -5,22 +5,26 @@ Each rule is a pure function of plain values. A store fetches what the rule need
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cofire.algorithms import decay, reinforcement
+from cofire.algorithms.conductance import MISSING_CONFIDENCE
 from cofire.algorithms.decay import Shares
 from cofire.errors import Conflict, InvalidInput, NotFound
-from cofire.model import Change, Edge, EdgeCounts, EdgeWrite, Fact, FactWrite, LinkBasis
+from cofire.model import Change, Edge, EdgeCounts, EdgeWrite, Fact, FactWrite, LinkBasis, SkippedRestore
 from cofire.stores.curation_rows import DecayRule
 from cofire.stores.edge_batch import find_shared_tags
+from cofire.stores.edge_kinds import BEHAVIOURAL_TABLE, EDGE_KINDS, STRUCTURAL_TABLE
 from cofire.stores.learning_rows import HEBBIAN_KIND, USE_ORIGIN, EdgeAdjustment
+from cofire.text.descriptions import find_lowered_term_counts, remove_phrases_from_history
 
 
 def reject_duplicate_text(twin: str | None, id: str) -> None:
@@ -271,6 +275,44 @@ class EdgeChanges:
 MICROSECONDS_PER_DAY = 86_400_000_000
 
 
+def list_days_in_use(spans: Iterable[tuple[int, int]]) -> list[int]:
+    """The days since 1970 on which the memory was in use, in order. Spans are in microseconds.
+
+    >>> list_days_in_use([(0, 86_400_000_000), (5, 6)])
+    [0, 1]
+    """
+    days: set[int] = set()
+    for begun, ended in spans:
+        days.update(range(begun // MICROSECONDS_PER_DAY, ended // MICROSECONDS_PER_DAY + 1))
+    return sorted(days)
+
+
+@dataclass(frozen=True, slots=True)
+class DecaySelection:
+    """Which edges a decay rule reads: these kinds, last seen before a moment (microseconds).
+
+    `missing` is the value of an edge whose weight or confidence was never set; None leaves such edges out. Edges that a
+    user made and edges of pinned facts never decay.
+    """
+
+    table: str
+    kinds: tuple[str, ...]
+    missing: float | None
+    before: int
+
+
+DECAYING_TABLES = {"weight": BEHAVIOURAL_TABLE, "confidence": STRUCTURAL_TABLE}
+
+
+def select_decaying_edges(rule: DecayRule, now: datetime, days: list[int] | None) -> DecaySelection:
+    """The edges that a decay rule may change now. `days` are those on which the memory was used, None for all."""
+    table = DECAYING_TABLES[rule.by]
+    kinds = tuple(name for name, kind in EDGE_KINDS.items() if kind.fades == rule.by and kind.table == table)
+    last_day = decay.last_day_before_grace(decay.day_number(now), rule.grace, in_use=days)
+    missing = MISSING_CONFIDENCE if rule.by == "confidence" else None
+    return DecaySelection(table, kinds, missing, MICROSECONDS_PER_DAY * (1 + last_day))
+
+
 @dataclass(frozen=True, slots=True)
 class EdgeStrengths:
     """Stored edges as arrays: weight or confidence, the anchor from which it decays, and since when (microseconds)."""
@@ -315,3 +357,64 @@ def decay_edges(written: EdgeStrengths, rule: DecayRule, now: datetime, days: li
     return DecayedEdges(
         written.keys[moved], before[moved], after[moved], anchors[moved], written.since[moved], ends[moved]
     )
+
+
+T = TypeVar("T", int, datetime)
+
+
+def latest_end(ends: Collection[T | None]) -> T | None:
+    """Until when a fact is valid again when one of its successors is withdrawn: the latest of the ends that were kept.
+
+    None is no end. Each successor keeps the end that the fact had before any successor.
+
+    >>> latest_end([3, 5]), latest_end([3, None])
+    (5, None)
+    """
+    known = [end for end in ends if end is not None]
+    return max(known) if len(known) == len(ends) else None
+
+
+@dataclass(frozen=True, slots=True)
+class StrippedDescriptions:
+    """Descriptions of a fact without the phrases of facts that went.
+
+    `kept` has the new text of each description, None where nothing is left; `after` has those that are left.
+    `lowered` are the words that occur less often than before, and how often.
+    """
+
+    kept: Sequence[str | None]
+    after: list[str]
+    lowered: Mapping[str, int]
+
+
+def strip_descriptions(texts: Sequence[str], gone: AbstractSet[str]) -> StrippedDescriptions:
+    """Remove phrases that only forgotten facts gave to the descriptions of another fact."""
+    kept = remove_phrases_from_history(texts, gone)
+    after = [text for text in kept if text is not None]
+    return StrippedDescriptions(kept, after, find_lowered_term_counts(texts, after))
+
+
+def skip_stored_fact(id: str) -> SkippedRestore:
+    """A forgotten fact that is stored again under its id."""
+    return SkippedRestore("fact", id, "it is there already")
+
+
+def skip_repeated_fact(id: str, twin: str) -> SkippedRestore:
+    """A forgotten fact whose content was stored again under another id."""
+    return SkippedRestore("fact", id, f"the same was told again as {twin}")
+
+
+def skip_lost_edge(key: EdgeKey, lost: str) -> SkippedRestore:
+    """An edge to a fact that is gone as well."""
+    source, target, kind = key
+    return SkippedRestore("edge", f"{source} {kind} {target}", f"the fact {lost} is gone")
+
+
+def skip_new_description(id: str) -> SkippedRestore:
+    """Phrases of a fact that got another description since."""
+    return SkippedRestore("description", id, "it was described anew")
+
+
+def foreign_receipt_error() -> InvalidInput:
+    """For a receipt of another kind of store."""
+    return InvalidInput("This was forgotten by a store of another kind.", way_out="Undo it there.")

@@ -136,16 +136,6 @@ def _normalise_value(column: str, value: Any) -> Any:
     return float(value) if column in _FLOAT_COLUMNS and value is not None else value
 
 
-def make_judged_recall(id: str, said: Sequence[tuple[str, bool, int]]) -> JudgedRecall:
-    """A judged recall from its facts, each with whether it stood first and what was said of it."""
-    return JudgedRecall(
-        id,
-        frozenset(fact for fact, first, _ in said if first),
-        frozenset(fact for fact, _, verdict in said if verdict > 0),
-        frozenset(fact for fact, _, verdict in said if verdict < 0),
-    )
-
-
 def number_rows_by_fact(rows: Sequence[Mapping[str, Any]], by: str) -> Iterator[dict[str, Any]]:
     """Rows with their place among those of the same fact, in the order of a column."""
     places: dict[Any, int] = {}

@@ -1,6 +1,6 @@
 """Everything attached to facts: collect it, remove it with them, and restore it.
 
-Every relationship of a fact is taken, of whatever type, so that none can be overlooked. Nodes are called by their own names, since
+Every relationship of a fact is collected, of whatever type, so that none is overlooked. Rows refer to nodes by id or name, since
 the server may give them other numbers when they come back.
 """
 
@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from cofire.embedders.base import StoredModel
-from cofire.errors import InvalidInput
 from cofire.index.terms import PackedTerms, unpack_terms
 from cofire.model import CascadeCounts, RemovedCascade, RestoreSummary, SkippedRestore, make_model_skip
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD
-from cofire.stores.neo4j import fact_reads, graph_writes
+from cofire.stores.neo4j import graph_writes
 from cofire.stores.neo4j.cypher import CypherQuery, QuerySteps, run_together
-from cofire.stores.neo4j.fact_writes import CREATE_FACTS, quantise_vector, split_batches
+from cofire.stores.neo4j.facts import CREATE_FACTS, fetch_model, quantise_vector, split_batches
 from cofire.stores.neo4j.schema import category_label
+from cofire.stores.rules import foreign_receipt_error, skip_lost_edge, skip_repeated_fact, skip_stored_fact
 
 
 def remove_facts(ids: Sequence[str]) -> QuerySteps[dict[str, int]]:
@@ -134,7 +134,7 @@ def _clean_properties(properties: Mapping[str, Any]) -> PropertyRow:
 
 def read_vector_models() -> QuerySteps[dict[str, list[Any] | None]]:
     """The models whose vectors are kept."""
-    found = yield from run_together(*(fact_reads.fetch_model(record) for record in VECTOR_RECORDS.values()))
+    found = yield from run_together(*(fetch_model(record) for record in VECTOR_RECORDS.values()))
     return {part: list(astuple(one.model)) if one else None for part, one in zip(VECTOR_RECORDS, found, strict=True)}
 
 
@@ -159,46 +159,50 @@ def remove_citations(taken: RemovedCascade) -> QuerySteps[None]:
 
 
 def restore_cascade(taken: RemovedCascade) -> QuerySteps[RestoreSummary]:
-    """Put back what can be, where all that it refers to is there."""
+    """Restore facts and relationships, as far as everything that they refer to is stored."""
     rows = taken.rows
     if not rows:
         return RestoreSummary()
     models = yield from read_vector_models()
     if rows[MODELS_KEY].keys() != models.keys():
-        raise InvalidInput("This was forgotten by a store of another kind.", way_out="Undo it there.")
+        raise foreign_receipt_error()
     skipped = yield from _find_obstacles(rows[FACTS_KEY])
-    hindered = {one.id for one in skipped}
-    back = [row for row in rows[FACTS_KEY] if row["id"] not in hindered]
+    skipped_ids = {skip.id for skip in skipped}
+    facts = [row for row in rows[FACTS_KEY] if row["id"] not in skipped_ids]
     foreign = [part for part, model in models.items() if rows[MODELS_KEY][part] != model]
-    skipped += [make_model_skip(row["id"]) for row in back if "stored" in foreign and "stored" in row]
-    yield from _restore_facts([_drop_properties(row, foreign) for row in back])
-    ids = {str(row["id"]) for row in back}
-    hanging = {
+    skipped += [make_model_skip(row["id"]) for row in facts if "stored" in foreign and "stored" in row]
+    yield from _restore_facts([_drop_properties(row, foreign) for row in facts])
+    ids = {str(row["id"]) for row in facts}
+    relationships = {
         kind: _select_relationships(rows[kind], ids) for kind in rows if kind not in (FACTS_KEY, CITED_KEY, MODELS_KEY)
     }
-    there = ids | (yield from _fetch_existing_ends(hanging, ids))
+    stored = ids | (yield from _fetch_existing_ends(relationships, ids))
     edges = 0
-    for kind, found in hanging.items():
-        made = yield from _restore_relationships(kind, [row for row in found if _get_required_ends(kind, row) <= there])
-        edges += made if kind == "LINKS" else 0
-    skipped += [_report_lost_edge(row, id) for row in hanging.get("LINKS", ()) for id in _find_missing_ends(row, there)]
-    skipped += (yield from graph_writes.restore_descriptions(rows[CITED_KEY])) if back else []
-    return RestoreSummary(tuple(row["id"] for row in back), edges, tuple(sorted(skipped)))
+    for kind, found in relationships.items():
+        complete = [row for row in found if _get_required_ends(kind, row) <= stored]
+        restored = yield from _restore_relationships(kind, complete)
+        edges += restored if kind == "LINKS" else 0
+    for row in relationships.get("LINKS", ()):
+        key = (row["source"], row["target"], row["parts"]["kind"])
+        if "ended" not in row["parts"]:
+            skipped += [skip_lost_edge(key, id) for id in key[:2] if id not in stored]
+    skipped += (yield from graph_writes.restore_descriptions(rows[CITED_KEY])) if facts else []
+    return RestoreSummary(tuple(row["id"] for row in facts), edges, tuple(sorted(skipped)))
 
 
 def _find_obstacles(rows: Sequence[PropertyRow]) -> QuerySteps[list[SkippedRestore]]:
-    """Facts that are there, or whose like was told again."""
-    found = yield CypherQuery(
-        _FIND_TWINS, {"ids": [row["id"] for row in rows], "hashes": [row["hash"] for row in rows]}
-    )
-    there, twins = {id for id, _ in found}, {hash: id for id, hash in found}
-    return [
-        SkippedRestore(
-            "fact", row["id"], "it is there already" if row["id"] in there else _describe_twin(twins[row["hash"]])
-        )
-        for row in rows
-        if row["id"] in there or row["hash"] in twins
-    ]
+    """Facts that are stored again, under their id or another one."""
+    asked = {"ids": [row["id"] for row in rows], "hashes": [row["hash"] for row in rows]}
+    stored = yield CypherQuery(_FIND_TWINS, asked)
+    ids = {id for id, _ in stored}
+    twins = {hash: id for id, hash in stored}
+    skipped = []
+    for row in rows:
+        if row["id"] in ids:
+            skipped.append(skip_stored_fact(row["id"]))
+        elif row["hash"] in twins:
+            skipped.append(skip_repeated_fact(row["id"], twins[row["hash"]]))
+    return skipped
 
 
 _FIND_TWINS = """
@@ -207,16 +211,12 @@ RETURN [f.id, f.hash] AS row
 """
 
 
-def _describe_twin(twin: str) -> str:
-    return f"the same was told again as {twin}"
-
-
 def _drop_properties(row: PropertyRow, parts: Sequence[str]) -> PropertyRow:
     return {name: value for name, value in row.items() if name not in parts}
 
 
 def _restore_facts(rows: Sequence[PropertyRow]) -> QuerySteps[None]:
-    model = yield from fact_reads.fetch_model()
+    model = yield from fetch_model()
     made = [
         {"parts": row, "labels": category_label(row.get("category")), "vector": _quantise_row_vector(row, model)}
         for row in rows
@@ -248,11 +248,6 @@ def _fetch_existing_ends(hanging: Mapping[str, Sequence[PropertyRow]], ids: Set[
     return {id for (id,) in found}
 
 
-def _find_missing_ends(row: PropertyRow, there: Set[str]) -> list[str]:
-    """The ends that an edge lost, if it held."""
-    return [] if "ended" in row["parts"] else [id for id in (row["source"], row["target"]) if id not in there]
-
-
 def _restore_relationships(kind: str, rows: Sequence[PropertyRow]) -> QuerySteps[int]:
     """Put relationships of a type back; how many hold. One end has just come back, so that none can be there already."""
     made = 0
@@ -260,10 +255,6 @@ def _restore_relationships(kind: str, rows: Sequence[PropertyRow]) -> QuerySteps
         [[more]] = yield CypherQuery(_build_restore_statement(kind), {"rows": portion})
         made += int(more)
     return made
-
-
-def _report_lost_edge(row: PropertyRow, lost: str) -> SkippedRestore:
-    return SkippedRestore("edge", f"{row['source']} {row['parts']['kind']} {row['target']}", f"the fact {lost} is gone")
 
 
 def _build_restore_statement(kind: str) -> str:

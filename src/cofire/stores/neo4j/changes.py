@@ -10,12 +10,11 @@ from datetime import datetime
 from typing import Any
 
 from cofire.index.terms import PackedTerms, add_description_terms, set_description_counts
-from cofire.index.timestamps import from_microseconds, to_microseconds, to_microseconds_or_none
+from cofire.index.timestamps import to_microseconds, to_microseconds_or_none
 from cofire.model import (
     Change,
     EdgeCounts,
     Fact,
-    FactVersion,
     FactWrite,
     LinkBasis,
     RestoreSummary,
@@ -24,13 +23,15 @@ from cofire.model import (
 )
 from cofire.stores.base import FactHistory
 from cofire.stores.curation_rows import NO_CURATION
+from cofire.stores.fact_rows import REVISABLE_FIELDS, past_from_json, past_to_json
 from cofire.stores.learning_rows import LoggedRecall, RecallLogOptions
-from cofire.stores.neo4j import cascade, curation, fact_reads, graph_writes, learning, records, word_statistics
+from cofire.stores.neo4j import cascade, curation, graph_writes, learning, records, word_statistics
 from cofire.stores.neo4j.cypher import FACT_COLUMNS, CypherQuery, QuerySteps, Rows, decode_fact, fact_properties
-from cofire.stores.neo4j.fact_writes import (
+from cofire.stores.neo4j.facts import (
     DECODED_VECTOR,
     FactUpsertResult,
     build_search_properties,
+    fetch_model,
     quantise_vector,
     upsert_facts,
 )
@@ -39,10 +40,6 @@ from cofire.stores.neo4j.schema import category_label
 from cofire.stores.neo4j.word_statistics import MARK_STATISTICS_STALE, FactWords
 from cofire.stores.rules import drop_stale_dream_results, reject_duplicate_text, reject_stale_facts
 from cofire.text.descriptions import max_term_counts
-
-TIME_FIELDS = ("at", "valid_from", "valid_until", "expires")
-PLAIN_FIELDS = ("text", "subject", "category", "source", "metadata")
-REVISABLE_FIELDS = ("text", "tags", "category", "subject", "at", "metadata", "valid_from", "valid_until", "expires")
 
 # What a fact has by what it says: its vectors and its descriptions. Its names and citations are relationships.
 TEXT_DERIVED_PROPERTIES = ("stored", "vector", "incoming", "descriptions", "descriptions_made", "hinted")
@@ -71,7 +68,7 @@ def revise_fact(new: FactWrite, now: datetime) -> QuerySteps[None]:
     anew = before.fact.reading != after.reading
     if anew:
         yield from _detach_old_text(after.id)
-    said = (*before.history, _encode_past(before.fact, now))
+    said = (*before.history, past_to_json(before.fact, until=to_microseconds(now)))
     parts = (
         fact_properties(after)
         | _build_revised_search_properties(new, before, anew=anew)
@@ -124,7 +121,7 @@ def _attach_new_text(new: FactWrite) -> QuerySteps[None]:
         return
     id = new.fact.id
     yield CypherQuery("MATCH (f:Fact {id: $id}) SET f.stored = $vector", {"id": id, "vector": new.vector})
-    seen = quantise_vector(new.vector, (yield from fact_reads.fetch_model()))
+    seen = quantise_vector(new.vector, (yield from fetch_model()))
     if seen is not None:
         yield CypherQuery(_SET_INDEX_VECTOR, {"r": {"id": id, "vector": seen}})
 
@@ -139,12 +136,11 @@ def fetch_history(id: str) -> QuerySteps[FactHistory]:
     rows = yield CypherQuery(_FETCH_HISTORY, {"id": id})
     if not rows:
         return FactHistory()
-    [[fact, versions, descriptions, reason]] = rows
-    return FactHistory(
-        tuple(_decode_past(decode_fact(fact), json.loads(values)) for values in versions),
-        tuple(descriptions),
-        reason or None,
-    )
+    [[columns, history, descriptions, reason]] = rows
+    fact = decode_fact(columns)
+    pasts = [json.loads(encoded) for encoded in history]
+    versions = tuple(past_from_json(fact, past["until"], past) for past in pasts)
+    return FactHistory(versions, tuple(descriptions), reason or None)
 
 
 # A reason that is empty says that the fact was archived by hand.
@@ -152,21 +148,6 @@ _FETCH_HISTORY = f"""
 MATCH (f:Fact {{id: $id}}) RETURN [{FACT_COLUMNS}, coalesce(f.history, []), coalesce(f.descriptions, []),
   CASE WHEN f.archived THEN f.archived_because END] AS row
 """
-
-
-def _encode_past(before: Fact, until: datetime) -> str:
-    said: dict[str, Any] = {label: getattr(before, label) for label in PLAIN_FIELDS} | {"tags": before.tags}
-    times = {label: to_microseconds_or_none(getattr(before, label)) for label in TIME_FIELDS}
-    return json.dumps(said | times | {"until": to_microseconds(until)}, ensure_ascii=False)
-
-
-def _decode_past(now: Fact, said: Mapping[str, Any]) -> FactVersion:
-    told = {label: said[label] for label in PLAIN_FIELDS} | {
-        label: from_microseconds(said[label]) for label in TIME_FIELDS
-    }
-    until = from_microseconds(said["until"])
-    assert until is not None, "what was said has an end"
-    return FactVersion(until, replace(now, **told, tags=tuple(said["tags"])))
 
 
 NO_EDGE_COUNTS = EdgeCounts()
@@ -184,7 +165,7 @@ def write_recalls_and_change(
 def write_change(change: Change, expects: Mapping[str, int]) -> QuerySteps[WriteResult]:
     """Write all of a change, in the order in which every store does."""
     change = yield from _check_change(change, expects)
-    before = (yield from fact_reads.fetch_model()) if change.adopt_vectors else None
+    before = (yield from fetch_model()) if change.adopt_vectors else None
     yield from records.write_records(change.records)
     use = yield from _advance_use(change)
     told = yield from upsert_facts(change.facts, change.now, use[-1].hours if use else 0.0)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 
-from cofire.algorithms import decay as fades
 from cofire.index.timestamps import DISTANT_PAST, from_microseconds, to_microseconds
 from cofire.model import Change, EdgeCounts
 from cofire.stores.curation_rows import (
@@ -25,46 +23,44 @@ from cofire.stores.curation_rows import (
     UsageReport,
     join_summaries,
 )
-from cofire.stores.edge_kinds import BEHAVIOURAL_TABLE, EDGE_KINDS, STRUCTURAL_TABLE
 from cofire.stores.learning_rows import FeedbackCounts
 from cofire.stores.neo4j.cypher import CypherQuery, QuerySteps, Row
-from cofire.stores.rules import MICROSECONDS_PER_DAY, DecayedEdges, EdgeStrengths, decay_edges
+from cofire.stores.rules import DecayedEdges, EdgeStrengths, decay_edges, list_days_in_use, select_decaying_edges
 
-# Facts whose edges are told together, in one row.
+# Facts whose edges are read together, in one row.
 DECAY_BATCH_SIZE = 5_000
 
-_KIND_TABLES = {"weight": BEHAVIOURAL_TABLE, "confidence": STRUCTURAL_TABLE}
 
-
-def preview_edge_decay(fade: DecayRule, now: datetime, examples: int) -> QuerySteps[DecaySummary]:
-    """What the writing of a fade would do now."""
-    days = yield from _fetch_clock_days(fade)
+def _preview_rule(rule: DecayRule, now: datetime, examples: int) -> QuerySteps[DecaySummary]:
+    """What a decay rule would do now."""
+    days = yield from _fetch_clock_days(rule)
     changed = ended = 0
     shown: list[DecayedEdge] = []
     last: str | None = ""
     while last is not None:
-        last, aged = yield from _compute_batch_decay(fade, now, days, last)
-        changed, ended = changed + int((~aged.ends).sum()), ended + int(aged.ends.sum())
-        shown += yield from _fetch_decay_examples(aged, examples - len(shown))
+        last, decayed = yield from _compute_batch_decay(rule, now, days, last)
+        changed += int((~decayed.ends).sum())
+        ended += int(decayed.ends.sum())
+        shown += yield from _fetch_decay_examples(decayed, examples - len(shown))
     return DecaySummary(changed, ended, tuple(shown))
 
 
-def write_edge_decay(fade: DecayRule, now: datetime) -> QuerySteps[tuple[int, int]]:
-    """Let edges fade; how many did, and how many ended."""
-    days = yield from _fetch_clock_days(fade)
-    changed = ended = 0
+def write_edge_decay(rule: DecayRule, now: datetime) -> QuerySteps[EdgeCounts]:
+    """Write decayed edges, and return how many changed and ended."""
+    days = yield from _fetch_clock_days(rule)
+    counts = EdgeCounts()
     last: str | None = ""
     while last is not None:
-        last, aged = yield from _compute_batch_decay(fade, now, days, last)
-        kept = ~aged.ends
-        parts = (aged.keys, aged.after, aged.anchors, aged.since)
-        rows = [list(row) for row in zip(*(part[kept].tolist() for part in parts), strict=True)]
+        last, decayed = yield from _compute_batch_decay(rule, now, days, last)
+        kept = ~decayed.ends
+        columns = (decayed.keys, decayed.after, decayed.anchors, decayed.since)
+        rows = [list(row) for row in zip(*(column[kept].tolist() for column in columns), strict=True)]
         if rows:
-            yield CypherQuery(_SET_DECAYED_VALUES.format(column=fade.by), {"rows": rows})
-        if aged.ends.any():
-            yield CypherQuery(_END_EDGES, {"keys": aged.keys[aged.ends].tolist(), "now": to_microseconds(now)})
-        changed, ended = changed + len(rows), ended + int(aged.ends.sum())
-    return changed, ended
+            yield CypherQuery(_SET_DECAYED_VALUES.format(column=rule.by), {"rows": rows})
+        if decayed.ends.any():
+            yield CypherQuery(_END_EDGES, {"keys": decayed.keys[decayed.ends].tolist(), "now": to_microseconds(now)})
+        counts += EdgeCounts(changed=len(rows), ended=int(decayed.ends.sum()))
+    return counts
 
 
 _SET_DECAYED_VALUES = """
@@ -74,24 +70,31 @@ _END_EDGES = "UNWIND $keys AS key MATCH ()-[e:LINKS]->() WHERE elementId(e) = ke
 
 
 def _compute_batch_decay(
-    fade: DecayRule, now: datetime, days: list[int] | None, after: str
+    rule: DecayRule, now: datetime, days: list[int] | None, after: str
 ) -> QuerySteps[tuple[str | None, DecayedEdges]]:
-    """Those of the next facts whose weight or confidence is less by now than what is written; the last fact, None at the end."""
+    """The edges of the next facts whose decayed value is below the written one, and the last of these facts.
+
+    `decay_edges` is the rule. The last fact is None when there are no more.
+    """
+    selection = select_decaying_edges(rule, now, days)
     asked: dict[str, Any] = {
         "after": after,
         "portion": DECAY_BATCH_SIZE,
-        "kinds": [
-            name for name, kind in EDGE_KINDS.items() if kind.fades == fade.by and kind.table == _KIND_TABLES[fade.by]
-        ],
-        "unsaid": 1.0 if fade.by == "confidence" else None,
-        "before": MICROSECONDS_PER_DAY
-        * (1 + fades.last_day_before_grace(fades.day_number(now), fade.grace, in_use=days)),
+        "kinds": list(selection.kinds),
+        "missing": selection.missing,
+        "before": selection.before,
     }
-    [[last, *edges]] = yield CypherQuery(_FETCH_EDGE_STRENGTHS.format(column=fade.by), asked)
-    return last, decay_edges(_decode_edge_strengths(edges), fade, now, days)
+    [[last, keys, shares, anchors, since]] = yield CypherQuery(_FETCH_EDGE_STRENGTHS.format(column=rule.by), asked)
+    written = EdgeStrengths(
+        np.array(keys, np.object_),
+        np.array(shares, np.float64),
+        np.array(anchors, np.float64),
+        np.array(since, np.int64),
+    )
+    return last, decay_edges(written, rule, now, days)
 
 
-# An anchor that was taken before the edge was last strengthened holds no more: what is written is the anchor then.
+# The anchor is the value from which an edge decays. One from before the edge was last seen is void: the value itself is the anchor.
 _FETCH_EDGE_STRENGTHS = """
 CALL () {{
   MATCH (f:Fact) WHERE f.id > $after WITH f ORDER BY f.id LIMIT $portion RETURN collect(f) AS facts
@@ -99,7 +102,7 @@ CALL () {{
 CALL (facts) {{
   UNWIND facts AS a MATCH (a)-[e:LINKS]->(b:Fact)
   WHERE e.ended IS NULL AND e.kind IN $kinds AND e.origin <> 'user' AND NOT a.pinned AND NOT b.pinned
-  WITH a, e, b, coalesce(e.seen, e.created) AS since, coalesce(e.{column}, $unsaid) AS share
+  WITH a, e, b, coalesce(e.seen, e.created) AS since, coalesce(e.{column}, $missing) AS share
   WHERE since < $before AND share IS NOT NULL
   WITH e, since, share ORDER BY a.id, b.id, e.kind
   RETURN collect(elementId(e)) AS keys, collect(share) AS shares,
@@ -109,23 +112,12 @@ RETURN [facts[-1].id, keys, shares, anchors, sinces] AS row
 """
 
 
-def _decode_edge_strengths(edges: Row) -> EdgeStrengths:
-    keys, shares, anchors, since = edges
-    return EdgeStrengths(
-        np.array(keys, np.object_),
-        np.array(shares, np.float64),
-        np.array(anchors, np.float64),
-        np.array(since, np.int64),
-    )
-
-
-def _fetch_decay_examples(aged: DecayedEdges, most: int) -> QuerySteps[list[DecayedEdge]]:
-    """The first of these as people read them."""
-    keys = aged.keys[: max(most, 0)].tolist()
-    found = (yield CypherQuery(_FETCH_EDGE_ENDS, {"keys": keys})) if keys else []
+def _fetch_decay_examples(decayed: DecayedEdges, limit: int) -> QuerySteps[list[DecayedEdge]]:
+    keys = decayed.keys[: max(limit, 0)].tolist()
+    rows = (yield CypherQuery(_FETCH_EDGE_ENDS, {"keys": keys})) if keys else []
     return [
-        DecayedEdge(source, target, kind, float(aged.before[at]), aged.value_after(at))
-        for at, source, target, kind in found
+        DecayedEdge(source, target, kind, float(decayed.before[at]), decayed.value_after(at))
+        for at, source, target, kind in rows
     ]
 
 
@@ -135,41 +127,34 @@ WITH at, a, e, b ORDER BY at RETURN [at, a.id, b.id, e.kind] AS row
 """
 
 
-def _fetch_clock_days(fade: DecayRule) -> QuerySteps[list[int] | None]:
-    return (yield from fetch_days_in_use()) if fade.clock == "use" else None
+def _fetch_clock_days(rule: DecayRule) -> QuerySteps[list[int] | None]:
+    return (yield from fetch_active_days()) if rule.clock == "use" else None
 
 
-def fetch_days_in_use() -> QuerySteps[list[int]]:
+def fetch_active_days() -> QuerySteps[list[int]]:
     """The days since 1970 on which the memory was in use, in order."""
-    spans: Sequence[Row] = yield CypherQuery("MATCH (s:Span) RETURN [s.begun, s.ended] AS row")
-    return sorted(
-        {
-            day
-            for begun, ended in spans
-            for day in range(begun // MICROSECONDS_PER_DAY, ended // MICROSECONDS_PER_DAY + 1)
-        }
-    )
+    spans = yield CypherQuery("MATCH (s:Span) RETURN [s.begun, s.ended] AS row")
+    return list_days_in_use((begun, ended) for begun, ended in spans)
 
 
 def write_curation(change: Change) -> QuerySteps[EdgeCounts]:
-    """Everything of a change that belongs to curation. The counts are of edges that faded and ended."""
+    """Archive, supersede, review, decay and prune. Returns how many edges changed and ended."""
     yield from _archive_facts(change)
+    counts = EdgeCounts()
     if change.curation == NO_CURATION:
-        return EdgeCounts()
+        return counts
     yield from _write_supersedes_and_reviews(change.curation)
-    changed = ended = 0
-    for fade in change.curation.fades:
-        faded, gone = yield from write_edge_decay(fade, change.now)
-        changed, ended = changed + faded, ended + gone
+    for rule in change.curation.fades:
+        counts += yield from write_edge_decay(rule, change.now)
     if change.curation.prune is not None:
-        ended += yield from _prune_weak_edges(change.curation.prune, change.now)
-    return EdgeCounts(0, changed, ended)
+        counts += EdgeCounts(ended=(yield from _prune_weak_edges(change.curation.prune, change.now)))
+    return counts
 
 
 def _archive_facts(change: Change) -> QuerySteps[None]:
     now = to_microseconds(change.now)
     if change.archive:
-        rows = [{"id": id, "out": out} for id, out in change.archive.items()]
+        rows = [{"id": id, "archived": archived} for id, archived in change.archive.items()]
         yield CypherQuery(_SET_ARCHIVED, {"rows": rows, "now": now})
     if change.curation.because:
         rows = [{"id": id, "why": why} for id, why in change.curation.because.items()]
@@ -177,7 +162,7 @@ def _archive_facts(change: Change) -> QuerySteps[None]:
 
 
 _SET_ARCHIVED = """
-UNWIND $rows AS r MATCH (f:Fact {id: r.id}) SET f.archived = r.out, f.archived_because = '', f.archived_at = $now
+UNWIND $rows AS r MATCH (f:Fact {id: r.id}) SET f.archived = r.archived, f.archived_because = '', f.archived_at = $now
 """
 _SET_ARCHIVE_REASON = """
 UNWIND $rows AS r MATCH (f:Fact {id: r.id}) WHERE f.archived SET f.archived_because = r.why, f.archived_at = $now
@@ -185,7 +170,7 @@ UNWIND $rows AS r MATCH (f:Fact {id: r.id}) WHERE f.archived SET f.archived_beca
 
 
 def _write_supersedes_and_reviews(curation: CurationChange) -> QuerySteps[None]:
-    """Facts are superseded and restored, and pairs of them reviewed."""
+    """Supersede facts, withdraw successors, and write reviews."""
     if curation.restored:
         yield CypherQuery(_UNDO_SUPERSEDE, {"rows": [{"old": old, "new": new} for old, new in curation.restored]})
     if curation.superseded:
@@ -196,10 +181,10 @@ def _write_supersedes_and_reviews(curation: CurationChange) -> QuerySteps[None]:
         yield CypherQuery(_WRITE_REVIEWS, {"rows": rows})
 
 
-# The last end of these; what has none never ends.
+# Mirrors `latest_end`.
 _LATEST_END = """CASE WHEN all(one IN every WHERE one.valid_until IS NOT NULL) THEN
     reduce(last = every[0].valid_until, one IN every | CASE WHEN one.valid_until > last THEN one.valid_until ELSE last END) END"""
-# Each row sees what the one before it did. What the older fact was valid until, before any took its place, is kept with each.
+# Each row sees what the row before it did. The end that the older fact had before any successor is kept with each of them.
 _SUPERSEDE_FACTS = f"""
 UNWIND $rows AS r CALL (r) {{
   MATCH (a:Fact {{id: r.old}}), (b:Fact {{id: r.new}}) WHERE a.scope = b.scope
@@ -210,7 +195,7 @@ UNWIND $rows AS r CALL (r) {{
   SET a.valid_until = CASE WHEN a.valid_until < r.until THEN a.valid_until ELSE r.until END
 }}
 """
-# The older fact is valid as long as before any other took its place.
+# Withdraw a successor: the older fact is valid as long as before any successor.
 _UNDO_SUPERSEDE = f"""
 UNWIND $rows AS r CALL (r) {{
   MATCH (a:Fact {{id: r.old}})-[s:SUPERSEDED]->(:Fact {{id: r.new}})
@@ -248,7 +233,7 @@ def fetch_decay_preview(curation: CurationChange, now: datetime, examples: int) 
     """What decay and pruning of a change would do to edges now."""
     parts = []
     for rule in curation.fades:
-        parts.append((yield from preview_edge_decay(rule, now, examples)))  # noqa: PERF401 a comprehension cannot yield
+        parts.append((yield from _preview_rule(rule, now, examples)))  # noqa: PERF401 a comprehension cannot yield
     if curation.prune is not None:
         parts.append((yield from fetch_weak_edges(curation.prune, examples)))
     return join_summaries(parts)
@@ -274,7 +259,7 @@ RETURN [count, shown] AS row
 def fetch_usage() -> QuerySteps[UsageReport]:
     """How the facts that are in recall were used, and on which days the memory was."""
     rows = yield CypherQuery(_FETCH_USAGE)
-    days = yield from fetch_days_in_use()
+    days = yield from fetch_active_days()
     return UsageReport(tuple(_decode_usage(row) for row in rows), tuple(days))
 
 
@@ -291,15 +276,16 @@ RETURN [f.id, f.category, f.pinned, [f.stored_at, f.reinforced_at, f.archived_at
 
 def _decode_usage(row: Row) -> FactUsage:
     id, category, pinned, times, importance, use, text, stored = row
-    told, used = from_microseconds(times[0]), from_microseconds(max(at for at in times if at is not None))
-    assert told is not None, "a fact knows when it was stored"
-    assert used is not None, "a fact was used when it was stored"
+    stored_at = from_microseconds(times[0])
+    used_at = from_microseconds(max(at for at in times if at is not None))
+    assert stored_at is not None, "a fact knows when it was stored"
+    assert used_at is not None, "a fact was used when it was stored"
     size = (text if isinstance(text, int) else len(text.encode())) + len(stored or b"")
-    return FactUsage(id, category, pinned, told, used, importance, FeedbackCounts(*use).success, size)
+    return FactUsage(id, category, pinned, stored_at, used_at, importance, FeedbackCounts(*use).success, size)
 
 
 def fetch_health() -> QuerySteps[GraphHealth]:
-    """Facts that nothing links with another. A server keeps no relationship without its ends: nothing dangles."""
+    """Count facts without links. Nothing dangles: a server keeps no relationship without its ends."""
     [[orphans]] = yield CypherQuery(_COUNT_ORPHANS)
     return GraphHealth(orphans, 0)
 

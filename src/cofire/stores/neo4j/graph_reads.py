@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cofire.algorithms.conductance import MISSING_CONFIDENCE, MISSING_WEIGHT
 from cofire.model import Edge, FactFilter, FactImportance, Link
 from cofire.stores import link_rules
 from cofire.stores.base import (
@@ -28,9 +29,10 @@ from cofire.stores.link_rules import (
     NAME_LINK_KINDS,
     SHARED_NAME_FACTOR,
     edge_to_link,
+    link_order,
 )
 from cofire.stores.neo4j.cypher import CypherQuery, QuerySteps, Row, Rows, compile_filter, run_together
-from cofire.stores.neo4j.fact_writes import split_batches
+from cofire.stores.neo4j.facts import split_batches
 from cofire.stores.neo4j.features import fetch_leads
 from cofire.stores.neo4j.graph_writes import decode_edge
 from cofire.stores.neo4j.prefetch import Prefetch
@@ -41,38 +43,33 @@ FORWARD_KINDS = tuple(name for name, kind in EDGE_KINDS.items() if kind.conducts
 NON_CONDUCTING_KINDS = tuple(name for name, kind in EDGE_KINDS.items() if kind.conducts == "never")
 
 
-def fetch_expansion(brought: Prefetch, ids: Sequence[str], conducting: ExpansionOptions) -> QuerySteps[LinkExpansion]:
+def fetch_expansion(brought: Prefetch, ids: Sequence[str], options: ExpansionOptions) -> QuerySteps[LinkExpansion]:
     """The links that leave these facts, the strongest first; of equals by kind, then by content.
 
-    The walk of a recall weighs all that stored edges lead to, so that comes along. A spread weighs what stays active in the end.
+    The walk of a recall scores every target of a stored edge, so the features of targets are fetched with them. A spreading
+    algorithm scores only what stays active in the end.
     """
-    asked = list(dict.fromkeys(ids))
-    passing = compile_filter(conducting.where)
-    stored = _MATCH_STORED_LINKS.format(held=_CURRENT_EDGES if conducting.where.as_of is None else _EDGES_AS_OF)
-    parts = [stored, _MATCH_NAME_LINKS] if _has_name_links(conducting) else [stored]
-    query = CypherQuery(
-        _FETCH_EXPANSION.format(links="\nUNION ALL\n".join(parts), passing=passing.clause),
-        {**passing.parameters, **_build_expansion_parameters(conducting), **NAME_LINK_PARAMETERS, "ids": asked},
-    )
-    found = yield from fetch_leads(Prefetch() if conducting.names else brought, query)
-    return _decode_expansion(asked, {row[0]: row for row in found})
-
-
-def _has_name_links(conducting: ExpansionOptions) -> bool:
-    return conducting.names and any(conducting.wants(kind) for kind in NAME_LINK_KINDS)
-
-
-def _build_expansion_parameters(conducting: ExpansionOptions) -> dict[str, Any]:
-    return {
-        "kinds": None if conducting.kinds is None else sorted(conducting.kinds),
-        "without": [*NON_CONDUCTING_KINDS, *sorted(conducting.without)],
+    wanted = list(dict.fromkeys(ids))
+    passing = compile_filter(options.where)
+    links = _MATCH_STORED_LINKS.format(held=_CURRENT_EDGES if options.where.as_of is None else _EDGES_AS_OF)
+    if options.names and any(options.wants(kind) for kind in NAME_LINK_KINDS):
+        links += f"\nUNION ALL\n{_MATCH_NAME_LINKS}"
+    parameters = {
+        **passing.parameters,
+        **NAME_LINK_PARAMETERS,
+        "ids": wanted,
+        "kinds": None if options.kinds is None else sorted(options.kinds),
+        "without": [*NON_CONDUCTING_KINDS, *sorted(options.without)],
         "forward": list(FORWARD_KINDS),
-        "floor": conducting.floor,
-        "most": conducting.most,
+        "floor": options.floor,
+        "most": options.most,
     }
+    query = CypherQuery(_FETCH_EXPANSION.format(links=links, passing=passing.clause), parameters)
+    rows = yield from fetch_leads(Prefetch() if options.names else brought, query)
+    return _decode_expansion(wanted, {row[0]: row for row in rows})
 
 
-# What the Cypher of links through names is told: the numbers of `stores.linking`.
+# The constants of `link_rules` for Cypher.
 NAME_LINK_PARAMETERS = {
     "linked": MAX_LINKS_PER_NAME,
     "named": MAX_NAME_HOLDERS,
@@ -80,15 +77,15 @@ NAME_LINK_PARAMETERS = {
     "backward": BACKWARD_FACTOR,
 }
 
-# Edges of now, or of the moment that the filter names: those that had come by then and had not ended.
+# Edges of now, or of the moment of the filter: those that existed by then and had not ended.
 _CURRENT_EDGES, _EDGES_AS_OF = "e.ended IS NULL", "e.created <= $where_as_of AND coalesce(e.ended > $where_as_of, true)"
 _MATCH_STORED_LINKS = """
   UNWIND seeds AS s MATCH (s)-[e:LINKS]-(f:Fact) WHERE {held} AND (startNode(e) = s OR NOT e.kind IN $forward)
   RETURN s, f, e.kind AS kind, e.weight AS weight, e.confidence AS confidence, e.tags AS tags, null AS via, startNode(e) = s AS leaving
 """
-# The best link through names from each fact `s` of `seeds` to each other one: `linking.through_names` in Cypher. Who holds a name is
-# looked up once, however many of the facts hold it: one more than may be led to, since none is led to itself. Of links that carry as
-# much the first counts: through names it mentions before those it is about (`own`), in the order of letters.
+# The best link through names from each fact `s` of `seeds` to each other fact: mirrors `link_rules.build_name_links`. The holders of
+# a name are looked up once for all seeds: one more than may be linked, since no fact links with itself. Of equal links the first
+# counts: through names that the fact mentions before those it is about (`own`), in alphabetical order.
 BEST_NAME_LINKS = """
   UNWIND seeds AS s MATCH (s)-[h:MENTIONS|ABOUT]->(n:Name)
   WITH n, n.mentioned + n.about AS held, collect([s, type(h) = 'ABOUT', coalesce(h.strength, h.confidence)]) AS holding
@@ -118,8 +115,8 @@ BEST_NAME_LINKS = """
 _MATCH_NAME_LINKS = f"""{BEST_NAME_LINKS}
   RETURN s, f, best[0] AS kind, best[1] AS weight, best[2] AS confidence, null AS tags, best[3] AS via, best[4] AS leaving
 """
-# Neighbours are counted before the filter and the limit. Links are first put in order and then go through the filter, so that of a
-# hub's neighbours no more are looked at than are wanted.
+# The degree counts neighbours before the filter and the limit. Links are sorted before they are filtered, so that no more neighbours
+# of a hub are read than are wanted.
 _FETCH_EXPANSION = """
 UNWIND $ids AS id MATCH (s:Fact {{id: id}}) WITH collect(s) AS seeds
 CALL (seeds) {{ {links} }}
@@ -135,8 +132,8 @@ WITH collect([s.id, degree, links]) AS leads
 """
 
 
-def _decode_expansion(ids: Sequence[str], found: Mapping[str, Row]) -> LinkExpansion:
-    links = [(source, *link) for source in ids if source in found for link in found[source][2]]
+def _decode_expansion(ids: Sequence[str], leads: Mapping[str, Row]) -> LinkExpansion:
+    links = [(source, *link) for source in ids if source in leads for link in leads[source][2]]
     rows = {id: row for row, id in enumerate(dict.fromkeys([*ids, *(link[1] for link in links)]))}
     return LinkExpansion(
         ids=tuple(rows),
@@ -147,7 +144,7 @@ def _decode_expansion(ids: Sequence[str], found: Mapping[str, Row]) -> LinkExpan
         confidence=_to_float_array([link[4] for link in links]),
         tags=tuple(frozenset(link[5] or ()) for link in links),
         via=tuple(link[6] for link in links),
-        degree=np.array([found[id][1] if id in found else 0 for id in ids], np.int64),
+        degree=np.array([leads[id][1] if id in leads else 0 for id in ids], np.int64),
     )
 
 
@@ -155,25 +152,25 @@ def _to_float_array(values: Sequence[float | None]) -> NDArray[np.float64]:
     return np.array([np.nan if value is None else value for value in values], np.float64)
 
 
-# Facts of a scope whose links are told together, in one row.
+# Facts of a scope whose links are read together, in one row.
 SCOPE_GRAPH_BATCH_SIZE = 5_000
 
 
 def fetch_edges(wanted: EdgeFilter, limit: int) -> QuerySteps[list[Edge]]:
     """Stored edges, the strongest first; of equals by source, target and kind."""
-    text = _FETCH_EDGES.format(found=_choose_edge_match(wanted))
-    asked = {
+    text = _FETCH_EDGES.format(match=_choose_edge_match(wanted))
+    parameters = {
         "ids": sorted(wanted.ids or ()),
         "scopes": None if wanted.scopes is None else list(wanted.scopes),
         "kinds": sorted(wanted.kinds),
         "origin": wanted.origin,
         "limit": limit,
     }
-    return [decode_edge(row) for row in (yield CypherQuery(text, asked))]
+    return [decode_edge(row) for row in (yield CypherQuery(text, parameters))]
 
 
 def _choose_edge_match(wanted: EdgeFilter) -> str:
-    """Where edges are looked for: at some facts, at those of some scopes, or everywhere."""
+    """How edges are matched: at some facts, at those of some scopes, or everywhere."""
     if wanted.ids is not None:
         return _MATCH_EDGES_AT_FACTS
     if wanted.scopes is not None:
@@ -186,7 +183,7 @@ UNWIND $ids AS id MATCH (s:Fact {id: id}) CALL (s) { MATCH (s)-[e:LINKS]-() RETU
 WITH DISTINCT e, startNode(e) AS a, endNode(e) AS b
 """
 _FETCH_EDGES = """
-{found}
+{match}
 WITH e, a, b WHERE e.ended IS NULL AND ($scopes IS NULL OR a.scope IN $scopes) AND ($kinds = [] OR e.kind IN $kinds)
   AND ($origin IS NULL OR e.origin = $origin)
 WITH e, a.id AS source, b.id AS target ORDER BY coalesce(e.weight, 0.0) DESC, source, target, e.kind LIMIT $limit
@@ -195,18 +192,14 @@ RETURN [source, target, e.kind, e.weight, e.confidence, e.tags, e.origin, e.co_a
 
 
 def fetch_links(id: str, limit: int) -> QuerySteps[list[Link]]:
-    """All that a fact is linked with, by stored edges and through names, the strongest first."""
+    """Links of a fact by stored edges and through names, the strongest first."""
     stored, named = yield from run_together(fetch_edges(EdgeFilter(ids=frozenset([id])), limit), _fetch_name_links(id))
-    return sorted([*map(edge_to_link, stored), *named], key=_link_sort_key)[:limit]
-
-
-def _link_sort_key(one: Link) -> tuple[float, str, str, str, str]:
-    return -(one.weight or 0.0), one.kind, one.source, one.target, one.via or ""
+    return sorted([*map(edge_to_link, stored), *named], key=link_order)[:limit]
 
 
 def _fetch_name_links(id: str) -> QuerySteps[list[Link]]:
-    found = yield CypherQuery(_FETCH_NAME_LINKS, {**NAME_LINK_PARAMETERS, "id": id})
-    return [_decode_name_link(id, row) for row in found]
+    rows = yield CypherQuery(_FETCH_NAME_LINKS, {**NAME_LINK_PARAMETERS, "id": id})
+    return [_decode_name_link(id, row) for row in rows]
 
 
 _FETCH_NAME_LINKS = f"MATCH (s:Fact {{id: $id}}) WITH [s] AS seeds {BEST_NAME_LINKS} RETURN [f.id, best] AS row"
@@ -219,12 +212,12 @@ def _decode_name_link(id: str, row: Row) -> Link:
 
 
 def fetch_profiles(ids: Sequence[str]) -> QuerySteps[tuple[FactProfile, ...]]:
-    """What the edge score looks at in these facts; unknown ids are left out."""
+    """The fields of facts that the edge score reads; unknown ids are left out."""
     rows = yield CypherQuery(_FETCH_PROFILES, {"ids": list(dict.fromkeys(ids))})
-    known = {
+    profiles = {
         id: FactProfile(id, scope, frozenset(tags or ()), category, hours) for id, scope, tags, category, hours in rows
     }
-    return tuple(known[id] for id in ids if id in known)
+    return tuple(profiles[id] for id in ids if id in profiles)
 
 
 _FETCH_PROFILES = """
@@ -234,8 +227,8 @@ UNWIND $ids AS id MATCH (f:Fact {id: id}) RETURN [f.id, f.scope, f.tags, f.categ
 
 def fetch_importance(ids: Sequence[str]) -> QuerySteps[dict[str, FactImportance]]:
     """PageRank and community of these facts, where they were computed."""
-    found = yield CypherQuery(_FETCH_IMPORTANCE, {"ids": list(dict.fromkeys(ids))})
-    return {id: FactImportance(id, pagerank, community) for id, pagerank, community in found}
+    rows = yield CypherQuery(_FETCH_IMPORTANCE, {"ids": list(dict.fromkeys(ids))})
+    return {id: FactImportance(id, pagerank, community) for id, pagerank, community in rows}
 
 
 _FETCH_IMPORTANCE = """
@@ -244,15 +237,17 @@ UNWIND $ids AS id MATCH (f:Fact {id: id}) WITH f WHERE f.pagerank IS NOT NULL RE
 
 
 def fetch_scope_graph(scope: str) -> QuerySteps[ScopeGraph]:
-    """The graph of a scope: stored edges that conduct, and who mentions whom. Numbers only, thousands a row."""
-    asked = {
+    """The graph of a scope: conducting edges, and links from facts that mention a name to those about it."""
+    parameters = {
         "scope": scope,
         "never": list(NON_CONDUCTING_KINDS),
         "forward": list(FORWARD_KINDS),
         "named": MAX_NAME_HOLDERS,
         "portion": SCOPE_GRAPH_BATCH_SIZE,
+        "missing_weight": MISSING_WEIGHT,
+        "missing_confidence": MISSING_CONFIDENCE,
     }
-    rows = yield CypherQuery(_FETCH_SCOPE_GRAPH, {**asked, "room": NUMBER_RANGE, "ways": DIRECTION_COUNT})
+    rows = yield CypherQuery(_FETCH_SCOPE_GRAPH, {**parameters, "room": NUMBER_RANGE, "ways": DIRECTION_COUNT})
     ids = [id for row in rows for id in row[0]]
     numbers = _concatenate_column(rows, 1, np.int64)
     order = np.array(sorted(range(len(ids)), key=ids.__getitem__), np.int64)
@@ -263,8 +258,8 @@ def fetch_scope_graph(scope: str) -> QuerySteps[ScopeGraph]:
     return ScopeGraph(tuple(ids[at] for at in order.tolist()), place[source], place[target], weight.astype(np.float32))
 
 
-# A link is two numbers: its weight, and its ends with the way that it conducts, which is both ways alike, forward only, or by half
-# on the way back. Facts have numbers within their scope, for which there is this much room.
+# A link is two numbers: its weight, and its ends with its direction: both ways alike, forward only, or half on the way back. Facts
+# are called by their numbers within the scope, which are below NUMBER_RANGE.
 NUMBER_RANGE, DIRECTION_COUNT = 2**30, 4
 BOTH_WAYS, FORWARD_ONLY, HALF_BACKWARD = range(3)
 _FETCH_SCOPE_GRAPH = """
@@ -277,7 +272,8 @@ CALL (lot) {
   MATCH (f:Fact) WHERE f.scope = $scope AND f.number > lot * $portion AND f.number <= (lot + 1) * $portion AND NOT f.archived
   CALL (f) {
     MATCH (f)-[e:LINKS]->(t:Fact) WHERE e.ended IS NULL AND NOT e.kind IN $never AND NOT t.archived
-    RETURN t, coalesce(e.weight, 0.01) * coalesce(e.confidence, 1.0) AS weight, CASE WHEN e.kind IN $forward THEN 1 ELSE 0 END AS way
+    RETURN t, coalesce(e.weight, $missing_weight) * coalesce(e.confidence, $missing_confidence) AS weight,
+      CASE WHEN e.kind IN $forward THEN 1 ELSE 0 END AS way
   UNION ALL
     MATCH (f)-[m:MENTIONS]->(n:Name) WHERE n.mentioned + n.about <= $named
     MATCH (n)<-[a:ABOUT]-(t:Fact) WHERE t <> f AND NOT t.archived
@@ -294,29 +290,32 @@ def _concatenate_column(rows: Rows, column: int, kind: type[Any]) -> NDArray[Any
 
 
 def _add_backward_links(ends: NDArray[np.int64], weight: NDArray[np.float64]) -> tuple[Any, Any, Any]:
-    """Links as the numbers of their ends; what conducts back as well stands twice."""
-    pair, way = np.divmod(ends, DIRECTION_COUNT)
-    there, here = pair % NUMBER_RANGE, pair // NUMBER_RANGE
-    back = way != FORWARD_ONLY
-    less = np.where(way[back] == HALF_BACKWARD, 0.5, 1.0)
+    """Links by the numbers of their ends. A link that conducts both ways becomes two."""
+    pair, direction = np.divmod(ends, DIRECTION_COUNT)
+    source, target = pair // NUMBER_RANGE, pair % NUMBER_RANGE
+    is_two_way = direction != FORWARD_ONLY
+    factor = np.where(direction[is_two_way] == HALF_BACKWARD, BACKWARD_FACTOR, 1.0)
     return (
-        np.concatenate([here, there[back]]),
-        np.concatenate([there, here[back]]),
-        np.concatenate([weight, weight[back] * less]),
+        np.concatenate([source, target[is_two_way]]),
+        np.concatenate([target, source[is_two_way]]),
+        np.concatenate([weight, weight[is_two_way] * factor]),
     )
 
 
 def find_known_names(names: Sequence[str], where: FactFilter, most: int) -> QuerySteps[list[KnownName]]:
-    """Those of these names that facts of the scopes hold, each scope's by itself, with those about it, the strongest first."""
+    """Those of these names that are stored in the scopes, with the facts about each, the strongest first.
+
+    The same name in two scopes is two names.
+    """
     if not names or not where.scopes:
         return []
     passing = compile_filter(where)
     asked = {"scopes": list(where.scopes), "names": list(dict.fromkeys(names)), "most": most}
-    found = yield CypherQuery(_FIND_KNOWN_NAMES.format(passing=passing.clause), {**passing.parameters, **asked})
-    return [KnownName(name, mentioned, dict(about)) for name, mentioned, about in found]
+    rows = yield CypherQuery(_FIND_KNOWN_NAMES.format(passing=passing.clause), {**passing.parameters, **asked})
+    return [KnownName(name, mentioned, dict(about)) for name, mentioned, about in rows]
 
 
-# First in order, then through the filter: of many who are about a name few need be looked at more closely.
+# Sorted before they are filtered, so that few of many facts about a name are read.
 _FIND_KNOWN_NAMES = """
 UNWIND range(0, size($scopes) - 1) AS place UNWIND range(0, size($names) - 1) AS at
 MATCH (n:Name {{scope: $scopes[place], name: $names[at]}})
@@ -333,15 +332,15 @@ RETURN [n.name, n.mentioned, about] AS row
 def find_unmarked_mentions(
     scope: str, names: Mapping[str, Sequence[str]], most: int, anew: bool
 ) -> QuerySteps[dict[str, list[str]]]:
-    """Facts of a scope that hold all the words of a name and do not mention it. The word index looks for them."""
-    asked = [[name, format_all_words_query(words, scope)] for name, words in names.items() if words]
-    found = dict[str, list[str]]()
-    for portion in split_batches(asked):
+    """Facts of a scope that hold all the words of a name and do not mention it, by the full-text index."""
+    queries = [[name, format_all_words_query(words, scope)] for name, words in names.items() if words]
+    unmarked: dict[str, list[str]] = {}
+    for batch in split_batches(queries):
         rows = yield CypherQuery(
-            _FIND_UNMARKED_MENTIONS, {"asked": portion, "scope": scope, "anew": anew, "index": FULLTEXT_INDEX_NAME}
+            _FIND_UNMARKED_MENTIONS, {"asked": batch, "scope": scope, "anew": anew, "index": FULLTEXT_INDEX_NAME}
         )
-        found |= {name: ids for name, ids in rows if 0 < len(ids) <= most}
-    return found
+        unmarked |= {name: ids for name, ids in rows if 0 < len(ids) <= most}
+    return unmarked
 
 
 _FIND_UNMARKED_MENTIONS = """
@@ -357,17 +356,17 @@ RETURN [name, ids] AS row
 
 @dataclass(frozen=True, slots=True)
 class _NameSeed:
-    """A fact asked for, with the names it holds: the sentences that do, how strongly it is about each, and how surely it means it."""
+    """A fact to start from. `names` has each name with its sentence bits, subject strength and confidence."""
 
     id: str
     scope: str
     loose: bool
-    held: Sequence[tuple[str, int, float, float]]
+    names: Sequence[tuple[str, int, float, float]]
 
 
 @dataclass(frozen=True, slots=True)
 class _NameLead:
-    """A name, how many facts hold it, and those it leads to: id, whether it is loose, strength, and the sentences there."""
+    """How many facts hold a name, and its targets: id, whether without session, strength, and sentence bits there."""
 
     count: int
     targets: Sequence[Row]
@@ -376,20 +375,20 @@ class _NameLead:
 def fetch_name_link_table(
     brought: Prefetch, ids: Sequence[str], where: FactFilter, common: int, most: int
 ) -> QuerySteps[NameLinkTable]:
-    """The names that these facts hold, and where each leads. Too common a name is passed over by its stored count.
+    """The names that these facts hold, and the facts that each leads to. Names that are too common are skipped.
 
-    In a recall, which weighs facts before it walks, what they lead to is weighed with it.
+    In a recall, which scores facts before it walks, the features of the targets are fetched with them.
     """
-    asked = list(dict.fromkeys(ids))
-    found = yield from run_together(_fetch_seeds(asked), _fetch_name_leads(brought, asked, where, common, most))
-    seeds: Mapping[str, _NameSeed] = found[0]
-    known = [seeds[id] for id in asked if id in seeds]
-    return _build_name_link_table(known, found[1])
+    wanted = list(dict.fromkeys(ids))
+    seeds, leads = yield from run_together(
+        _fetch_seeds(wanted), _fetch_name_leads(brought, wanted, where, common, most)
+    )
+    return _build_name_link_table([seeds[id] for id in wanted if id in seeds], leads)
 
 
 def _fetch_seeds(ids: Sequence[str]) -> QuerySteps[dict[str, _NameSeed]]:
-    found = yield CypherQuery(_FETCH_SEEDS, {"ids": ids})
-    return {row[0]: _decode_seed(row) for row in found}
+    rows = yield CypherQuery(_FETCH_SEEDS, {"ids": ids})
+    return {row[0]: _decode_seed(row) for row in rows}
 
 
 _FETCH_SEEDS = """
@@ -404,8 +403,9 @@ RETURN [f.id, f.scope, f.session IS NULL, held] AS row
 
 
 def _decode_seed(row: Row) -> _NameSeed:
-    id, scope, loose, held = row
-    return _NameSeed(id, scope, loose, [(name, bits, own, max(own, sure)) for name, bits, own, sure in sorted(held)])
+    id, scope, loose, names = row
+    decoded = [(name, bits, strength, max(strength, sure)) for name, bits, strength, sure in sorted(names)]
+    return _NameSeed(id, scope, loose, decoded)
 
 
 def _fetch_name_leads(
@@ -414,8 +414,8 @@ def _fetch_name_leads(
     passing = compile_filter(where)
     asked = {"ids": ids, "common": common, "most": most, "leading": link_rules.MAX_WALK_HOLDERS}
     query = CypherQuery(_FETCH_NAME_LEADS.format(passing=passing.clause), {**passing.parameters, **asked})
-    found = yield from fetch_leads(brought, query)
-    return {(scope, name): _NameLead(count, targets) for scope, name, count, targets in found}
+    rows = yield from fetch_leads(brought, query)
+    return {(scope, name): _NameLead(count, targets) for scope, name, count, targets in rows}
 
 
 _FETCH_NAME_LEADS = """
@@ -437,27 +437,27 @@ WITH collect([n.scope, n.name, n.held, targets]) AS leads
 
 
 def _build_name_link_table(seeds: Sequence[_NameSeed], leads: Mapping[tuple[str, str], _NameLead]) -> NameLinkTable:
-    held = [(row, seed, *one) for row, seed in enumerate(seeds) for one in seed.held]
-    led = [leads[seed.scope, name] for _, seed, name, *_ in held]
+    names = [(row, seed, *name) for row, seed in enumerate(seeds) for name in seed.names]
+    name_leads = [leads[seed.scope, name] for _, seed, name, *_ in names]
     links = [
         (step, *target)
-        for step, ((_, seed, *_), lead) in enumerate(zip(held, led, strict=True))
+        for step, ((_, seed, *_), lead) in enumerate(zip(names, name_leads, strict=True))
         for target in lead.targets
         if target[0] != seed.id
     ]
     loose = {seed.id: seed.loose for seed in seeds} | {link[1]: link[2] for link in links}
-    place = {id: row for row, id in enumerate(loose)}
+    row_of = {id: row for row, id in enumerate(loose)}
     return NameLinkTable(
         ids=tuple(loose),
         loose=np.array(list(loose.values()), np.bool_),
-        name=tuple(one[2] for one in held),
-        holder=_to_int_array(one[0] for one in held),
-        count=_to_int_array(lead.count for lead in led),
-        sentences=_to_int_array(one[3] for one in held),
-        own=np.array([one[4] for one in held], np.float64),
-        sure=np.array([one[5] for one in held], np.float64),
+        name=tuple(name[2] for name in names),
+        holder=_to_int_array(name[0] for name in names),
+        count=_to_int_array(lead.count for lead in name_leads),
+        sentences=_to_int_array(name[3] for name in names),
+        own=np.array([name[4] for name in names], np.float64),
+        sure=np.array([name[5] for name in names], np.float64),
         step=_to_int_array(link[0] for link in links),
-        target=_to_int_array(place[link[1]] for link in links),
+        target=_to_int_array(row_of[link[1]] for link in links),
         strength=np.array([link[3] for link in links], np.float64),
         there=_to_int_array(link[4] or 0 for link in links),
     )

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from threading import Lock
 from typing import Any
 
 from cofire.algorithms import reinforcement
 from cofire.algorithms.decay import UsagePeriod, extend_usage_period
-from cofire.index.timestamps import DISTANT_PAST, from_microseconds, to_microseconds
+from cofire.index.timestamps import from_microseconds, to_microseconds
 from cofire.model import Change, EdgeCounts
 from cofire.stores.learning_rows import (
-    HEBBIAN_KIND,
     MAX_JUDGED_RECALLS,
     CommunityMembers,
     EdgeAdjustment,
@@ -27,13 +24,25 @@ from cofire.stores.learning_rows import (
 )
 from cofire.stores.neo4j.cypher import CypherQuery, QuerySteps, Row, join_queries
 from cofire.stores.neo4j.graph_writes import lock_edges, write_changed_edges
-from cofire.stores.neo4j.prefetch import Prefetch, build_judged_recall
+from cofire.stores.neo4j.prefetch import Prefetch
+from cofire.stores.recall_log import (
+    MAX_EXPOSURE_PAIRS,
+    MAX_RECALL_SESSIONS,
+    assign_sessions,
+    collect_path_ids,
+    list_exposures,
+    list_judgements,
+    make_documented_lessons,
+    make_exposure_lessons,
+    make_judged_recall,
+    needs_cleanup,
+)
 
 
 def write_learning(change: Change) -> QuerySteps[EdgeCounts]:
-    """Everything of a change that use has taught."""
+    """Write what a change has learned from use: feedback, judged recalls and lessons about edges."""
     if change.uses:
-        rows = [{"id": id, "helped": one.helped, "hurt": one.hurt} for id, one in sorted(change.uses.items())]
+        rows = [{"id": id, "helped": counts.helped, "hurt": counts.hurt} for id, counts in sorted(change.uses.items())]
         yield CypherQuery(_ADD_FACT_USE, {"rows": rows})
     if change.occasions:
         yield from write_judged_recalls(change.occasions)
@@ -60,7 +69,7 @@ def apply_lessons(lessons: Sequence[EdgeAdjustment], now: datetime) -> QueryStep
 
 
 def fetch_uses(ids: Sequence[str]) -> QuerySteps[dict[str, FeedbackCounts]]:
-    """How facts fared; those of which nobody said anything are left out."""
+    """How often facts helped and hurt. Facts without feedback are left out."""
     found = yield CypherQuery(_FETCH_USES, {"ids": list(ids)})
     return {id: FeedbackCounts(helped, hurt) for id, helped, hurt in found}
 
@@ -69,19 +78,15 @@ _FETCH_USES = "MATCH (f:Fact) WHERE f.id IN $ids AND f.helped IS NOT NULL RETURN
 
 
 def write_judged_recalls(judged: Sequence[JudgedRecall]) -> QuerySteps[None]:
-    """Keep judged recalls; what was said of one before holds as far as nothing else is said now. The oldest go."""
+    """Keep judged recalls and drop the oldest. A verdict on a fact replaces an earlier one, no verdict leaves it."""
     last = yield CypherQuery(_FETCH_LAST_JUDGED_NUMBER)
     first = 1 + int(last[0][0] if last else 0)
-    rows = [{"id": one.id, "number": first + at, "facts": _build_judgement_rows(one)} for at, one in enumerate(judged)]
+    rows = [
+        {"id": recall.id, "number": number, "facts": [list(row) for row in list_judgements(recall)]}
+        for number, recall in enumerate(judged, first)
+    ]
     yield CypherQuery(_WRITE_JUDGED_RECALLS, {"rows": rows})
     yield CypherQuery(_DELETE_OLD_JUDGED_RECALLS, {"number": first + len(rows) - 1 - MAX_JUDGED_RECALLS})
-
-
-def _build_judgement_rows(one: JudgedRecall) -> list[dict[str, Any]]:
-    return [
-        {"id": id, "first": id in one.first, "verdict": (id in one.helped) - (id in one.hurt)}
-        for id in sorted(one.first | one.helped | one.hurt)
-    ]
 
 
 _FETCH_LAST_JUDGED_NUMBER = (
@@ -90,21 +95,21 @@ _FETCH_LAST_JUDGED_NUMBER = (
 _WRITE_JUDGED_RECALLS = """
 UNWIND $rows AS r CALL (r) {
   MERGE (o:Occasion {id: r.id}) ON CREATE SET o.number = r.number
-  WITH o UNWIND r.facts AS said MATCH (f:Fact {id: said.id})
+  WITH o UNWIND r.facts AS judgement MATCH (f:Fact {id: judgement[0]})
   MERGE (o)-[j:JUDGED]->(f) ON CREATE SET j.verdict = 0
-  SET j.first = said.first, j.verdict = CASE WHEN said.verdict = 0 THEN j.verdict ELSE said.verdict END
+  SET j.first = judgement[1], j.verdict = CASE WHEN judgement[2] = 0 THEN j.verdict ELSE judgement[2] END
 }
 """
 _DELETE_OLD_JUDGED_RECALLS = "MATCH (o:Occasion) WHERE o.number <= $number DETACH DELETE o"
 
 
 def find_similar_recalls(brought: Prefetch, ids: Sequence[str], limit: int) -> QuerySteps[list[JudgedRecall]]:
-    """Those that had at least two of these facts at their first places, those with most of them and then the newest first."""
-    at_hand = brought.occasions(ids, limit)
-    if at_hand is not None:
-        return at_hand
-    found = yield CypherQuery(_FIND_SIMILAR_RECALLS, {"ids": list(ids), "limit": limit})
-    return [build_judged_recall(id, said) for id, said in found]
+    """Judged recalls with at least two of these facts at their first places: those with most of them, then the newest."""
+    prefetched = brought.occasions(ids, limit)
+    if prefetched is not None:
+        return prefetched
+    rows = yield CypherQuery(_FIND_SIMILAR_RECALLS, {"ids": list(ids), "limit": limit})
+    return [make_judged_recall(id, judgements) for id, judgements in rows]
 
 
 _FIND_SIMILAR_RECALLS = """
@@ -205,69 +210,34 @@ def _decode_clock_reading(begun: int, ended: int, before: float) -> ClockReading
     return ClockReading(UsagePeriod(first, last), before)
 
 
-# Recalls that are written together, and that wait at most while others keep the store busy.
-RECALLS_PER_WRITE, MAX_WAITING_RECALLS = 64, 1_024
-# Every so many recalls it is seen to that pairs and sessions do not become too many.
-RECALLS_PER_CLEANUP, MAX_EXPOSURE_PAIRS, MAX_RECALL_SESSIONS = 1_024, 200_000, 1_000
+# Recalls that are written together.
+RECALLS_PER_WRITE = 64
 
-# Where a fact stands, for those who may outlive it: a scope, and its number there, which mean nothing once it is gone.
+# A fact as logs keep it, which may outlive it: its scope and its number there. They mean nothing once it is gone.
 ScopeNumber = tuple[str, int]
 
-_logger = logging.getLogger("cofire")
 
-
-class Neo4jRecallBuffer:
-    """What was shown and is not written yet. What is lost here was of statistics only."""
-
-    def __init__(self) -> None:
-        self._waiting: list[LoggedRecall] = []
-        self._keeping: RecallLogOptions | None = None
-        self._lock = Lock()
-
-    def add(self, shown: LoggedRecall, keeping: RecallLogOptions) -> list[LoggedRecall]:
-        """Keep one more; when it is time to write, all that waits is handed over."""
-        with self._lock:
-            self._keeping = keeping
-            self._waiting.append(shown)
-            due = keeping.rule == "documented" or len(self._waiting) >= RECALLS_PER_WRITE
-        return self.take()[0] if due else []
-
-    def take(self) -> tuple[list[LoggedRecall], RecallLogOptions | None]:
-        """All that waits, and how it is kept; it waits no longer."""
-        with self._lock:
-            waiting, self._waiting = self._waiting, []
-            return waiting, self._keeping
-
-    def find(self, id: str) -> LoggedRecall | None:
-        with self._lock:
-            return next((one for one in self._waiting if one.id == id), None)
-
-
-def warn_log_lost(error: Exception) -> None:
-    """What was shown is told to whoever reads the log of the program, when it cannot be kept."""
-    _logger.warning("What recalls showed could not be logged: %s", error)
-
-
-def write_recalls(waiting: Sequence[LoggedRecall], keeping: RecallLogOptions) -> QuerySteps[None]:
-    """Log recalls, which are use of the memory, let the oldest go, and learn from what was shown together."""
-    yield from record_use_times((one.at for one in waiting), keeping.idle_minutes)
-    names = sorted({one.session for one in waiting if one.session is not None})
+def write_recalls(waiting: Sequence[LoggedRecall], options: RecallLogOptions) -> QuerySteps[None]:
+    """Log recalls, drop the oldest, and learn from what was shown together. A recall is also use of the memory."""
+    yield from record_use_times((shown.at for shown in waiting), options.idle_minutes)
+    names = sorted({shown.session for shown in waiting if shown.session is not None})
+    ids = {id for shown in waiting for id in (*shown.ids, *shown.ways, *collect_path_ids(shown))}
     [[facts, last, sessions]] = yield join_queries(
         [
-            CypherQuery(_FETCH_FACT_NUMBERS, {"ids": sorted({id for one in waiting for id in _collect_fact_ids(one)})}),
+            CypherQuery(_FETCH_FACT_NUMBERS, {"ids": sorted(ids)}),
             CypherQuery(_FETCH_LAST_RECALL_NUMBER),
             CypherQuery(_FETCH_LAST_SESSIONS, {"names": [None, *names]}),
         ]
     )
-    places = {str(id): (str(scope), int(number)) for id, scope, number in facts}
-    before = int(last[0][0]) if last else 0
-    newest = before + len(waiting)
-    rows = [_build_recall_row(one, before + at, places) for at, one in enumerate(waiting, 1)]
+    numbers = {str(id): (str(scope), int(number)) for id, scope, number in facts}
+    first = 1 + int(last[0][0] if last else 0)
+    newest = first + len(waiting) - 1
+    rows = [_build_recall_row(shown, number, numbers) for number, shown in enumerate(waiting, first)]
     yield CypherQuery(_WRITE_RECALLS, {"rows": rows})
-    yield CypherQuery("MATCH (r:Recall) WHERE r.number <= $number DETACH DELETE r", {"number": newest - keeping.most})
-    lessons = yield from _derive_lessons(waiting, keeping, places, sessions)
+    yield CypherQuery("MATCH (r:Recall) WHERE r.number <= $number DETACH DELETE r", {"number": newest - options.most})
+    lessons = yield from _derive_lessons(waiting, options, numbers, sessions)
     yield from apply_lessons(lessons, waiting[-1].at)
-    if newest // RECALLS_PER_CLEANUP != before // RECALLS_PER_CLEANUP:
+    if needs_cleanup(newest, len(waiting)):
         yield from _prune_exposures()
 
 
@@ -291,22 +261,24 @@ UNWIND $rows AS r CALL (r) {
 """
 
 
-def _collect_fact_ids(shown: LoggedRecall) -> set[str]:
-    on_ways = {id for ways in shown.ways.values() for way in ways for id in (way.source, way.target)}
-    return {*shown.ids, *shown.ways, *on_ways}
-
-
-def _build_recall_row(shown: LoggedRecall, number: int, places: Mapping[str, ScopeNumber]) -> dict[str, Any]:
-    at = {id: place for place, id in reversed(list(enumerate(shown.ids)))}
-    known = [id for id in dict.fromkeys([*shown.ids, *shown.ways]) if id in places]
-    facts = [{"id": id, "place": at.get(id), "ways": _encode_paths(shown.ways.get(id, ()), places)} for id in known]
+def _build_recall_row(shown: LoggedRecall, number: int, numbers: Mapping[str, ScopeNumber]) -> dict[str, Any]:
+    place = {id: at for at, id in reversed(list(enumerate(shown.ids)))}
+    facts = [
+        {"id": id, "place": place.get(id), "ways": _encode_paths(shown.ways.get(id, ()), numbers)}
+        for id in dict.fromkeys([*shown.ids, *shown.ways])
+        if id in numbers
+    ]
     return {"id": shown.id, "at": to_microseconds(shown.at), "session": shown.session, "number": number, "shown": facts}
 
 
-def _encode_paths(ways: Iterable[PathEdge], places: Mapping[str, ScopeNumber]) -> str | None:
-    known = [way for way in ways if way.source in places and way.target in places]
-    said = [[*places[way.source], *places[way.target], way.kind] for way in known]
-    return json.dumps(said, ensure_ascii=False, separators=(",", ":")) if said else None
+def _encode_paths(edges: Iterable[PathEdge], numbers: Mapping[str, ScopeNumber]) -> str | None:
+    """The edges that led to a fact, by scopes and numbers."""
+    encoded = [
+        [*numbers[edge.source], *numbers[edge.target], edge.kind]
+        for edge in edges
+        if edge.source in numbers and edge.target in numbers
+    ]
+    return json.dumps(encoded, ensure_ascii=False, separators=(",", ":")) if encoded else None
 
 
 def read_recall(id: str) -> QuerySteps[LoggedRecall | None]:
@@ -350,36 +322,29 @@ def _decode_paths(said: Sequence[Row], ids: Mapping[ScopeNumber, str]) -> tuple[
 
 
 def _derive_lessons(
-    waiting: Sequence[LoggedRecall],
-    keeping: RecallLogOptions,
-    places: Mapping[str, ScopeNumber],
+    recalls: Sequence[LoggedRecall],
+    options: RecallLogOptions,
+    stored: Collection[str],
     sessions: Sequence[Row],
 ) -> QuerySteps[list[EdgeAdjustment]]:
-    """What exposure teaches, by the rule that holds."""
-    if keeping.rule == "documented":
-        together = [pair for one in waiting for pair in reinforcement.list_id_pairs(one.ids)]
-        return [EdgeAdjustment(a, b, HEBBIAN_KIND, reinforcement.HEBBIAN_STEP) for a, b in together]
-    if keeping.rule != "earned":
+    """What exposure teaches, by the rule of the settings."""
+    if options.rule == "documented":
+        return make_documented_lessons(recalls)
+    if options.rule != "earned":
         return []
-    seen: dict[tuple[str, str], set[int]] = {}
-    for one, session in zip(
-        waiting, (yield from _assign_sessions(waiting, keeping.idle_minutes, sessions)), strict=True
-    ):
-        for pair in reinforcement.list_id_pairs([id for id in one.ids[: reinforcement.COUNTED_RANKS] if id in places]):
-            seen.setdefault(pair, set()).add(session)
-    return (yield from _count_exposures(seen))
-
-
-def _count_exposures(seen: Mapping[tuple[str, str], set[int]]) -> QuerySteps[list[EdgeAdjustment]]:
-    """Count in how many sessions pairs were shown; those that have been in enough of them earn a step, and begin anew."""
-    pairs = [{"a": a, "b": b, "sessions": sorted(numbers)} for (a, b), numbers in sorted(seen.items())]
-    if not pairs:
+    numbers = yield from _assign_stored_sessions(recalls, options.idle_minutes, sessions)
+    sessions_of: dict[tuple[str, str], list[int]] = {}
+    for a, b, session in list_exposures(recalls, numbers, stored):
+        sessions_of.setdefault((a, b), []).append(session)
+    if not sessions_of:
         return []
+    pairs = [{"a": a, "b": b, "sessions": shown_in} for (a, b), shown_in in sessions_of.items()]
     yield CypherQuery(_COUNT_EXPOSURES, {"pairs": pairs})
     earned = yield CypherQuery(_DELETE_EARNED_PAIRS, {"pairs": pairs, "enough": reinforcement.MIN_DISTINCT_SESSIONS})
-    return [EdgeAdjustment(a, b, HEBBIAN_KIND, reinforcement.HEBBIAN_STEP) for a, b in sorted(earned)]
+    return make_exposure_lessons((a, b) for a, b in sorted(earned))
 
 
+# Mirrors the earned rule of `list_exposures`: each later session counts once.
 _COUNT_EXPOSURES = """
 UNWIND $pairs AS p MATCH (a:Fact {id: p.a}), (b:Fact {id: p.b}) WHERE a.scope = b.scope
 MERGE (a)-[w:SHOWN_WITH]->(b) ON CREATE SET w.sessions = 0, w.last = -1
@@ -392,24 +357,16 @@ WITH a.id AS a, b.id AS b, w DELETE w RETURN [a, b] AS row
 """
 
 
-def _assign_sessions(
-    waiting: Sequence[LoggedRecall], idle_minutes: float, known: Sequence[Row]
+def _assign_stored_sessions(
+    recalls: Sequence[LoggedRecall], idle_minutes: float, stored: Sequence[Row]
 ) -> QuerySteps[list[int]]:
-    """The session that each recall was of, by name or without one; after a pause it is another."""
-    idle, found = idle_minutes * 60_000_000, list[int]()
-    last: dict[str | None, tuple[int, int]] = {name: (number, ended) for name, number, ended in known}
+    """The number of the session that each recall belongs to; `assign_sessions` is the rule."""
+    last = {name: (number, ended) for name, number, ended in stored}
     [[newest]] = yield CypherQuery(_FETCH_NEWEST_SESSION_NUMBER)
-    for one in waiting:
-        at = to_microseconds(one.at)
-        number, ended = last.get(one.session, (0, DISTANT_PAST))
-        if at - ended > idle:
-            number = newest = newest + 1
-        last[one.session] = number, max(at, ended)
-        found.append(number)
-    used = {one.session for one in waiting}
-    rows = [{"name": name, "number": number, "ended": ended} for name, (number, ended) in last.items() if name in used]
+    numbers, sessions = assign_sessions(recalls, idle_minutes, last, newest)
+    rows = [{"name": name, "number": number, "ended": ended} for name, (number, ended) in sessions.items()]
     yield CypherQuery(_WRITE_SESSIONS, {"rows": rows})
-    return found
+    return numbers
 
 
 _FETCH_NEWEST_SESSION_NUMBER = (
@@ -421,7 +378,7 @@ UNWIND $rows AS r MERGE (s:RecallSession {number: r.number}) SET s.name = r.name
 
 
 def _prune_exposures() -> QuerySteps[None]:
-    """Let go of pairs that were shown longest ago, and of old sessions."""
+    """Drop the pairs that were shown longest ago, and old sessions."""
     [[pairs]] = yield CypherQuery("MATCH ()-[w:SHOWN_WITH]->() WITH count(w) AS pairs RETURN [pairs] AS row")
     if pairs > MAX_EXPOSURE_PAIRS:
         yield CypherQuery(_DELETE_OLDEST_PAIRS, {"many": pairs - MAX_EXPOSURE_PAIRS})

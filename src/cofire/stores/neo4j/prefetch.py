@@ -13,6 +13,7 @@ from cofire.index.terms import PackedTerms
 from cofire.model import Fact, StoreRecord
 from cofire.stores.learning_rows import JudgedRecall
 from cofire.stores.neo4j.cypher import Row, decode_fact
+from cofire.stores.recall_log import make_judged_recall
 
 # Judged recalls to prefetch at most. Beyond that they are fetched when they are needed.
 MAX_PREFETCHED_JUDGEMENTS = 100
@@ -108,7 +109,7 @@ class Prefetch:
             turn = _decode_turn(row)
             if turn.is_fuller_than(self.turns.get(row[0])):
                 self.turns[row[0]] = turn
-        self.judged |= {id: PrefetchedJudgement(number, build_judged_recall(id, said)) for id, number, said in judged}
+        self.judged |= {id: PrefetchedJudgement(number, make_judged_recall(id, said)) for id, number, said in judged}
         self.all_judged = self.all_judged and len(judged) < MAX_PREFETCHED_JUDGEMENTS
 
     def facts(self, ids: Iterable[str]) -> dict[str, Fact]:
@@ -123,17 +124,6 @@ class Prefetch:
         alike = [(len(one.occasion.first.intersection(ids)), one) for one in self.judged.values()]
         wanted = [(-shared, -one.number, one.occasion.id, one.occasion) for shared, one in alike if shared > 1]
         return [one for *_, one in sorted(wanted, key=lambda one: one[:3])[:limit]]
-
-
-def build_judged_recall(id: str, said: Iterable[Row]) -> JudgedRecall:
-    """A judged recall from rows of fact, place and verdict."""
-    told = list(said)
-    return JudgedRecall(
-        id,
-        frozenset(fact for fact, first, _ in told if first),
-        frozenset(fact for fact, _, verdict in told if verdict > 0),
-        frozenset(fact for fact, _, verdict in told if verdict < 0),
-    )
 
 
 def _decode_turn(row: Row) -> PrefetchedTurn:

@@ -9,9 +9,8 @@ from cofire.embedders.base import StoredModel
 from cofire.errors import Conflict
 from cofire.model import StoreRecord
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD, StaleRecord
-from cofire.stores.neo4j import fact_reads
 from cofire.stores.neo4j.cypher import CypherQuery, QuerySteps, QueryStepsFactory, Rows, T, join_queries
-from cofire.stores.neo4j.fact_writes import DECODED_VECTOR, quantise_vector
+from cofire.stores.neo4j.facts import DECODED_VECTOR, fetch_model, fetch_record, quantise_vector
 from cofire.stores.neo4j.prefetch import Prefetch
 
 # Vectors that are read and written again together.
@@ -57,8 +56,8 @@ def write_records(records: Sequence[StoreRecord]) -> QuerySteps[None]:
     """Write records and raise their versions. A new incoming model drops the vectors of the last one."""
     if not records:
         return
-    moving = yield from fact_reads.fetch_model(INCOMING_RECORD)
-    before = yield from fact_reads.fetch_model(MODEL_RECORD)
+    moving = yield from fetch_model(INCOMING_RECORD)
+    before = yield from fetch_model(MODEL_RECORD)
     yield CypherQuery(_WRITE_RECORDS, {"records": [_build_record_row(record) for record in records]})
     after = {record.name: record.value for record in records}
     if INCOMING_RECORD in after and moving and moving.model != StoredModel.decode(after[INCOMING_RECORD]).model:
@@ -113,8 +112,8 @@ def adopt_incoming_vectors(before: StoredModel | None) -> QuerySteps[None]:
 
     A fact with a vector where there was none can be compared anew, so it waits for a dream again.
     """
-    after = yield from fact_reads.fetch_model(MODEL_RECORD)
-    incoming = yield from fact_reads.fetch_model(INCOMING_RECORD)
+    after = yield from fetch_model(MODEL_RECORD)
+    incoming = yield from fetch_model(INCOMING_RECORD)
     if (after and after.model) != (before and before.model):
         yield CypherQuery("MATCH (f:Fact) WHERE f.stored IS NOT NULL REMOVE f.stored, f.vector")
         yield CypherQuery("MATCH (c:WordCount) SET c.sample = $nothing, c.version = randomUUID()", {"nothing": b""})
@@ -136,7 +135,7 @@ SeenRecords = dict[str, StoreRecord | None]
 
 def fetch_and_remember_record(seen: SeenRecords, name: str) -> QuerySteps[StoreRecord | None]:
     """A record as it is, remembered for later optimistic reads."""
-    seen[name] = yield from fact_reads.fetch_record(name)
+    seen[name] = yield from fetch_record(name)
     return seen[name]
 
 

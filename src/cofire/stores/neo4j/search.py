@@ -24,7 +24,7 @@ from cofire.index.terms import PackedTerms, hash_description_term, hash_term, un
 from cofire.index.timestamps import to_microseconds
 from cofire.model import FactFilter
 from cofire.stores.base import COSINE_LOWER_BOUND, MODEL_RECORD, KeywordQuery, NearbyFact, NeighbourCandidates
-from cofire.stores.neo4j import fact_reads
+from cofire.stores.link_rules import MAX_EXACT_NEIGHBOURS, MAX_RARE_TAG_FACTS
 from cofire.stores.neo4j.cypher import (
     CypherQuery,
     QuerySteps,
@@ -36,6 +36,7 @@ from cofire.stores.neo4j.cypher import (
     require_any,
     turns_around_clause,
 )
+from cofire.stores.neo4j.facts import fetch_model
 from cofire.stores.neo4j.schema import FULLTEXT_INDEX_NAME, VECTOR_INDEX_NAME
 
 # Scopes, and facts with some metadata, are compared one by one up to this number; beyond it the vector index proposes, which has
@@ -436,8 +437,6 @@ RETURN [one[0]] AS row
 """
 
 
-MAX_EXACT_SEARCH = 4_096
-MAX_RARE_TAG_FACTS = 50
 VECTORS_PER_BATCH = 5_000
 
 
@@ -451,7 +450,7 @@ class _ScopeVectors:
 
 def find_neighbour_candidates(ids: Sequence[str], k: int, sharing: int) -> QuerySteps[NeighbourCandidates]:
     """For these facts the k nearest of their scope, and up to `sharing` more that share a rare tag."""
-    model = yield from fact_reads.fetch_model()
+    model = yield from fetch_model()
     if model is None or not ids:
         return _join_candidates([])
     asked = list(dict.fromkeys(ids))
@@ -512,7 +511,7 @@ def _find_scope_candidates(
 ) -> NeighbourCandidates:
     place = {id: row for row, id in enumerate(scope.ids)}
     wanted = np.array([place[id] for id in asked if id in place], np.int64)
-    near = find_nearest_pairs(scope.seen, wanted, k, exact_up_to=MAX_EXACT_SEARCH)
+    near = find_nearest_pairs(scope.seen, wanted, k, exact_up_to=MAX_EXACT_NEIGHBOURS)
     shared = _count_shared_tags(wanted.tolist(), [[place[id] for id in one if id in place] for one in bearing])
     pairs = [pair for mine, others in shared for pair in _select_tag_pairs(mine, others, most)]
     left, right = np.array(pairs, np.int64).reshape(-1, 2).T

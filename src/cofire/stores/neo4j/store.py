@@ -25,6 +25,7 @@ from cofire.stores.neo4j.connection import Auth, Neo4jOptions, ServerAddress, bu
 from cofire.stores.neo4j.cypher import CypherQuery, QuerySteps, QueryStepsFactory, Rows
 from cofire.stores.neo4j.errors import make_timeout_error, translate_errors
 from cofire.stores.neo4j.store_base import Neo4jStoreBase
+from cofire.stores.recall_log import warn_log_lost
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -76,7 +77,7 @@ class Neo4jStore(Neo4jStoreBase):
         try:
             self._write(learning.write_recalls, waiting, keeping)
         except StoreError as error:
-            learning.warn_log_lost(error)
+            warn_log_lost(error)
 
     def _make_ready(self) -> None:
         known = self._read(schema.fetch_schema_version)
@@ -177,7 +178,7 @@ class AsyncNeo4jStore(Neo4jStoreBase):
         try:
             await self._write(learning.write_recalls, waiting, keeping)
         except StoreError as error:
-            learning.warn_log_lost(error)
+            warn_log_lost(error)
 
     def blocking(self) -> Neo4jStore:
         """The same store for blocking threads."""

@@ -54,7 +54,7 @@ from cofire.stores.neo4j import (
     cascade,
     changes,
     curation,
-    fact_reads,
+    facts,
     features,
     graph_reads,
     learning,
@@ -67,6 +67,7 @@ from cofire.stores.neo4j.connection import Neo4jOptions, ServerAddress
 from cofire.stores.neo4j.cypher import CypherQuery, QuerySteps, QueryStepsFactory, run_in_step, run_together
 from cofire.stores.neo4j.prefetch import Prefetch
 from cofire.stores.neo4j.records import SeenRecords
+from cofire.stores.recall_log import RecallBuffer
 from cofire.stores.transfer_format import StoreMetadata, TransferBatch
 
 T = TypeVar("T")
@@ -103,7 +104,7 @@ class Neo4jStoreBase:
         self._counts = word_statistics.Neo4jStatisticsCache()
         self._speakers: search.SpeakersByScope = {}
         self._seen: SeenRecords = {}
-        self._unlogged = learning.Neo4jRecallBuffer()
+        self._unlogged = RecallBuffer(learning.RECALLS_PER_WRITE)
         self._closed = False
 
     @property
@@ -183,15 +184,15 @@ class Neo4jStoreBase:
 
     @runs_query
     def find_ids_by_hash(self, hashes: Sequence[bytes]) -> QuerySteps[dict[bytes, str]]:
-        return fact_reads.find_ids_by_hash(hashes)
+        return facts.find_ids_by_hash(hashes)
 
     @runs_query
     def read_facts(self, ids: Sequence[str]) -> QuerySteps[list[Fact | None]]:
-        return fact_reads.fetch_facts(self._prefetch, ids)
+        return facts.fetch_facts(self._prefetch, ids)
 
     @runs_query
     def list_facts(self, selection: FactSelection, limit: int, before: str | None = None) -> QuerySteps[list[Fact]]:
-        return fact_reads.list_facts(selection, limit, before)
+        return facts.list_facts(selection, limit, before)
 
     @runs_query
     def search_vectors(self, vector: Vectors, k: int, where: FactFilter, candidates: int) -> QuerySteps[list[str]]:
@@ -290,11 +291,11 @@ class Neo4jStoreBase:
 
     @runs_query
     def read_size(self) -> QuerySteps[StoreSize]:
-        return fact_reads.fetch_store_size(self.server)
+        return facts.fetch_store_size(self.server)
 
     @runs_query
     def check(self) -> QuerySteps[list[str]]:
-        return fact_reads.check_store()
+        return facts.check_store()
 
     @runs_query
     def preview_decay(self, change: CurationChange, now: datetime, examples: int) -> QuerySteps[DecaySummary]:
@@ -318,7 +319,8 @@ class Neo4jStoreBase:
 
     def log_recall(self, shown: LoggedRecall, keeping: RecallLogOptions) -> None:
         self._refuse_closed()
-        if waiting := self._unlogged.add(shown, keeping):
+        if self._unlogged.add(shown, keeping):
+            waiting, _ = self._unlogged.take()
             return self._log(waiting, keeping)
 
     @runs_query

@@ -9,74 +9,59 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.index.terms import PackedTerms, TermArray, hash_term, unpack_terms
+from cofire.index.terms import PackedTerms, TermArray, unpack_terms
 from cofire.index.timestamps import from_microseconds
 from cofire.stores.base import MODEL_RECORD, Floats, WordStatistics
 from cofire.stores.neo4j.cypher import CypherQuery, QuerySteps, Row, run_together
 from cofire.stores.neo4j.prefetch import Prefetch
+from cofire.stores.word_counts import ScopeWordCount, combine_word_counts
 
 
 @dataclass(frozen=True)
-class Neo4jScopeStatistics:
-    """The word statistics of one scope as they were counted last."""
+class Neo4jCountedScope:
+    """The word count of a scope, its version, and its sample of vectors as bytes."""
 
     version: str
-    facts: int
-    length: int
-    terms: TermArray
-    holding: NDArray[np.int32]
+    count: ScopeWordCount
     sample: bytes
-
-    def of(self, asked: TermArray) -> NDArray[np.int64]:
-        """How many facts hold each of these terms."""
-        if not len(self.terms):
-            return np.zeros(len(asked), np.int64)
-        at = np.minimum(np.searchsorted(self.terms, asked), len(self.terms) - 1)
-        return np.where(self.terms[at] == asked, self.holding[at], 0).astype(np.int64)
 
 
 @dataclass
 class Neo4jStatisticsCache:
-    """Word statistics, kept in memory as long as nobody counts anew."""
+    """Word statistics, kept in memory until the scope is counted again."""
 
-    kept: dict[str, Neo4jScopeStatistics] = field(default_factory=dict)
+    by_scope: dict[str, Neo4jCountedScope] = field(default_factory=dict)
 
     def version(self, scope: str) -> str:
-        return self.kept[scope].version if scope in self.kept else ""
+        return self.by_scope[scope].version if scope in self.by_scope else ""
 
-    def learn(self, row: Row) -> Neo4jScopeStatistics:
-        """What the server says of a scope; only the version, where that is known already."""
+    def update(self, row: Row) -> Neo4jCountedScope:
+        """Take a row of the server, which has only the version where that is known already."""
         scope, version, facts, length, terms, holding, sample = row
         if terms is not None:
             arrays = np.frombuffer(terms, np.int64), np.frombuffer(holding, np.int32)
-            self.kept[scope] = Neo4jScopeStatistics(version, facts, length, *arrays, bytes(sample))
-        return self.kept[scope]
+            self.by_scope[scope] = Neo4jCountedScope(version, ScopeWordCount(facts, length, *arrays), bytes(sample))
+        return self.by_scope[scope]
 
 
 def fetch_word_statistics(
-    brought: Prefetch, counts: Neo4jStatisticsCache, scopes: Sequence[str], words: Sequence[str]
+    brought: Prefetch, cache: Neo4jStatisticsCache, scopes: Sequence[str], words: Sequence[str]
 ) -> QuerySteps[WordStatistics]:
     """The statistics of several scopes together, and the times that their facts speak of."""
     within = tuple(sorted(set(scopes)))
     if within not in brought.statistics:
         brought.statistics[within] = yield from run_together(
-            _fetch_scope_statistics(counts, within), _fetch_time_range(within), fetch_dimension()
+            _fetch_scope_statistics(cache, within), _fetch_time_range(within), fetch_dimension()
         )
     counted, times, dimension = brought.statistics[within]
-    asked = np.array([hash_term(word) for word in words], np.int64)
-    facts = sum(count.facts for count in counted)
-    mean = sum(count.length for count in counted) / facts if facts else 0.0
-    holding = sum((count.of(asked) for count in counted), start=np.zeros(len(words), np.int64))
-    sample = _decode_vectors(b"".join(count.sample for count in counted), dimension)
-    return WordStatistics(facts, mean, tuple(holding.tolist()), sample, *times)
+    sample = _decode_vectors(b"".join(scope.sample for scope in counted), dimension)
+    return combine_word_counts([scope.count for scope in counted], words, sample, times)
 
 
-def _fetch_scope_statistics(
-    counts: Neo4jStatisticsCache, scopes: Sequence[str]
-) -> QuerySteps[list[Neo4jScopeStatistics]]:
-    asked = [{"scope": scope, "known": counts.version(scope)} for scope in scopes]
-    found = yield CypherQuery(_FETCH_SCOPE_STATISTICS, {"asked": asked})
-    return [counts.learn(row) for row in found]
+def _fetch_scope_statistics(cache: Neo4jStatisticsCache, scopes: Sequence[str]) -> QuerySteps[list[Neo4jCountedScope]]:
+    asked = [{"scope": scope, "known": cache.version(scope)} for scope in scopes]
+    rows = yield CypherQuery(_FETCH_SCOPE_STATISTICS, {"asked": asked})
+    return [cache.update(row) for row in rows]
 
 
 _FETCH_SCOPE_STATISTICS = """

@@ -13,7 +13,6 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from cofire.algorithms import decay
 from cofire.index.timestamps import DISTANT_PAST, from_microseconds, to_microseconds
 from cofire.model import Change, EdgeCounts
 from cofire.stores.curation_rows import (
@@ -30,41 +29,47 @@ from cofire.stores.curation_rows import (
     UsageReport,
     join_summaries,
 )
-from cofire.stores.edge_kinds import BEHAVIOURAL_TABLE, EDGE_KINDS, STRUCTURAL_TABLE
-from cofire.stores.rules import MICROSECONDS_PER_DAY, DecayedEdges, EdgeStrengths, decay_edges
+from cofire.stores.edge_kinds import BEHAVIOURAL_TABLE, STRUCTURAL_TABLE
+from cofire.stores.rules import (
+    DecayedEdges,
+    EdgeStrengths,
+    decay_edges,
+    latest_end,
+    list_days_in_use,
+    select_decaying_edges,
+)
+from cofire.stores.sqlite.edge_writes import LAST_SEEN_COLUMNS
 
 EDGES_PER_BATCH = 50_000
 
 KeyArray = NDArray[np.int64]
 
-# What fades, of which table, by which column, and when it was last strengthened or seen.
-_DECAY_COLUMNS = {
-    "weight": (BEHAVIOURAL_TABLE, "weight", "strengthened"),
-    "confidence": (STRUCTURAL_TABLE, "confidence", "observed"),
-}
-
 
 def write_curation(connection: apsw.Connection, change: Change, version: int) -> EdgeCounts:
-    """Everything of a change that belongs to curation. The counts are of edges that faded and ended."""
+    """Archive, supersede, review, decay and prune. Returns how many edges changed and ended."""
     curation = change.curation
     if change.archive or curation.because:
         _archive_facts(connection, change, version)
+    counts = EdgeCounts()
     if curation == NO_CURATION:
-        return EdgeCounts()
+        return counts
     for old, new in curation.restored:
         _undo_supersede(connection, old, new, version)
-    for one in curation.superseded:
-        _supersede_fact(connection, one, version)
+    for supersession in curation.superseded:
+        _supersede_fact(connection, supersession, version)
     _write_reviews(connection, curation.reviews)
-    faded = [_apply_decay(connection, fade, change.now, version) for fade in curation.fades]
-    pruned = 0 if curation.prune is None else _prune_weak_edges(connection, curation.prune, change.now, version)
-    return EdgeCounts(0, sum(one for one, _ in faded), sum(gone for _, gone in faded) + pruned)
+    for rule in curation.fades:
+        counts += _apply_decay(connection, rule, change.now, version)
+    if curation.prune is not None:
+        counts += EdgeCounts(ended=_prune_weak_edges(connection, curation.prune, change.now, version))
+    return counts
 
 
 def _archive_facts(connection: apsw.Connection, change: Change, version: int) -> None:
+    """Archive facts or bring them back. An empty reason means that it was done by hand."""
     connection.executemany(
         "UPDATE facts SET archived = ?1, version = ?2 WHERE id = ?3 AND archived <> ?1",
-        [(int(out), version, id) for id, out in change.archive.items()],
+        [(int(archived), version, id) for id, archived in change.archive.items()],
     )
     connection.executemany(
         "INSERT OR REPLACE INTO archived_because(fact, reason, at) SELECT key, '', ? FROM facts WHERE id = ?",
@@ -76,15 +81,16 @@ def _archive_facts(connection: apsw.Connection, change: Change, version: int) ->
     )
 
 
-def _supersede_fact(connection: apsw.Connection, one: Supersession, version: int) -> None:
-    """What the older fact was valid until, before any took its place, is kept with each of them, for the way back."""
-    connection.execute(_INSERT_SUPERSEDED, (one.old, one.new))
+def _supersede_fact(connection: apsw.Connection, supersession: Supersession, version: int) -> None:
+    """End the validity of the older fact. The end that it had before any successor is kept with each of them."""
+    connection.execute(_INSERT_SUPERSEDED, (supersession.old, supersession.new))
     connection.execute(
         "UPDATE facts SET valid_until = min(?1, coalesce(valid_until, ?1)), version = ?2 WHERE id = ?3",
-        (to_microseconds(one.until), version, one.old),
+        (to_microseconds(supersession.until), version, supersession.old),
     )
 
 
+# Mirrors `latest_end` over the ends that are kept with the other successors.
 _INSERT_SUPERSEDED = """
 INSERT OR IGNORE INTO superseded(old, new, valid_until) SELECT a.key, b.key,
   (SELECT CASE count(*) WHEN 0 THEN a.valid_until WHEN count(valid_until) THEN max(valid_until) END
@@ -94,19 +100,19 @@ FROM facts a, facts b WHERE a.id = ? AND b.id = ?
 
 
 def _undo_supersede(connection: apsw.Connection, old: str, new: str, version: int) -> None:
-    """The older fact is valid as long as before any other took its place."""
-    row = connection.execute(
+    """Withdraw a successor: the older fact is valid as long as before any successor."""
+    row: Any = connection.execute(
         "DELETE FROM superseded WHERE old = (SELECT key FROM facts WHERE id = ?) "
         "AND new = (SELECT key FROM facts WHERE id = ?) RETURNING old, valid_until",
         (old, new),
     ).fetchone()
     if row is None:
         return
-    key, *kept = row
-    kept += [end for (end,) in connection.execute("SELECT valid_until FROM superseded WHERE old = ?", (key,))]
-    first = None if None in kept else max(kept)
-    connection.execute("UPDATE superseded SET valid_until = ? WHERE old = ?", (first, key))
-    connection.execute("UPDATE facts SET valid_until = ?, version = ? WHERE key = ?", (first, version, key))
+    key, withdrawn = row
+    others: Any = connection.execute("SELECT valid_until FROM superseded WHERE old = ?", (key,)).fetchall()
+    end = latest_end([withdrawn, *(kept for (kept,) in others)])
+    connection.execute("UPDATE superseded SET valid_until = ? WHERE old = ?", (end, key))
+    connection.execute("UPDATE facts SET valid_until = ?, version = ? WHERE key = ?", (end, version, key))
 
 
 def _write_reviews(connection: apsw.Connection, reviews: Sequence[ContradictionReview]) -> None:
@@ -114,23 +120,23 @@ def _write_reviews(connection: apsw.Connection, reviews: Sequence[ContradictionR
         "INSERT INTO reviews(old, new, why, state) SELECT a.key, b.key, ?3, ?4 FROM facts a, facts b "
         "WHERE a.id = ?1 AND b.id = ?2 ON CONFLICT (old, new) DO UPDATE SET state = excluded.state "
         "WHERE excluded.state <> 'open'",
-        [(one.old, one.new, one.why, one.state) for one in reviews],
+        [(review.old, review.new, review.why, review.state) for review in reviews],
     )
 
 
-def _apply_decay(connection: apsw.Connection, fade: DecayRule, now: datetime, version: int) -> tuple[int, int]:
-    """How many edges faded, and how many ended."""
-    table, column, _ = _DECAY_COLUMNS[fade.by]
-    changed = gone = 0
-    for aged in _compute_decay(connection, fade, now):
-        kept = np.flatnonzero(~aged.ends)
+def _apply_decay(connection: apsw.Connection, rule: DecayRule, now: datetime, version: int) -> EdgeCounts:
+    """Write decayed edges, and return how many changed and ended."""
+    counts = EdgeCounts()
+    for table, decayed in _compute_decay(connection, rule, now):
+        kept = np.flatnonzero(~decayed.ends)
+        columns = (decayed.after, decayed.anchors, decayed.since, decayed.keys)
         connection.executemany(
-            f"UPDATE {table} SET {column} = ?, anchor = ?, anchored = ?, version = {version:d} WHERE key = ?",
-            zip(*(part[kept].tolist() for part in (aged.after, aged.anchors, aged.since, aged.keys)), strict=True),
+            f"UPDATE {table} SET {rule.by} = ?, anchor = ?, anchored = ?, version = {version:d} WHERE key = ?",
+            zip(*(column[kept].tolist() for column in columns), strict=True),
         )
-        _end_edges(connection, table, aged.keys[aged.ends], now, version)
-        changed, gone = changed + len(kept), gone + len(aged.keys) - len(kept)
-    return changed, gone
+        _end_edges(connection, table, decayed.keys[decayed.ends], now, version)
+        counts += EdgeCounts(changed=len(kept), ended=len(decayed.keys) - len(kept))
+    return counts
 
 
 def _end_edges(connection: apsw.Connection, table: str, keys: KeyArray, now: datetime, version: int) -> None:
@@ -141,27 +147,26 @@ def _end_edges(connection: apsw.Connection, table: str, keys: KeyArray, now: dat
         )
 
 
-def _compute_decay(connection: apsw.Connection, fade: DecayRule, now: datetime) -> Iterator[DecayedEdges]:
-    """Edges whose weight or confidence is less by now than what is written, a portion at a time."""
-    table, column, seen = _DECAY_COLUMNS[fade.by]
-    kinds = tuple(name for name, kind in EDGE_KINDS.items() if kind.fades == fade.by and kind.table == table)
-    days = fetch_active_days(connection) if fade.clock == "use" else None
-    sql, last = _SELECT_DECAYING_EDGES.format(table=table, column=column, since=f"coalesce({seen}, created)"), 0
-    unsaid = 1.0 if fade.by == "confidence" else None
-    before = MICROSECONDS_PER_DAY * (1 + decay.last_day_before_grace(decay.day_number(now), fade.grace, in_use=days))
-    pinned = apsw.carray(_fetch_pinned_keys(connection))
+def _compute_decay(connection: apsw.Connection, rule: DecayRule, now: datetime) -> Iterator[tuple[str, DecayedEdges]]:
+    """Edges whose decayed value is below the written one, with their table, a batch at a time; `decay_edges` is the rule."""
+    days = fetch_active_days(connection) if rule.clock == "use" else None
+    selection = select_decaying_edges(rule, now, days)
+    seen = LAST_SEEN_COLUMNS[selection.table]
+    sql = _SELECT_DECAYING_EDGES.format(table=selection.table, column=rule.by, since=f"coalesce({seen}, created)")
+    kinds, pinned = apsw.carray(selection.kinds), apsw.carray(_fetch_pinned_keys(connection))
+    last = 0
     while rows := connection.execute(
-        sql, (last, apsw.carray(kinds), pinned, unsaid, EDGES_PER_BATCH, before)
+        sql, (last, kinds, pinned, selection.missing, EDGES_PER_BATCH, selection.before)
     ).fetchall():
-        last = int(rows[-1][0])  # type: ignore[arg-type]
-        written = np.fromiter(chain.from_iterable(rows), np.float64).reshape(-1, 4)
-        keys, since = written[:, 0].astype(np.int64), written[:, 3].astype(np.int64)
-        aged = decay_edges(EdgeStrengths(keys, written[:, 1], written[:, 2], since), fade, now, days)
-        if len(aged.keys):
-            yield aged
+        table = np.fromiter(chain.from_iterable(rows), np.float64).reshape(-1, 4)
+        keys, since = table[:, 0].astype(np.int64), table[:, 3].astype(np.int64)
+        last = int(keys[-1])
+        decayed = decay_edges(EdgeStrengths(keys, table[:, 1], table[:, 2], since), rule, now, days)
+        if len(decayed.keys):
+            yield selection.table, decayed
 
 
-# An anchor that was taken before the edge was last strengthened holds no more: what is written is the anchor then.
+# The anchor is the value from which an edge decays. One from before the edge was last seen is void: the value itself is the anchor.
 _SELECT_DECAYING_EDGES = """
 SELECT key, coalesce({column}, ?4), CASE WHEN anchored = {since} THEN anchor ELSE coalesce({column}, ?4) END, {since}
 FROM {table}
@@ -173,19 +178,13 @@ ORDER BY key LIMIT ?5
 
 
 def _fetch_pinned_keys(connection: apsw.Connection) -> Any:
-    """The keys of pinned facts, whose edges stay as they are; one that nobody has where there are none."""
+    """The keys of pinned facts; never empty."""
     return array("q", [-1, *(key for (key,) in connection.execute("SELECT key FROM facts WHERE pinned"))])
 
 
 def fetch_active_days(connection: apsw.Connection) -> list[int]:
-    spans = connection.execute("SELECT begun, ended FROM active_spans")
-    return sorted(
-        {
-            day
-            for begun, ended in spans
-            for day in range(begun // MICROSECONDS_PER_DAY, ended // MICROSECONDS_PER_DAY + 1)
-        }
-    )
+    spans: Any = connection.execute("SELECT begun, ended FROM active_spans")
+    return list_days_in_use(spans)
 
 
 _FROM_WEAK_EDGES = """
@@ -264,10 +263,10 @@ class SqliteCurationMixin:
 def _preview_rule(connection: apsw.Connection, rule: DecayRule, now: datetime, examples: int) -> DecaySummary:
     changed = ended = 0
     shown: list[DecayedEdge] = []
-    for aged in _compute_decay(connection, rule, now):
-        changed += int((~aged.ends).sum())
-        ended += int(aged.ends.sum())
-        shown += _build_examples(connection, _DECAY_COLUMNS[rule.by][0], aged, examples - len(shown))
+    for table, decayed in _compute_decay(connection, rule, now):
+        changed += int((~decayed.ends).sum())
+        ended += int(decayed.ends.sum())
+        shown += _build_examples(connection, table, decayed, examples - len(shown))
     return DecaySummary(changed, ended, tuple(shown))
 
 
@@ -303,26 +302,26 @@ def _find_name_sharers(held: KeyArray) -> KeyArray:
     return np.asarray(held[counts[which] > 1, 0], np.int64)
 
 
-def _build_examples(connection: apsw.Connection, table: str, aged: DecayedEdges, most: int) -> list[DecayedEdge]:
+def _build_examples(connection: apsw.Connection, table: str, decayed: DecayedEdges, limit: int) -> list[DecayedEdge]:
     sql = (
         f"SELECT a.id, b.id, e.kind FROM {table} e JOIN facts a ON a.key = e.source JOIN facts b ON b.key = e.target "
         "WHERE e.key = ?"
     )
-    shown = []
-    for at in range(min(most, len(aged.keys))):
-        ends: Any = connection.execute(sql, (int(aged.keys[at]),)).fetchone()
+    examples = []
+    for row in range(min(limit, len(decayed.keys))):
+        ends: Any = connection.execute(sql, (int(decayed.keys[row]),)).fetchone()
         source, target, kind = ends
-        shown.append(DecayedEdge(source, target, kind, float(aged.before[at]), aged.value_after(at)))
-    return shown
+        examples.append(DecayedEdge(source, target, kind, float(decayed.before[row]), decayed.value_after(row)))
+    return examples
 
 
 def _decode_time(number: int) -> datetime:
-    found = from_microseconds(number)
-    assert found is not None, "a fact knows when it was stored and used"
-    return found
+    moment = from_microseconds(number)
+    assert moment is not None, "a fact knows when it was stored and used"
+    return moment
 
 
-# A reason that is empty says that somebody archived the fact by hand, or brought it back then.
+# An empty reason means that the fact was archived, or brought back, by hand.
 _SELECT_ARCHIVE_REASON = """
 SELECT b.reason FROM facts f JOIN archived_because b ON b.fact = f.key WHERE f.id = ? AND f.archived AND b.reason <> ''
 """

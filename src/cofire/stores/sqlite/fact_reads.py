@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import apsw
 
 from cofire.embedders.base import StoredModel
-from cofire.index.timestamps import from_microseconds
-from cofire.model import Fact, FactVersion
+from cofire.model import Fact
 from cofire.stores.base import (
     INCOMING_RECORD,
     MODEL_RECORD,
@@ -20,9 +17,10 @@ from cofire.stores.base import (
     InboxSelection,
     UnembeddedSelection,
 )
+from cofire.stores.fact_rows import past_from_json
 from cofire.stores.sqlite import fact_sql
 from cofire.stores.sqlite.curation import fetch_archive_reason
-from cofire.stores.sqlite.fact_writes import TIME_FIELDS, read_model
+from cofire.stores.sqlite.fact_writes import read_model
 
 
 def list_facts(connection: apsw.Connection, selection: FactSelection, limit: int, before: str | None) -> list[Fact]:
@@ -60,17 +58,10 @@ def read_history(connection: apsw.Connection, id: str) -> FactHistory:
     if row is None:
         return FactHistory()
     key, fact = row[0], fact_sql.decode_fact(row)
-    versions = connection.execute("SELECT until, said FROM fact_history WHERE fact = ? ORDER BY key", (key,))
+    pasts: Any = connection.execute("SELECT until, said FROM fact_history WHERE fact = ? ORDER BY key", (key,))
     descriptions = connection.execute("SELECT text FROM descriptions WHERE fact = ? ORDER BY key", (key,))
     return FactHistory(
-        tuple(_decode_version(fact, until, json.loads(values)) for until, values in versions),
+        tuple(past_from_json(fact, until, json.loads(past)) for until, past in pasts),
         tuple(str(text) for (text,) in descriptions),
         fetch_archive_reason(connection, id),
     )
-
-
-def _decode_version(fact: Fact, until: int, values: Mapping[str, Any]) -> FactVersion:
-    times = {name: from_microseconds(values[name]) for name in TIME_FIELDS}
-    ended = from_microseconds(until)
-    assert ended is not None, "an earlier version has an end"
-    return FactVersion(ended, replace(fact, **{**values, **times, "tags": tuple(values["tags"])}))

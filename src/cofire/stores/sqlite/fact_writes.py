@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,18 +30,16 @@ from cofire.model import (
 )
 from cofire.stores.base import INCOMING_RECORD, MODEL_RECORD
 from cofire.stores.edge_batch import to_edge_batch
+from cofire.stores.fact_rows import past_to_json
 from cofire.stores.rules import (
     drop_stale_dream_results,
     reject_duplicate_text,
     reject_forgotten_fact,
     reject_stale_facts,
 )
-from cofire.stores.sqlite import cascade, curation, edge_writes, fact_sql, learning, metadata_values
+from cofire.stores.sqlite import cascade, curation, edge_writes, fact_sql, learning
 from cofire.stores.sqlite import graph_writes as graph
 from cofire.stores.sqlite.index_changes import IndexChanges, PendingIndexChanges, begin_index_changes
-
-TIME_FIELDS = ("at", "valid_from", "valid_until", "expires")
-PLAIN_FIELDS = ("text", "subject", "category", "source", "metadata")
 
 _UPDATE_FACT = """
 UPDATE facts SET hash = ?, text = ?, subject = ?, category = ?, at = ?, valid_from = ?, valid_until = ?, expires = ?,
@@ -68,7 +65,7 @@ def revise_fact(connection: apsw.Connection, new: FactWrite, now: datetime, vers
     reject_duplicate_text(connection.execute("SELECT id FROM facts WHERE hash = ?", (after.hash,)).get, after.id)
     connection.execute(
         "INSERT INTO fact_history(fact, until, said) VALUES (?, ?, ?)",
-        (key, to_microseconds(now), _encode_past(before)),
+        (key, to_microseconds(now), past_to_json(before)),
     )
     if before.valid_until != after.valid_until:
         # An end that is given holds also where the fact comes back from those that took its place.
@@ -79,7 +76,7 @@ def revise_fact(connection: apsw.Connection, new: FactWrite, now: datetime, vers
     connection.execute(_UPDATE_FACT, (*_encode_revised_values(after), *_encode_search_columns(new), version, key))
     connection.execute("DELETE FROM tags WHERE fact = ?", (key,))
     connection.executemany("INSERT INTO tags(fact, tag) VALUES (?, ?)", [(key, tag) for tag in after.tags])
-    metadata_values.replace_metadata(connection, key, after.metadata)
+    fact_sql.replace_metadata(connection, key, after.metadata)
     if anew:
         _reset_derived_rows(connection, key, new, version)
 
@@ -96,7 +93,8 @@ def _reset_derived_rows(connection: apsw.Connection, key: int, new: FactWrite, v
 
 
 def _encode_revised_values(after: Fact) -> tuple[Any, ...]:
-    times = [to_microseconds_or_none(getattr(after, label)) for label in TIME_FIELDS]
+    moments = (after.at, after.valid_from, after.valid_until, after.expires)
+    times = [to_microseconds_or_none(moment) for moment in moments]
     return after.hash, after.text, after.subject, after.category, *times, fact_sql.encode_metadata(after)
 
 
@@ -104,12 +102,6 @@ def _encode_search_columns(new: FactWrite) -> tuple[bytes, bytes, int, bytes]:
     """What search looks at."""
     held = pack_terms(new.counts, hash_marks(new.fact))
     return held.terms, held.counts, sum(new.counts.values()), pack_sentence_bits(new.places)
-
-
-def _encode_past(fact: Fact) -> str:
-    said: dict[str, Any] = {label: getattr(fact, label) for label in PLAIN_FIELDS} | {"tags": fact.tags}
-    times = {label: to_microseconds_or_none(getattr(fact, label)) for label in TIME_FIELDS}
-    return json.dumps(said | times, ensure_ascii=False)
 
 
 # How many versions back it is still told which facts were removed; an index that is older than that is loaded anew.
@@ -301,7 +293,7 @@ def _write_fact_details(
 ) -> None:
     """What new facts have in tables of their own, and their number in each scope."""
     _write_tags(connection, [(key, tag) for key, new in fresh for tag in new.fact.tags])
-    metadata_values.insert_metadata(connection, [(key, new.fact.metadata) for key, new in fresh])
+    fact_sql.insert_metadata(connection, [(key, new.fact.metadata) for key, new in fresh])
     vectors = [(key, new.vector) for key, new in fresh if new.vector is not None]
     if vectors:
         connection.executemany("INSERT INTO vectors(fact, vector) VALUES (?, ?)", vectors)
@@ -379,7 +371,7 @@ def _reinforce_fact(
     )
     _write_tags(connection, [(known[0], tag) for tag in after.tags])
     if after.metadata != before.metadata:
-        metadata_values.replace_metadata(connection, known[0], after.metadata)
+        fact_sql.replace_metadata(connection, known[0], after.metadata)
     ledger.scopes[before.scope] = ensure_scope_key(connection, before.scope)
     return StoredFact(before.id, fresh=False)
 

@@ -18,7 +18,7 @@ from cofire.algorithms.array_ops import sort_order
 from cofire.index.terms import PackedTerms, add_description_terms, add_description_terms_to_all, set_description_counts
 from cofire.index.timestamps import to_microseconds
 from cofire.model import FactDescription, FactImportance, FactWrite, NameMention
-from cofire.stores.link_rules import infer_mentions
+from cofire.stores.link_rules import infer_mentions, sentence_bits
 from cofire.stores.sqlite.bulk import BULK_THRESHOLD, disable_foreign_keys, write_rows
 from cofire.stores.sqlite.index_changes import NameRow
 from cofire.text.descriptions import max_term_counts, refresh_description
@@ -35,22 +35,22 @@ FIRST_VERSION = 1
 
 def read_description_terms(connection: apsw.Connection, fact: int) -> PackedTerms:
     """The words of all descriptions of a fact."""
-    found = connection.execute(_SELECT_TERMS, (fact,)).get
-    return PackedTerms(*found) if found else NO_TERMS
+    row = connection.execute(_SELECT_TERMS, (fact,)).get
+    return PackedTerms(*row) if row else NO_TERMS
 
 
-def write_description_terms(connection: apsw.Connection, fact: int, held: PackedTerms, version: int) -> None:
-    """Let these be the words of its descriptions. Fewer than before are seen only by those who look at the fact anew."""
-    connection.execute(_UPDATE_TERMS, (held.terms, held.counts, version, fact))
+def write_description_terms(connection: apsw.Connection, fact: int, terms: PackedTerms, version: int) -> None:
+    """Replace the words of its descriptions. The new version of the fact makes indexes drop words that went."""
+    connection.execute(_UPDATE_TERMS, (terms.terms, terms.counts, version, fact))
     connection.execute("UPDATE facts SET version = ? WHERE key = ?", (version, fact))
 
 
 def read_changed_terms(connection: apsw.Connection, version: int, changed: Sequence[int]) -> dict[int, PackedTerms]:
-    """The words of descriptions by fact: of those described since a version, and of those that changed otherwise."""
-    found: list[Any] = connection.execute(_SELECT_TERMS_SINCE, (version,)).fetchall()
+    """The words of descriptions by fact: of facts described since a version, and of facts that changed otherwise."""
+    rows: list[Any] = connection.execute(_SELECT_TERMS_SINCE, (version,)).fetchall()
     if version >= FIRST_VERSION and changed:
-        found += connection.execute(_SELECT_TERMS_OF_CHANGED, (apsw.carray(array("q", changed)), version)).fetchall()
-    return {fact: PackedTerms(terms, counts) for fact, terms, counts in found if terms}
+        rows += connection.execute(_SELECT_TERMS_OF_CHANGED, (apsw.carray(array("q", changed)), version)).fetchall()
+    return {fact: PackedTerms(terms, counts) for fact, terms, counts in rows if terms}
 
 
 _SELECT_TERMS_SINCE = "SELECT fact, terms, counts FROM descriptions WHERE version > ? AND ended IS NULL"
@@ -63,71 +63,77 @@ ON d.key = (SELECT max(key) FROM descriptions WHERE fact = c.value) WHERE d.vers
 def split_description_terms(
     facts: Sequence[RowValues], descriptions: Sequence[RowValues]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Rows of facts that hold the words of their descriptions too, as other stores and older files have them, with those words
-    moved to the last description of each. Descriptions are in the order in which they were made, those of a fact together."""
-    told = {id: list(rows) for id, rows in groupby(descriptions, key=lambda one: one["fact"])}
-    bare = []
+    """Move the words of descriptions from the rows of facts to the last description of each.
+
+    Other stores and older files keep them with the words of the fact. `descriptions` are in the order in which they were
+    made, those of a fact together.
+    """
+    by_fact = {id: list(rows) for id, rows in groupby(descriptions, key=lambda row: row["fact"])}
+    plain_facts = []
     for row in facts:
-        of_this = told.get(row["id"], [])
-        if of_this and not any("terms" in one for one in of_this):
-            own, hints = separate_terms(PackedTerms(row["terms"], row["counts"]), [one["text"] for one in of_this])
-            of_this[-1] = {**of_this[-1], "terms": hints.terms, "counts": hints.counts}
-            bare.append({**row, "terms": own.terms, "counts": own.counts})
-        else:
-            bare.append(dict(row))
-    return bare, [{"terms": b"", "counts": b"", **one} for rows in told.values() for one in rows]
+        of_fact = by_fact.get(row["id"], [])
+        if not of_fact or any("terms" in description for description in of_fact):
+            plain_facts.append(dict(row))
+            continue
+        texts = [description["text"] for description in of_fact]
+        own, hints = separate_terms(PackedTerms(row["terms"], row["counts"]), texts)
+        of_fact[-1] = {**of_fact[-1], "terms": hints.terms, "counts": hints.counts}
+        plain_facts.append({**row, "terms": own.terms, "counts": own.counts})
+    without_terms = {"terms": b"", "counts": b""}
+    return plain_facts, [without_terms | dict(description) for rows in by_fact.values() for description in rows]
 
 
 def move_description_terms(connection: apsw.Connection) -> None:
-    """Move the words of descriptions from the facts to the descriptions, in a file that has them there."""
-    found: Any = connection.execute("SELECT key, terms, counts FROM facts WHERE key IN (SELECT fact FROM descriptions)")
-    for fact, terms, counts in found.fetchall():
+    """Move the words of descriptions from the facts to the descriptions, in an older file."""
+    rows: Any = connection.execute("SELECT key, terms, counts FROM facts WHERE key IN (SELECT fact FROM descriptions)")
+    for fact, terms, counts in rows.fetchall():
         texts: Any = connection.execute("SELECT text FROM descriptions WHERE fact = ?", (fact,))
         own, hints = separate_terms(PackedTerms(terms, counts), [text for (text,) in texts])
         connection.execute("UPDATE facts SET terms = ?, counts = ? WHERE key = ?", (own.terms, own.counts, fact))
         connection.execute(_UPDATE_TERMS, (hints.terms, hints.counts, FIRST_VERSION, fact))
 
 
-def separate_terms(held: PackedTerms, texts: Sequence[str]) -> tuple[PackedTerms, PackedTerms]:
-    """What a fact holds itself, and what it holds by its descriptions."""
-    own, hints = set_description_counts(held, dict.fromkeys(max_term_counts(texts), 0))
+def separate_terms(terms: PackedTerms, texts: Sequence[str]) -> tuple[PackedTerms, PackedTerms]:
+    """The own terms of a fact, and those of its descriptions."""
+    own, hints = set_description_counts(terms, dict.fromkeys(max_term_counts(texts), 0))
     return own, add_description_terms(NO_TERMS, hints)
 
 
 def join_description_terms(facts: Sequence[RowValues], descriptions: Sequence[RowValues]) -> list[dict[str, Any]]:
-    """Rows of facts with the words of their descriptions, as other stores have them."""
-    told = {one["fact"]: one for one in descriptions if one["terms"]}
-    return [_append_terms(row, told.get(row["id"])) for row in facts]
+    """Rows of facts with the words of their descriptions, as other stores keep them."""
+    by_fact = {row["fact"]: row for row in descriptions if row["terms"]}
+    joined = []
+    for fact in facts:
+        row = dict(fact)
+        description = by_fact.get(fact["id"])
+        if description is not None:
+            row["terms"] += description["terms"]
+            row["counts"] += description["counts"]
+        joined.append(row)
+    return joined
 
 
-def _append_terms(row: RowValues, described: RowValues | None) -> dict[str, Any]:
-    if described is None:
-        return dict(row)
-    return {**row, "terms": row["terms"] + described["terms"], "counts": row["counts"] + described["counts"]}
-
-
-MAX_SENTENCE_BIT = 31
-# What facts mention, and what they are about and how strongly.
+# Rows of mentions, and of subjects with their strength.
 WrittenNames = tuple[list[NameRow], list[tuple[int, int, float]]]
 
 
 def write_names(connection: apsw.Connection, scope: int, written: Sequence[tuple[int, FactWrite]]) -> WrittenNames:
-    """What new facts mention and are about, as it was written. `written` pairs each with its key."""
-    about = {one.name for _, new in written for one in new.subjects}
-    wanted = {one.name for _, new in written for one in new.mentions} | about
-    perhaps = set[str]()
+    """Write what new facts, paired with their keys, mention and are about. Returns the rows."""
+    about = {subject.name for _, new in written for subject in new.subjects}
+    wanted = {mention.name for _, new in written for mention in new.mentions} | about
+    perhaps: set[str] = set()
     if about or connection.execute("SELECT EXISTS (SELECT 1 FROM subjects)").get:
         perhaps.update(*(new.perhaps for _, new in written))
     stored = _fetch_names(connection, scope, wanted | perhaps)
     keys = {name: stored[name][0] for name in wanted & stored.keys()}
     keys |= _insert_names(connection, scope, wanted - keys.keys())
-    # Somebody is about a name now if anybody was, or if one of these is.
+    # Names that stored facts are about, or that these are about.
     known = {name: stored[name][0] for name in perhaps & stored.keys() if stored[name][1]}
     known |= {name: keys[name] for name in perhaps & about}
     mentions = _build_mention_rows(keys, ((key, new.mentions) for key, new in written))
     if known:
         mentions += _build_mention_rows(known, ((key, infer_mentions(new, known)) for key, new in written))
-    subjects = _build_subject_rows(keys, written)
+    subjects = [(key, keys[subject.name], subject.strength) for key, new in written for subject in new.subjects]
     for sql, rows in ((_INSERT_MENTION, mentions), (_INSERT_SUBJECT, subjects)):
         if rows:
             connection.executemany(sql, rows)
@@ -135,28 +141,28 @@ def write_names(connection: apsw.Connection, scope: int, written: Sequence[tuple
 
 
 def add_mentions(connection: apsw.Connection, mentions: Mapping[str, tuple[NameMention, ...]], version: int) -> None:
-    """Names that were found later in facts that are stored already, which are thereby changed."""
-    for id, named in mentions.items():
-        found = connection.execute("SELECT key, scope FROM facts WHERE id = ?", (id,)).get
-        if found is not None and named:
-            keys, before = (
-                ensure_name_keys(connection, found[1], {one.name for one in named}),
-                connection.total_changes(),
-            )
-            connection.executemany(_INSERT_MENTION, _build_mention_rows(keys, [(found[0], named)]))
-            if connection.total_changes() > before:
-                connection.execute("UPDATE facts SET version = ? WHERE key = ?", (version, found[0]))
+    """Write names that were found later in stored facts. A new mention changes the fact."""
+    for id, names in mentions.items():
+        row: Any = connection.execute("SELECT key, scope FROM facts WHERE id = ?", (id,)).get
+        if row is None or not names:
+            continue
+        fact, scope = row
+        keys = ensure_name_keys(connection, scope, {mention.name for mention in names})
+        before = connection.total_changes()
+        connection.executemany(_INSERT_MENTION, _build_mention_rows(keys, [(fact, names)]))
+        if connection.total_changes() > before:
+            connection.execute("UPDATE facts SET version = ? WHERE key = ?", (version, fact))
 
 
 def ensure_name_keys(connection: apsw.Connection, scope: int, names: Iterable[str]) -> dict[str, int]:
     """The keys of names, new ones made as needed."""
     wanted = set(names)
-    found = {name: key for name, (key, _) in _fetch_names(connection, scope, wanted).items()}
-    return found | _insert_names(connection, scope, wanted - found.keys())
+    stored = {name: key for name, (key, _) in _fetch_names(connection, scope, wanted).items()}
+    return stored | _insert_names(connection, scope, wanted - stored.keys())
 
 
 def _insert_names(connection: apsw.Connection, scope: int, names: Collection[str]) -> dict[str, int]:
-    """The keys of names that are stored now."""
+    """Insert names, and return their keys."""
     if not names:
         return {}
     connection.executemany("INSERT INTO names(scope, name) VALUES (?, ?)", [(scope, name) for name in names])
@@ -164,11 +170,11 @@ def _insert_names(connection: apsw.Connection, scope: int, names: Collection[str
 
 
 def _fetch_names(connection: apsw.Connection, scope: int, names: Collection[str]) -> dict[str, tuple[int, int]]:
-    """Those of these names that are stored, with their keys, and how many facts are about each."""
+    """The keys of those names that are stored, and how many facts are about each."""
     if not names:
         return {}
-    found: Any = connection.execute(_SELECT_NAMES, (apsw.carray(tuple(names)), scope))
-    return {name: (key, about) for name, key, about in found}
+    rows: Any = connection.execute(_SELECT_NAMES, (apsw.carray(tuple(names)), scope))
+    return {name: (key, about) for name, key, about in rows}
 
 
 _SELECT_NAMES = """
@@ -177,33 +183,22 @@ SELECT n.name, n.key, n.about FROM carray(?) c CROSS JOIN names n ON n.scope = ?
 
 
 def fetch_fact_keys(connection: apsw.Connection, ids: Collection[str]) -> dict[str, int]:
-    """The keys of facts by id; those that are not there have none."""
+    """The keys of facts by id; unknown ids are left out."""
     if not ids:
         return {}
     sql = "SELECT f.id, f.key FROM carray(?) c CROSS JOIN facts f ON f.id = c.value"
-    found: Any = connection.execute(sql, (apsw.carray(tuple(ids)),))
-    return dict(found)
+    rows: Any = connection.execute(sql, (apsw.carray(tuple(ids)),))
+    return dict(rows)
 
 
 def _build_mention_rows(
     keys: Mapping[str, int], mentions: Iterable[tuple[int, tuple[NameMention, ...]]]
 ) -> list[NameRow]:
     return [
-        (
-            fact,
-            keys[one.name],
-            one.confidence,
-            sum(1 << at for at in {min(at, MAX_SENTENCE_BIT) for at in one.sentences}),
-        )
-        for fact, named in mentions
-        for one in named
+        (fact, keys[mention.name], mention.confidence, sentence_bits(mention.sentences))
+        for fact, names in mentions
+        for mention in names
     ]
-
-
-def _build_subject_rows(
-    keys: Mapping[str, int], written: Sequence[tuple[int, FactWrite]]
-) -> list[tuple[int, int, float]]:
-    return [(fact, keys[one.name], one.strength) for fact, new in written for one in new.subjects]
 
 
 _INSERT_SUBJECT = "INSERT OR IGNORE INTO subjects(fact, name, strength) VALUES (?, ?, ?)"
@@ -212,87 +207,102 @@ _INSERT_MENTION = "INSERT OR IGNORE INTO mentions(fact, name, confidence, senten
 
 @dataclass(frozen=True, slots=True)
 class DescriptionState:
-    """A fact as it was described until now: its key, its scope and its words, the key and the text of its last description, None
-    without one, and the words that this leads by."""
+    """A fact as it is described before a change.
+
+    key, scope, terms   of the fact
+    last, text          key and text of its last description, None without one
+    description_terms   the terms of its descriptions
+    """
 
     key: int
     scope: int
     terms: bytes
     last: int | None
     text: str | None
-    held: PackedTerms
+    description_terms: PackedTerms
 
 
 @dataclass(frozen=True, slots=True)
 class DescriptionRows:
-    """What is written of descriptions, table by table."""
+    """The rows that a change writes, by table."""
 
-    leading: list[tuple[Any, ...]] = field(default_factory=list)
-    replaced: list[tuple[Any, ...]] = field(default_factory=list)
+    updated_terms: list[tuple[Any, ...]] = field(default_factory=list)
+    ended: list[tuple[Any, ...]] = field(default_factory=list)
     new: list[tuple[Any, ...]] = field(default_factory=list)
-    cites: list[tuple[int, int, str]] = field(default_factory=list)
+    citations: list[tuple[int, int, str]] = field(default_factory=list)
 
     def write(self, connection: apsw.Connection) -> None:
-        """Each table in the order in which the file keeps it, so that its pages are filled one after the other."""
-        with disable_foreign_keys(connection) if len(self.cites) >= BULK_THRESHOLD else nullcontext():
-            for sql, rows in ((_UPDATE_DESCRIPTION_TERMS, self.leading), (_END_DESCRIPTION, self.replaced)):
+        """Write each table in the order of its key, so that its pages are filled one after the other."""
+        is_bulk = len(self.citations) >= BULK_THRESHOLD
+        with disable_foreign_keys(connection) if is_bulk else nullcontext():
+            for sql, rows in ((_UPDATE_DESCRIPTION_TERMS, self.updated_terms), (_END_DESCRIPTION, self.ended)):
                 if rows:
                     connection.executemany(sql, rows)
             write_rows(connection, _INSERT_DESCRIPTIONS, self.new)
-            write_rows(connection, _INSERT_CITATIONS, self._cited())
+            write_rows(connection, _INSERT_CITATIONS, self._sort_citations())
 
-    def _cited(self) -> Iterable[tuple[int, int, str]]:
-        """Of very many the numbers are sorted, which is many times as fast as rows."""
-        if len(self.cites) < BULK_THRESHOLD:
-            return sorted(self.cites)
-        fact, cited = (np.fromiter(map(itemgetter(end), self.cites), np.int64, len(self.cites)) for end in (0, 1))
-        return map(self.cites.__getitem__, sort_order(fact, cited).tolist())
+    def _sort_citations(self) -> Iterable[tuple[int, int, str]]:
+        """Arrays of keys are sorted many times as fast as rows."""
+        if len(self.citations) < BULK_THRESHOLD:
+            return sorted(self.citations)
+        fact, cited = (np.fromiter(map(itemgetter(end), self.citations), np.int64) for end in (0, 1))
+        return map(self.citations.__getitem__, sort_order(fact, cited).tolist())
 
 
 def write_descriptions(
     connection: apsw.Connection,
     descriptions: Sequence[FactDescription],
-    known: Mapping[str, DescriptionState],
-    there: Mapping[str, tuple[int, int]],
+    states: Mapping[str, DescriptionState],
+    facts: Mapping[str, tuple[int, int]],
     *,
     version: int,
     now: datetime,
 ) -> dict[int, PackedTerms]:
-    """A new description holds from now on; the one before is kept as history. Its words lead to the fact, more weakly. `known` are those
-    that are described, and `there` are the keys, and scopes, of those that are cited. Returns the words by fact where they are others
-    than before."""
-    if not known:
+    """Write new descriptions, and keep earlier ones as history. The words of a description lead to the fact, more weakly.
+
+    `states` are the described facts, `facts` the keys and scopes of the cited ones. Returns the terms that changed, by fact.
+    """
+    if not states:
         return {}
-    told = [
-        (one, known[one.fact])
-        for made in descriptions
-        if made.fact in known and (one := refresh_description(made, known[made.fact].text or "", there)) is not None
-    ]
-    rows, moment, hints = DescriptionRows(), to_microseconds(now), dict[int, PackedTerms]()
-    before, counts = [so_far.held for _, so_far in told], [one.counts for one, _ in told]
-    after = add_description_terms_to_all(before, counts, [so_far.terms for _, so_far in told])
-    for (one, so_far), held in zip(told, after, strict=True):
-        if so_far.text != one.text:
-            if so_far.last is not None:
-                rows.replaced.append((moment, so_far.last))
-            rows.new.append((one.text, moment, so_far.key, held.terms, held.counts, version))
-        elif held != so_far.held:
-            rows.leading.append((held.terms, held.counts, version, so_far.last))
-        if held.terms and (so_far.text != one.text or held != so_far.held):
-            hints[so_far.key] = held
-        rows.cites.extend((so_far.key, there[id][0], gist) for id, gist in one.cites.items() if id != one.fact)
+    refreshed: list[tuple[FactDescription, DescriptionState]] = []
+    for new in descriptions:
+        state = states.get(new.fact)
+        description = refresh_description(new, state.text or "", facts) if state else None
+        if state is not None and description is not None:
+            refreshed.append((description, state))
+    terms_after = add_description_terms_to_all(
+        [state.description_terms for _, state in refreshed],
+        [description.counts for description, _ in refreshed],
+        [state.terms for _, state in refreshed],
+    )
+    rows, moment = DescriptionRows(), to_microseconds(now)
+    changed_terms: dict[int, PackedTerms] = {}
+    for (description, state), terms in zip(refreshed, terms_after, strict=True):
+        is_new_text = state.text != description.text
+        is_changed = terms != state.description_terms
+        if is_new_text:
+            if state.last is not None:
+                rows.ended.append((moment, state.last))
+            rows.new.append((description.text, moment, state.key, terms.terms, terms.counts, version))
+        elif is_changed:
+            rows.updated_terms.append((terms.terms, terms.counts, version, state.last))
+        if terms.terms and (is_new_text or is_changed):
+            changed_terms[state.key] = terms
+        rows.citations.extend(
+            (state.key, facts[id][0], phrase) for id, phrase in description.cites.items() if id != description.fact
+        )
     rows.write(connection)
-    return hints
+    return changed_terms
 
 
 def read_description_states(connection: apsw.Connection, ids: Collection[str]) -> dict[str, DescriptionState]:
-    """How facts are described until now; those that are not there are left out."""
+    """How facts are described; unknown ids are left out."""
     if not ids:
         return {}
-    found: Any = connection.execute(_SELECT_DESCRIPTION_STATES, (apsw.carray(tuple(sorted(ids))),))
+    rows: Any = connection.execute(_SELECT_DESCRIPTION_STATES, (apsw.carray(tuple(sorted(ids))),))
     return {
-        id: DescriptionState(key, scope, terms, last, text, NO_TERMS if last is None else PackedTerms(*held))
-        for id, key, scope, terms, last, text, *held in found
+        id: DescriptionState(key, scope, terms, last, text, NO_TERMS if last is None else PackedTerms(*packed))
+        for id, key, scope, terms, last, text, *packed in rows
     }
 
 
@@ -317,21 +327,21 @@ UPDATE facts SET inbox = 0 WHERE key IN (SELECT f.key FROM carray(?) c CROSS JOI
 
 
 def write_importance(connection: apsw.Connection, rated: Sequence[FactImportance]) -> None:
-    """Replace what was known of the scopes that these facts are of."""
+    """Replace the importance of all facts in the scopes of these facts."""
     if not rated:
         return
     connection.execute(
         "DELETE FROM fact_importance WHERE fact IN (SELECT key FROM facts WHERE scope IN "
         "(SELECT scope FROM facts WHERE id IN (SELECT value FROM carray(?))))",
-        (apsw.carray(tuple(one.fact for one in rated)),),
+        (apsw.carray(tuple(importance.fact for importance in rated)),),
     )
-    keys = fetch_fact_keys(connection, [one.fact for one in rated])
-    known = ((keys[one.fact], one.pagerank, one.community) for one in rated if one.fact in keys)
-    write_rows(connection, "INSERT INTO fact_importance(fact, pagerank, community) VALUES {}", known)
+    keys = fetch_fact_keys(connection, [importance.fact for importance in rated])
+    rows = [(keys[row.fact], row.pagerank, row.community) for row in rated if row.fact in keys]
+    write_rows(connection, "INSERT INTO fact_importance(fact, pagerank, community) VALUES {}", rows)
 
 
 def advance_clock(connection: apsw.Connection, now: datetime, idle_minutes: float) -> float:
-    """The memory is used now: the clock of active hours runs on, or starts again after a pause. Returns the hours so far."""
+    """Advance the clock of active hours; after a pause a new span begins. Returns the hours so far."""
     idle = timedelta(minutes=idle_minutes) // timedelta(microseconds=1)
     hours = connection.execute(_EXTEND_SPAN, (to_microseconds(now), to_microseconds(now) - idle)).get
     if hours is None:
@@ -339,7 +349,7 @@ def advance_clock(connection: apsw.Connection, now: datetime, idle_minutes: floa
     return float(hours)
 
 
-# A use within the pause belongs to the last span, as `extended` says; usually that is all there is to do.
+# A use within the pause extends the last span, as in `decay.extend_usage_period`; usually that is all there is to do.
 _EXTEND_SPAN = """
 UPDATE active_spans SET ended = max(ended, ?1)
 WHERE key = (SELECT key FROM active_spans ORDER BY ended DESC LIMIT 1) AND ended >= ?2

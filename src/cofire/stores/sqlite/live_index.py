@@ -26,10 +26,10 @@ from cofire.stores.base import MODEL_RECORD
 from cofire.stores.sqlite import fact_sql, graph_writes, learning
 from cofire.stores.sqlite.bulk import limit_page_cache
 from cofire.stores.sqlite.connections import LockedConnection, read_state
+from cofire.stores.sqlite.fact_sql import MetadataMatchCache
 from cofire.stores.sqlite.fact_writes import MAX_REMOVAL_VERSIONS
 from cofire.stores.sqlite.graph_writes import FIRST_VERSION, fetch_fact_keys
 from cofire.stores.sqlite.index_changes import IndexChanges, build_name_columns
-from cofire.stores.sqlite.metadata_values import MetadataMatchCache
 
 # The parts of the adjacency stand behind those of the index, so that they can be read when they are asked for.
 FIRST_ADJACENCY_PART = 1_000_000

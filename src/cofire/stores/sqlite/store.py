@@ -51,6 +51,7 @@ from cofire.stores.base import (
     WordStatistics,
     call_method,
 )
+from cofire.stores.recall_log import RecallBuffer
 from cofire.stores.sqlite import (
     backups,
     cascade,
@@ -58,7 +59,6 @@ from cofire.stores.sqlite import (
     fact_sql,
     fact_writes,
     graph_reads,
-    name_reads,
     schema,
     vector_reads,
     word_statistics,
@@ -74,6 +74,12 @@ from cofire.stores.sqlite.connections import (
 )
 from cofire.stores.sqlite.curation import SqliteCurationMixin
 from cofire.stores.sqlite.index_changes import is_small_change
+from cofire.stores.sqlite.learning import (
+    MAX_WRITE_DELAY,
+    RECALLS_PER_WRITE,
+    SqliteLearningMixin,
+    write_waiting_recalls,
+)
 from cofire.stores.sqlite.live_index import (
     SNAPSHOT_GROWTH,
     LiveIndex,
@@ -83,7 +89,6 @@ from cofire.stores.sqlite.live_index import (
     save_live_index,
     save_snapshot_if_due,
 )
-from cofire.stores.sqlite.recall_log import SqliteLearningMixin, SqliteRecallBuffer
 from cofire.stores.sqlite.transfer import SqliteTransferMixin
 
 __all__ = ["SqliteOptions", "SqliteStore"]
@@ -101,7 +106,7 @@ class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin)
         self._options = options
         self._live = LiveIndex(graph=options.index == "usearch")
         self._counts = word_statistics.SqliteStatisticsCache()
-        self._unlogged = SqliteRecallBuffer()
+        self._unlogged = RecallBuffer(RECALLS_PER_WRITE, MAX_WRITE_DELAY)
 
     @classmethod
     def open(cls, path: str, options: SqliteOptions) -> SqliteStore:
@@ -213,7 +218,7 @@ class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin)
                 asked = ExpansionSeeds.among(tuple(ids), self._live.places(connection, ids))
                 keys = np.zeros(len(ids), np.int64)
                 keys[asked.rows] = index.columns["key"][asked.positions]
-            return name_reads.fetch_sentence_bits(connection, keys, words, index.placed)
+            return graph_reads.fetch_sentence_bits(connection, keys, words, index.placed)
 
     def match_speakers(self, scopes: Sequence[str], words: Sequence[str]) -> frozenset[str]:
         with self._reading() as connection, self._live.at(connection) as index:
@@ -221,24 +226,24 @@ class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin)
 
     def match_tags(self, scopes: Sequence[str], names: Sequence[str]) -> frozenset[str]:
         with self._glancing() as connection:
-            return name_reads.find_existing_tags(connection, scopes, names)
+            return graph_reads.find_existing_tags(connection, scopes, names)
 
     def look_up_names(self, names: Sequence[str], where: FactFilter, most: int) -> list[KnownName]:
         with self._reading() as connection, self._live.at(connection) as index:
             admitted, scopes = self._live.admitted(connection, where), self._live.scope_keys(where.scopes) or ()
-            return name_reads.find_known_names(connection, index, admitted, names, scopes=scopes, most=most)
+            return graph_reads.find_known_names(connection, index, admitted, names, scopes=scopes, most=most)
 
     def find_unlinked_mentions(
         self, scope: str, names: Mapping[str, Sequence[str]], most: int, anew: bool
     ) -> dict[str, list[str]]:
         with self._reading() as connection, self._live.at(connection) as index:
-            return name_reads.find_unmarked_mentions(connection, index, scope, names, most, anew=anew)
+            return graph_reads.find_unmarked_mentions(connection, index, scope, names, most, anew=anew)
 
     def fetch_name_links(self, ids: Sequence[str], where: FactFilter, common: int, most: int) -> NameLinkTable:
         with self._reading() as connection, self._live.at(connection) as index:
             seeds = self._live.positions(connection, list(dict.fromkeys(ids)))
             found = lookup.find_name_paths(index, seeds, self._live.admitted(connection, where), common, most)
-            return name_reads.decode_name_links(connection, index, found, index.spelled)
+            return graph_reads.decode_name_links(connection, index, found, index.spelled)
 
     def read_word_statistics(self, scopes: Sequence[str], words: Sequence[str]) -> WordStatistics:
         with self._reading() as connection, self._live.at(connection) as index:
@@ -277,7 +282,7 @@ class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin)
             asked = self._asked(connection, index, ids)
             edges, admitted = self._live.adjacency(connection), self._live.admitted(connection, conducting.where)
             expander = LinkExpander(
-                index, edges, admitted, lambda keys: name_reads.decode_names(connection, keys, index.spelled)
+                index, edges, admitted, lambda keys: graph_reads.decode_names(connection, keys, index.spelled)
             )
             return expander.expand(asked, conducting)
 
@@ -382,8 +387,8 @@ class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin)
     @contextmanager
     def _writing(self) -> Iterator[apsw.Connection]:
         line = self._open_lines().for_writing()
-        with translate_errors(self.path), self._unlogged.leaving() as leaving, line.writing() as connection:
-            self._unlogged.write(connection, leaving)
+        with translate_errors(self.path), self._unlogged.restoring() as taken, line.writing() as connection:
+            write_waiting_recalls(connection, self._unlogged, taken)
             yield connection
 
     def _open_lines(self) -> ConnectionPair:

@@ -12,9 +12,11 @@ from typing import Any
 import apsw
 
 from cofire.model import Change, RemovedCascade, WriteResult
-from cofire.stores.edge_kinds import BEHAVIOURAL_TABLE, STRUCTURAL_TABLE, get_edge_kind
+from cofire.stores.edge_kinds import get_edge_kind
 from cofire.stores.learning_rows import JudgedRecall
+from cofire.stores.recall_log import make_judged_recall
 from cofire.stores.sqlite import cascade, graph_writes, learning
+from cofire.stores.sqlite.edge_writes import LAST_SEEN_COLUMNS, encode_tags
 from cofire.stores.sqlite.fact_writes import ensure_scope_key
 from cofire.stores.sqlite.word_statistics import UPSERT_WORD_STATISTICS
 from cofire.stores.transfer_format import (
@@ -22,23 +24,21 @@ from cofire.stores.transfer_format import (
     ScopeWordCounts,
     StoreMetadata,
     TransferBatch,
-    make_judged_recall,
     make_transfer_row,
     number_rows_by_fact,
 )
 
-# What tables call otherwise, and the column that tells when an edge was last observed or strengthened.
+# The tables with another name than in the transfer format.
 TABLE_NAMES = {
     "incoming": "vectors_incoming",
     "importance": "fact_importance",
     "uses": "fact_use",
     "history": "fact_history",
 }
-LAST_SEEN_COLUMNS = {STRUCTURAL_TABLE: "observed", BEHAVIOURAL_TABLE: "strengthened"}
 
 
 class SqliteTransferMixin:
-    """What copying asks of a store in a file."""
+    """The part of the store protocol that copies facts and metadata to another store."""
 
     def _reading(self) -> AbstractContextManager[apsw.Connection]:
         raise NotImplementedError
@@ -63,76 +63,76 @@ class SqliteTransferMixin:
         with self._reading() as connection:
             return read_store_metadata(connection)
 
-    def write_metadata(self, household: StoreMetadata) -> None:
+    def write_metadata(self, metadata: StoreMetadata) -> None:
         with self._writing() as connection:
-            write_store_metadata(connection, household)
+            write_store_metadata(connection, metadata)
 
 
 def to_transfer_rows(rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> TransferBatch:
-    """Rows as `taking` tells them, in the words of all."""
+    """Rows of `cascade.collect_cascade` in the transfer format."""
     tables = {table: rows.get(TABLE_NAMES.get(table, table), ()) for table in TRANSFER_COLUMNS}
+    descriptions = tables["descriptions"]
     tables |= {
         "edges": [
-            _to_transfer_edge(one, seen) for table, seen in LAST_SEEN_COLUMNS.items() for one in rows.get(table, ())
+            {**edge, "seen": edge[seen], "tags": tuple(sorted(json.loads(edge["tags"] or "[]")))}
+            for table, seen in LAST_SEEN_COLUMNS.items()
+            for edge in rows.get(table, ())
         ],
-        "facts": graph_writes.join_description_terms(tables["facts"], tables["descriptions"]),
-        "descriptions": list(number_rows_by_fact(tables["descriptions"], by="key")),
-        "history": [_to_transfer_history(one) for one in number_rows_by_fact(tables["history"], by="key")],
+        "facts": graph_writes.join_description_terms(tables["facts"], descriptions),
+        "descriptions": list(number_rows_by_fact(descriptions, by="key")),
+        "history": [_sort_past_values(past) for past in number_rows_by_fact(tables["history"], by="key")],
     }
-    return TransferBatch({table: [make_transfer_row(table, one) for one in found] for table, found in tables.items()})
+    return TransferBatch(
+        {table: [make_transfer_row(table, values) for values in table_rows] for table, table_rows in tables.items()}
+    )
 
 
-def _to_transfer_edge(one: Mapping[str, Any], seen: str) -> dict[str, Any]:
-    return {**one, "seen": one[seen], "tags": tuple(sorted(json.loads(one["tags"] or "[]")))}
-
-
-def _to_transfer_history(one: Mapping[str, Any]) -> dict[str, Any]:
-    return {**one, "said": json.dumps(json.loads(one["said"]), ensure_ascii=False, sort_keys=True)}
+def _sort_past_values(past: Mapping[str, Any]) -> dict[str, Any]:
+    return {**past, "said": json.dumps(json.loads(past["said"]), ensure_ascii=False, sort_keys=True)}
 
 
 def from_transfer_rows(carried: TransferBatch) -> dict[str, list[dict[str, Any]]]:
-    """What was carried, as `taking` puts it back: facts in the order of their ids."""
+    """Transferred rows as `cascade.restore_rows` takes them: facts in the order of their ids."""
     rows = {TABLE_NAMES.get(table, table): carried.named(table) for table in TRANSFER_COLUMNS if table != "edges"}
     for table, seen in LAST_SEEN_COLUMNS.items():
-        edges = [one for one in carried.named("edges") if get_edge_kind(one["kind"]).table == table]
-        rows[table] = [_from_transfer_edge(one, seen) for one in edges]
-    rows["facts"].sort(key=lambda one: str(one["id"]))
-    rows["descriptions"] = _from_transfer_descriptions(rows["descriptions"])
+        rows[table] = [
+            {**edge, seen: edge["seen"], "tags": encode_tags(edge["tags"])}
+            for edge in carried.named("edges")
+            if get_edge_kind(edge["kind"]).table == table
+        ]
+    rows["facts"].sort(key=lambda row: str(row["id"]))
+    rows["descriptions"] = _add_description_ends(rows["descriptions"])
     rows["fact_history"].sort(key=_row_sort_key)
-    rows["exposures"] = [{**one, "last": 0} for one in rows["exposures"]]
+    rows["exposures"] = [{**row, "last": 0} for row in rows["exposures"]]
     return rows
 
 
-def _from_transfer_edge(one: Mapping[str, Any], seen: str) -> dict[str, Any]:
-    return {**one, seen: one["seen"], "tags": json.dumps(list(one["tags"])) if one["tags"] else None}
+def _add_description_ends(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each description ends when the next one is made; the last one holds."""
+    with_ends: list[dict[str, Any]] = []
+    for _, group in groupby(sorted(rows, key=_row_sort_key), key=lambda row: str(row["fact"])):
+        descriptions = list(group)
+        ends = [*(row["made"] for row in descriptions[1:]), None]
+        with_ends += [{**row, "ended": end} for row, end in zip(descriptions, ends, strict=True)]
+    return with_ends
 
 
-def _from_transfer_descriptions(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Each ends when the next one is made; the last one holds."""
-    made: list[dict[str, Any]] = []
-    for _, group in groupby(sorted(rows, key=_row_sort_key), key=lambda one: str(one["fact"])):
-        told = list(group)
-        ends = [*(one["made"] for one in told[1:]), None]
-        made += [{**one, "ended": end} for one, end in zip(told, ends, strict=True)]
-    return made
-
-
-def _row_sort_key(one: Mapping[str, Any]) -> tuple[str, int]:
-    return one["fact"], one["place"]
+def _row_sort_key(row: Mapping[str, Any]) -> tuple[str, int]:
+    return row["fact"], row["place"]
 
 
 def read_store_metadata(connection: apsw.Connection) -> StoreMetadata:
-    """What belongs to the store as a whole."""
+    """Everything that belongs to the store as a whole."""
     records: Any = connection.execute("SELECT name, value FROM records ORDER BY name")
     spans: Any = connection.execute("SELECT begun, ended, hours_before FROM active_spans ORDER BY begun")
     return StoreMetadata(dict(records), tuple(spans), _read_judged_recalls(connection), _read_word_counts(connection))
 
 
 def _read_judged_recalls(connection: apsw.Connection) -> tuple[JudgedRecall, ...]:
-    found: Any = connection.execute(_SELECT_JUDGED_RECALLS)
+    rows: Any = connection.execute(_SELECT_JUDGED_RECALLS)
     return tuple(
-        make_judged_recall(id, [(fact, bool(first), verdict) for _, fact, first, verdict in said])
-        for id, said in groupby(found, key=lambda one: str(one[0]))
+        make_judged_recall(id, [row[1:] for row in judgements])
+        for id, judgements in groupby(rows, key=lambda row: str(row[0]))
     )
 
 
@@ -143,8 +143,8 @@ CROSS JOIN facts f ON f.key = j.fact ORDER BY o.key
 
 
 def _read_word_counts(connection: apsw.Connection) -> tuple[ScopeWordCounts, ...]:
-    found: Any = connection.execute(_SELECT_WORD_COUNTS)
-    return tuple(ScopeWordCounts(*one) for one in found)
+    rows: Any = connection.execute(_SELECT_WORD_COUNTS)
+    return tuple(ScopeWordCounts(*row) for row in rows)
 
 
 _SELECT_WORD_COUNTS = """
@@ -154,24 +154,26 @@ FROM word_statistics w JOIN scopes s ON s.key = w.scope ORDER BY s.name
 """
 
 
-def write_store_metadata(connection: apsw.Connection, household: StoreMetadata) -> None:
-    """Times of use, judged recalls and counted words as they were elsewhere."""
-    for begun, ended, before in household.spans:
+def write_store_metadata(connection: apsw.Connection, metadata: StoreMetadata) -> None:
+    """Write times of use, judged recalls and word counts as they were in another store."""
+    for begun, ended, before in metadata.spans:
         connection.execute("DELETE FROM active_spans WHERE begun = ?", (begun,))
         connection.execute(
             "INSERT INTO active_spans(begun, ended, hours_before) VALUES (?, ?, ?)", (begun, ended, before)
         )
-    learning.write_judged_recalls(connection, household.occasions)
-    # Who has counted words in mind looks at them again.
+    learning.write_judged_recalls(connection, metadata.occasions)
+    # Another version makes processes read cached word counts again.
     connection.execute("UPDATE state SET version = version + 1")
-    for one in household.words:
-        _write_word_count(connection, one)
+    for count in metadata.words:
+        _write_word_count(connection, count)
 
 
-def _write_word_count(connection: apsw.Connection, one: ScopeWordCounts) -> None:
-    scope = ensure_scope_key(connection, one.scope)
-    last = connection.execute(_SELECT_LAST_COUNTED_KEY, (scope, one.counted - 1)).get if one.counted else 0
-    values = (one.facts, one.length, one.terms, one.holding, one.sample, last or 0, one.sampled)
+def _write_word_count(connection: apsw.Connection, count: ScopeWordCounts) -> None:
+    scope = ensure_scope_key(connection, count.scope)
+    last = 0
+    if count.counted:
+        last = connection.execute(_SELECT_LAST_COUNTED_KEY, (scope, count.counted - 1)).get or 0
+    values = (count.facts, count.length, count.terms, count.holding, count.sample, last, count.sampled)
     connection.execute(UPSERT_WORD_STATISTICS, (scope, *values))
 
 

@@ -16,6 +16,7 @@ from cofire.index.fact_index import FactIndex
 from cofire.index.quantised import MAX_CACHED_VECTORS, READS_BEFORE_CACHING, VectorCache
 from cofire.stores.base import NearbyFact, NeighbourCandidates
 from cofire.stores.lazy_ids import DecodedIds
+from cofire.stores.link_rules import MAX_EXACT_NEIGHBOURS, MAX_RARE_TAG_FACTS
 from cofire.stores.sqlite import fact_sql
 from cofire.stores.sqlite.bulk import limit_page_cache
 from cofire.stores.sqlite.fact_sql import fetch_scope_fact_keys
@@ -59,9 +60,7 @@ def _fetch_vectors(connection: apsw.Connection, keys: Any, dimension: int) -> ND
     return stored.reshape(-1, dimension)
 
 
-MAX_EXACT_SEARCH = 4_096
 VECTORS_PER_BLOCK = 4_096
-MAX_RARE_TAG_FACTS = 50
 
 _SELECT_SCOPE_VECTORS = """
 SELECT f.id, f.key, v.vector FROM carray(?) c CROSS JOIN facts f ON f.key = c.value CROSS JOIN vectors v ON v.fact = f.key
@@ -106,7 +105,7 @@ def _find_scope_candidates(
     held = np.array([row[1] for row in rows], np.int64)
     seen = _centre_vectors([row[2] for row in rows], model)
     wanted = np.flatnonzero(np.isin(held, keys))
-    near = find_nearest_pairs(seen, wanted, k, exact_up_to=MAX_EXACT_SEARCH)
+    near = find_nearest_pairs(seen, wanted, k, exact_up_to=MAX_EXACT_NEIGHBOURS)
     shared = _convert_pairs_to_rows(held, seen, _pair_by_rare_tags(connection, scope, keys, sharing))
     return NeighbourCandidates(
         tuple(row[0] for row in rows),
