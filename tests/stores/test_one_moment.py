@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from cofire.index import adjacency
-from cofire.index.adjacency import StoredEdge
+from cofire.index.adjacency import IndexedEdge
 from cofire.model import Edge, EdgeWrite
 from cofire.stores.base import ExpansionOptions
 from cofire.stores.sqlite import connections
@@ -109,7 +109,7 @@ def test_an_interrupt_while_edges_are_read_holds_no_moment(
     assert ids_in(one) == {*ids, LATER}
 
 
-def _interrupted(edges: Iterator[StoredEdge], *known: object) -> None:
+def _interrupted(edges: Iterator[IndexedEdge], *known: object) -> None:
     next(edges)
     raise KeyboardInterrupt
 

@@ -38,7 +38,7 @@ EDGES_PER_BATCH = 4_096
 ABOUT_KIND, ENTITY_KIND = 0, 1
 
 
-class StoredEdge(NamedTuple):
+class IndexedEdge(NamedTuple):
     """An edge as the store tells of it: the keys of its facts, and its tags as they are stored."""
 
     source: int
@@ -120,7 +120,7 @@ def build_half_edges(rows: Sequence[Sequence[int]]) -> HalfEdges:
     return HalfEdges(*np.array(rows, np.int32).reshape(-1, 6).T)
 
 
-def split_edges(edges: Iterable[StoredEdge], kinds: StringTable, tags: StringTable) -> tuple[HalfEdges, HalfEdges]:
+def split_edges(edges: Iterable[IndexedEdge], kinds: StringTable, tags: StringTable) -> tuple[HalfEdges, HalfEdges]:
     """The halves of edges that stand, and of those that have ended. Some thousand are looked at together, so that of very many none
     is an object for long."""
     rest, standing, ended = iter(edges), [build_half_edges([])], [build_half_edges([])]
@@ -132,9 +132,9 @@ def split_edges(edges: Iterable[StoredEdge], kinds: StringTable, tags: StringTab
     return join_half_edges(standing), join_half_edges(ended)
 
 
-def _split_edge_batch(edges: Sequence[StoredEdge], kinds: StringTable, tags: StringTable) -> HalfEdges:
+def _split_edge_batch(edges: Sequence[IndexedEdge], kinds: StringTable, tags: StringTable) -> HalfEdges:
     """Edges from the ends that they conduct from: from both, from the source, or from none. One to itself is there once."""
-    columns: list[Any] = list(zip(*edges, strict=True)) if edges else [()] * len(StoredEdge._fields)
+    columns: list[Any] = list(zip(*edges, strict=True)) if edges else [()] * len(IndexedEdge._fields)
     number = _number_strings(columns[2], kinds)
     away = HalfEdges(
         np.array(columns[0], np.int32),
@@ -294,7 +294,7 @@ class Adjacency:
     _base: BaseLinks
     _degree: Int32Array
 
-    def __init__(self, columns: Columns, edges: Iterable[StoredEdge] = ()) -> None:
+    def __init__(self, columns: Columns, edges: Iterable[IndexedEdge] = ()) -> None:
         self.kinds = StringTable(NAME_LINK_KINDS)
         self.tag_texts = StringTable([""])
         self.taken = self.compactions = 0
@@ -310,7 +310,7 @@ class Adjacency:
         """How many keys there are rows for."""
         return len(self._degree)
 
-    def change(self, edges: Iterable[StoredEdge], gone: Sequence[int], columns: Columns) -> None:
+    def change(self, edges: Iterable[IndexedEdge], gone: Sequence[int], columns: Columns) -> None:
         """Take in edges that came, changed or ended, and let go of those of removed facts."""
         rest, few = iter(edges), MAX_SINGLE_EDGES + self.size // 128
         some = list(islice(rest, few + 1))
@@ -467,7 +467,7 @@ class Adjacency:
         )
         self._begin(base, count_neighbours(found.pairs, len(ranks)).astype(np.int32))
 
-    def _merge(self, edges: Iterable[StoredEdge], columns: Columns) -> None:
+    def _merge(self, edges: Iterable[IndexedEdge], columns: Columns) -> None:
         """Take in many edges at once. Links of facts that are gone go by themselves when all is put in order."""
         fresh, ended = split_edges(edges, self.kinds, self.tag_texts)
         named, known = join_half_edges([fresh, ended]), self._everything()
@@ -524,7 +524,7 @@ class Adjacency:
             wanted, first, step = wanted - len(parts[-1]), first + step, 2 * step
         return np.concatenate(parts)
 
-    def _take(self, edge: StoredEdge) -> None:
+    def _take(self, edge: IndexedEdge) -> None:
         """An edge as it is now, in the place of what was known of it."""
         code, conducts = 2 * self.kinds.number(edge.kind), get_edge_kind(edge.kind).conducts
         self.keeps_named |= code < 2 * len(NAME_LINK_KINDS)

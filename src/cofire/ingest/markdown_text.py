@@ -9,10 +9,13 @@ from collections.abc import Callable, Collection
 
 from cofire.ingest.text_pieces import strip_list_marker, update_fence
 
-_HTML_TAG_NAMES = """a abbr address article aside audio b blockquote br button center cite code col colgroup dd del details dfn div dl dt em embed
-    figcaption figure font footer h1 h2 h3 h4 h5 h6 header hr html i iframe img input ins kbd label li link main mark meta nav ol p
-    picture pre q s samp script section small source span strike strong style sub summary sup svg table tbody td tfoot th thead tr tt
-    u ul var video wbr""".split()
+_HTML_TAG_NAMES = """
+a abbr address article aside audio b blockquote br button center cite code col colgroup dd del
+details dfn div dl dt em embed figcaption figure font footer h1 h2 h3 h4 h5 h6 header hr html i
+iframe img input ins kbd label li link main mark meta nav ol p picture pre q s samp script
+section small source span strike strong style sub summary sup svg table tbody td tfoot th thead
+tr tt u ul var video wbr
+""".split()
 HTML_TAG = re.compile(rf"</?(?:{'|'.join(_HTML_TAG_NAMES)})(?:\s[^<>]*)?/?>", re.IGNORECASE)
 # The end of a block. The text after it on the same line belongs to another block.
 _BLOCK_END = re.compile(

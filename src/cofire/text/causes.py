@@ -67,7 +67,10 @@ _NOUN_BEFORE = (
     r"|several|likely|leading|no|any|what|different|multiple|test|search|query|final|early|and|for|to|in|social|charitable)|['’]s)\s*$"
 )
 _NO_OBJECT = r"\s*(?:[.,;!?]|(?:I|we|they|that|which|you|and|like)\b|$)"
-_ROAD_NOUNS = r"\b(?:road|path|door|stairs|steps|street|trail|corridor|stairway|staircase|tunnel|gate|bridge|way|lane|hallway|link|page)\s*$"
+_ROAD_NOUNS = (
+    r"\b(?:road|path|door|stairs|steps|street|trail|corridor|stairway|staircase|tunnel|gate|bridge|way|lane"
+    r"|hallway|link|page)\s*$"
+)
 _THANKING_WORDS = r"\b(?:many|special|my|big|huge|our|sincere|and|no|say|said|sends?)\s*$"
 _SO_EXCEPTIONS = r"(?:that|far|much|many|on|as|long|what|to speak|forth|called|be it|is|are|was|am|do|did|does|will|would|can|have|has)\b"
 _ACTION_CLAUSE = (

@@ -224,7 +224,8 @@ _STRATEGY_RULES = (
         """think thinks thoughts prefer prefers preferred preference preferences favorite favourite favorites favourites opinion
         opinions view views take feel feels feelings believe stance impression rather fond fan satisfied impressed recommend
         recommended recommendation recommendations suggest worth attitude""",
-        rf"\b{_AUXILIARIES}(?:n't)? .*\b(?:think|feel|believe)\b|\bthinks?\b|\bprefer|\bfavou?rites?\b|\brecommend|\b(?:you|would) suggest\b",
+        rf"\b{_AUXILIARIES}(?:n't)? .*\b(?:think|feel|believe)\b|\bthinks?\b"
+        r"|\bprefer|\bfavou?rites?\b|\brecommend|\b(?:you|would) suggest\b",
         r"\bopinions?\b|\bviews? (?:on|of|about)\b|\bin \w+ view\b|\btake on\b|\bfeel(?:s|ings)? about\b|\bthoughts (?:on|about)\b",
         r"\bstance\b|\battitude\b|\bimpression of\b|\brather\b|\bfond of\b|\ba (?:big |huge )?fan of\b|\bsatisfied\b|\bimpressed\b",
         r"\bworth\b",
@@ -288,7 +289,8 @@ _STRATEGY_RULES = (
         "entity",
         "about on of",
         rf"^{_OPTIONAL_CAN_YOU}(?:tell|inform|brief|teach) (?:me|us)\b.* (?:about|on|of)\b",
-        rf"^{_OPTIONAL_CAN_YOU}(?:give|show|find|get) (?:me|us) .*\b{_EVERYTHING_WORDS}\b|^{_EVERYTHING_WORDS}\b.* (?:about|on|of)\b|^what about \w+\W*$",
+        rf"^{_OPTIONAL_CAN_YOU}(?:give|show|find|get) (?:me|us) .*\b{_EVERYTHING_WORDS}\b"
+        rf"|^{_EVERYTHING_WORDS}\b.* (?:about|on|of)\b|^what about \w+\W*$",
         r"^what (?:do|does|did|can|could) (?:we|you|i|they|memory|anyone) (?:know|remember|recall|tell me|have|hold|got|say)"
         r" (?:\w+ )?(?:about|on|of)\b",
         r"^what (?:have|did) (?:i|we) (?:told|tell|said|say|shared?|mentioned?|saved?|stored?)(?: (?:to )?you)? about\b",
@@ -316,7 +318,8 @@ _STRATEGY_RULES = (
         "who whom whose which where what",
         rf"^{_OPTIONAL_PREPOSITION}(?:who|whom|whose|which|where)\b|^tell me where\b|^what are (?:the|my|our|\w+'s) (?:names?|numbers?)\b",
         rf"^{_OPTIONAL_PREPOSITION}what(?:'s| is| was) (?:the|{_POSSESSIVES}) (?!{_COLLECTIVE_NOUNS}\b)",
-        rf"^{_OPTIONAL_PREPOSITION}what (?!(?:{_VERB_FORMS}|{_COLLECTIVE_NOUNS})\b)[\w-]+(?: [\w-]+){{0,3}}? (?:{_VERB_FORMS}|can|should|must)\b",
+        rf"^{_OPTIONAL_PREPOSITION}what (?!(?:{_VERB_FORMS}|{_COLLECTIVE_NOUNS})\b)[\w-]+(?: [\w-]+){{0,3}}? "
+        rf"(?:{_VERB_FORMS}|can|should|must)\b",
         r"^what do(?:es)? .*\b(?:do|mean|stand for|return|contain|cost|weigh|measure|say)\W*$",
     ),
     _make_rule(

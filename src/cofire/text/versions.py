@@ -230,8 +230,9 @@ DifferingSlot = tuple[tuple[str, ...], tuple[str, ...]]
 class FactWording:
     """What the comparison of two texts looks at.
 
-    `extract_words` are all stemmed words, the speaker's name included; `left_words` those of a value that no longer holds; `tokens` the stemmed
-    words in order, without stop words and phrases of change, and `closes` says for each whether a clause ends after it.
+    `words` are all stemmed words, the speaker's name included. `left_words` are those of a value that
+    no longer holds. `tokens` are the stemmed words in order, without stop words and phrases of change;
+    `closes` says for each whether a clause ends after it.
     """
 
     text: str

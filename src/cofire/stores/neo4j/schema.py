@@ -118,7 +118,8 @@ RESERVED_LABELS = frozenset({label for label, *_ in (*_UNIQUE_PROPERTIES, *_INDE
 def list_setup_statements() -> list[str]:
     """What makes a database ready, each harmless when it is there already. Each is a transaction of its own."""
     unique = [
-        f"CREATE CONSTRAINT cofire_{_format_index_name(label, *parts)} IF NOT EXISTS FOR (n:{label}) REQUIRE ({_format_properties(parts)}) IS UNIQUE"
+        f"CREATE CONSTRAINT cofire_{_format_index_name(label, *parts)} IF NOT EXISTS FOR (n:{label}) "
+        f"REQUIRE ({_format_properties(parts)}) IS UNIQUE"
         for label, *parts in _UNIQUE_PROPERTIES
     ]
     indexed = [

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cofire.embedders.base import StoredModel
 from cofire.index import adjacency, snapshot
-from cofire.index.adjacency import Adjacency, StoredEdge
+from cofire.index.adjacency import Adjacency, IndexedEdge
 from cofire.index.columns import Columns, Mask
 from cofire.index.fact_index import FactIndex, IndexRow, is_complete_index_snapshot
 from cofire.index.names import NameEntries
@@ -47,17 +47,17 @@ SELECT (SELECT count(*) FROM graph_edges WHERE version > ?1) + (SELECT count(*) 
 """
 
 
-def read_edges_since(connection: apsw.Connection, version: int) -> AbstractContextManager[Iterator[StoredEdge]]:
+def read_edges_since(connection: apsw.Connection, version: int) -> AbstractContextManager[Iterator[IndexedEdge]]:
     """Edges that came, changed or ended after a version, read as they are asked for."""
     return _stream_edges(connection, _SELECT_EDGES_SINCE, version)
 
 
 @contextmanager
-def _stream_edges(connection: apsw.Connection, sql: str, *bound: int) -> Iterator[Iterator[StoredEdge]]:
+def _stream_edges(connection: apsw.Connection, sql: str, *bound: int) -> Iterator[Iterator[IndexedEdge]]:
     """Edges as they are asked for. A statement that is not read to its end would hold the reader at its moment for as long as somebody
     keeps the error that broke it off."""
     with closing(connection.execute(sql, bound)) as found:
-        yield map(StoredEdge._make, found)
+        yield map(IndexedEdge._make, found)
 
 
 def load_adjacency(connection: apsw.Connection, epoch: str, columns: Columns) -> Adjacency:
