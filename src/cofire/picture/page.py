@@ -272,8 +272,10 @@ def render_page(scene: Scene) -> str:
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">',
             f"<title>{escape_text(shorten_text(scene.title, 100))} · cofire</title>\n<style>{style}</style>\n</head>\n<body>\n<main>",
-            f"<header>\n<h1><bdi>{escape_text(shorten_text(scene.title, MAX_TEXT_LENGTH))}</bdi></h1>\n"
-            f"<p>{_format_summary(scene)}</p>\n</header>",
+            (
+                f"<header>\n<h1><bdi>{escape_text(shorten_text(scene.title, MAX_TEXT_LENGTH))}</bdi></h1>\n"
+                f"<p>{_format_summary(scene)}</p>\n</header>"
+            ),
             f"<figure>\n{render_svg(scene)}\n<figcaption>{''.join(_render_legend(scene))}</figcaption>\n</figure>",
             f"<h2>Facts</h2>\n{_render_facts_table(scene)}",
             f"<h2>Links</h2>\n{_render_links_table(scene)}" if scene.edges else "",
