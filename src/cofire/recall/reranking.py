@@ -32,6 +32,7 @@ from cofire.text.base import run_reading_rule
 from cofire.text.versions import (
     FactWording,
     QuestionWording,
+    asks_several_things,
     is_about_past,
     is_change_announced,
     is_old_value_ended,
@@ -176,7 +177,9 @@ def prefer_newer(ranked: CandidateRanking, facts: Sequence[Fact], request: Recal
 
     `facts` are the best candidates. What a version gains is shown as a part of the score named `recency`.
     """
-    if not request.settings[RECALL_NEWER_FIRST] or is_about_past(request.text):
+    if not request.settings[RECALL_NEWER_FIRST]:
+        return ranked
+    if is_about_past(request.text) or asks_several_things(request.text):
         return ranked
     return _raise_newer(ranked, run_reading_rule("versions", lambda: _find_versions(ranked, facts, request.text), []))
 

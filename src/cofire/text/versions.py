@@ -403,6 +403,21 @@ def find_change(text: str) -> int | None:
     return change.start() if change else None
 
 
+_QUESTION_WORD = r"\b(?:what|which|who|whose|where|when|why|how)\b"
+_JOINED_QUESTIONS = re.compile(
+    rf"{_QUESTION_WORD}.*(?:,|;|\?|\band\b|\bor\b)\s*(?:and |or )?{_QUESTION_WORD}", re.IGNORECASE
+)
+
+
+def asks_several_things(question: str) -> bool:
+    """Whether two questions are joined. The facts that answer its parts are not versions of one fact.
+
+    >>> asks_several_things("Which database is used, and how is it configured?"), asks_several_things("Where is it?")
+    (True, False)
+    """
+    return bool(_JOINED_QUESTIONS.search(question))
+
+
 def is_about_past(question: str) -> bool:
     """Whether a question asks for what was true earlier.
 
