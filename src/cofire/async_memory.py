@@ -66,7 +66,7 @@ FilePath = str | PathLike[str]
 @copy_docstrings(Memory)
 @check_keywords
 class AsyncMemory:
-    """The same memory for programs that await. It opens at its first verb, or at `async with`."""
+    """Memory with asynchronous methods. It opens at the first call, or at `async with`."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class AsyncMemory:
     async def ingest(
         self, given: Messages | FilePath, *, progress: ProgressListener = None, **keywords: Unpack[IngestOptions]
     ) -> IngestResult:
-        """Store conversations and documents: messages, a file or a folder. Pieces that are already stored stay unchanged."""
+        """Store conversations and documents: messages, a file or a folder."""
         return await self._run(lambda settings: ingest(given, keywords, settings), progress)
 
     async def recall(self, query: str, **asked: Unpack[RecallOptions]) -> Recollection:
@@ -134,7 +134,7 @@ class AsyncMemory:
     async def feedback(
         self, found: Recollection | str, *, helped: OptionalIds = None, hurt: OptionalIds = None
     ) -> FeedbackResult:
-        """Report which facts of a recall helped and which hurt: the edges that led to them get stronger or weaker."""
+        """Report which facts of a recall helped and which hurt."""
         return await self._run(lambda settings: feedback(found, helped, hurt, settings))
 
     async def use(self, id: str) -> FeedbackCounts:
@@ -142,7 +142,7 @@ class AsyncMemory:
         return await self._run(lambda settings: read_use(id))
 
     async def why(self, query: str, id: str, **asked: Unpack[RecallOptions]) -> WhyResult:
-        """Explain why a fact is returned for a question, or at which stage it is lost and which changes would return it."""
+        """Explain why a fact is returned for a question, or why it is not."""
         return await self._run(lambda settings: why(query, id, asked, settings))
 
     async def facts(
@@ -193,7 +193,7 @@ class AsyncMemory:
         return await self._run(lambda settings: pin(ids, pinned=False))
 
     async def archive(self, ids: str | Iterable[str]) -> list[Fact]:
-        """Exclude facts from recall without deleting them; returns those that were not archived before."""
+        """Exclude facts from recall without deleting them; returns the newly archived facts."""
         return await self._run(lambda settings: archive(ids, archived=True))
 
     async def restore(self, ids: str | Iterable[str]) -> list[Fact]:
@@ -229,7 +229,7 @@ class AsyncMemory:
         return await self._run(lambda settings: list_edges(scope, kind, ids, origin, limit))
 
     async def neighbours(self, id: str, *, limit: int = 100) -> list[Link]:
-        """List the facts linked with a fact: stored edges, shared names and the turns of its session."""
+        """List the facts linked with a fact, by edges, shared names or its session."""
         return await self._run(lambda settings: list_neighbours(id, limit))
 
     async def portrait(self, id: str, *, limit: int = 100) -> FactPortrait:
@@ -247,7 +247,7 @@ class AsyncMemory:
         where: Mapping[str, object] | None = None,
         limit: int = 10_000,
     ) -> Picture:
-        """Return nodes and edges for drawing: all facts or those around some. Above `limit` facts, communities are the nodes."""
+        """Return nodes and edges for drawing: all facts or those around some."""
         return await self._run(
             lambda settings: draw_graph(ids, GraphRequest(scope, kind, limit, depth, community, where))
         )
@@ -256,19 +256,19 @@ class AsyncMemory:
     def explore(
         self, ids: str | Iterable[str] | None = None, **asked: Unpack[ExploreOptions]
     ) -> StreamingResult[ExploreResult, SeedExploration]:
-        """Spread energy from facts along their links and return the paths. The async version can be iterated, one seed at a time."""
+        """Spread energy from facts along their links and return the paths."""
         return self._stream(lambda settings: explore(ids, asked, settings))
 
     async def dream(self, *, scope: NamesInput = None, progress: ProgressListener = None) -> DreamResult:
-        """Consolidate the facts stored since the last dream: link them and find communities. Safe to interrupt and to repeat."""
+        """Consolidate the facts stored since the last dream: link them and find communities."""
         return await self._run(lambda settings: dream(scope, settings), progress)
 
     async def communities(self, *, scope: NamesInput = None, limit: int = 100) -> list[CommunitySummary]:
-        """List the communities that the last dream found, largest first. recall(community=number) searches one alone."""
+        """List the communities that the last dream found, largest first."""
         return await self._run(lambda settings: list_communities(scope, limit))
 
     async def curate(self, *, dry_run: bool = False, progress: ProgressListener = None) -> CurateResult:
-        """Decay unused edges, archive facts of low retention, recompute importance and communities, and check the store."""
+        """Decay unused edges and archive facts of low retention."""
         return await self._run(lambda settings: curate(dry_run, settings), progress)
 
     async def why_archived(self, id: str) -> str | None:
@@ -276,7 +276,7 @@ class AsyncMemory:
         return await self._run(lambda settings: why_archived(id))
 
     async def supersede(self, old: str, new: str) -> Edge:
-        """Mark an older fact as replaced by a newer one; recall finds the older one only with an earlier `as_of`."""
+        """Mark an older fact as replaced by a newer one."""
         return await self._run(lambda settings: supersede(old, new, settings))
 
     async def unsupersede(self, old: str, new: str) -> None:
@@ -314,7 +314,7 @@ class AsyncMemory:
         return await self._run(lambda settings: read_stats())
 
     async def reembed(self, *, progress: ProgressListener = None) -> int:
-        """Compute every vector anew with the current embedder. Open with `reembedding=True` if the store has another model's vectors."""
+        """Compute every vector anew with the current embedder."""
         return await self._run(reembed, progress)
 
     async def calibrate(
@@ -326,7 +326,7 @@ class AsyncMemory:
         dry_run: bool = False,
         progress: ProgressListener = None,
     ) -> CalibrateResult:
-        """From 200 or more answerable questions, compute the evidence below which recall abstains; kept in the store."""
+        """Compute the evidence below which recall abstains, and store it."""
         return await self._run(lambda settings: calibrate(questions, scope, false_silence, dry_run, settings), progress)
 
     async def compare(
@@ -353,7 +353,7 @@ class AsyncMemory:
         return await self._run(shadow_clear)
 
     async def register(self, channel: OwnChannel) -> None:
-        """Add a retrieval channel of your own, which every recall asks besides the built-in ones."""
+        """Add a retrieval channel of your own to the built-in ones."""
         register_channel((await self._open()).context, channel)
 
     async def unregister(self, name: str) -> bool:
@@ -381,7 +381,7 @@ class AsyncMemory:
         return await self._run(maintenance.read_settings)
 
     async def in_session(self, session: str) -> Self:
-        """Return the same open memory with another session for its recalls; closing one closes both."""
+        """Return the same open memory with another session for its recalls."""
         other, opened = copy(self), await self._open()
         other._opening = self._opening.holding(opened.in_session(session))
         return other

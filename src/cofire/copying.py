@@ -20,31 +20,33 @@ from cofire.verbs.transfer import CopyResult, ProgressCallback
 
 
 def copy(source: str, target: str, *, advance: ProgressCallback) -> CopyResult:
-    """Copy all of a memory to another place, or go on with it, and compare the two."""
+    """Copy a memory to another store, or continue an interrupted copy, then compare the two."""
     _refuse_same(source, target)
-    with _open_transferable(source) as ours, _open_transferable(target, new=True) as theirs:
-        return transfer.copy(ours, theirs, now=datetime.now(UTC), advance=advance)
+    with _open_transferable(source) as source_store, _open_transferable(target, new=True) as target_store:
+        return transfer.copy(source_store, target_store, now=datetime.now(UTC), advance=advance)
 
 
 def compare(source: str, target: str, *, advance: ProgressCallback) -> CopyResult:
-    """Compare a memory with its copy, and write nothing."""
+    """Compare a memory with its copy. Nothing is written."""
     _refuse_same(source, target)
-    with _open_transferable(source) as ours, _open_transferable(target) as theirs:
-        tally = transfer.compare(ours, theirs, advance=advance)
-    return CopyResult(copied=0, there=tally.rows["facts"], tally=tally)
+    with _open_transferable(source) as source_store, _open_transferable(target) as target_store:
+        summary = transfer.compare(source_store, target_store, advance=advance)
+    return CopyResult(copied=0, there=summary.rows["facts"], tally=summary)
 
 
-def describe_location(given: str) -> str:
-    """Where a store is, for people to read: without a password."""
-    return parse_address(given, None).place if is_server_url(given) else given
+def describe_location(location: str) -> str:
+    """The path or URL of a store for display, without credentials."""
+    return parse_address(location, None).place if is_server_url(location) else location
 
 
 @contextmanager
-def _open_transferable(given: str, *, new: bool = False) -> Iterator[TransferableStore]:
-    """A store that lends itself to be carried; a file is made only where a new one may be."""
-    if not new and "://" not in given and not Path(given).is_file():
-        raise StoreNotOpened(f"There is no store {given}.", way_out="Give the path of a store, or the URL of a server.")
-    store = open_store(given, load_settings(record=None, call={}))
+def _open_transferable(location: str, *, new: bool = False) -> Iterator[TransferableStore]:
+    """Open a store, and close it at the end of the block. A missing file is created only with `new`."""
+    if not new and "://" not in location and not Path(location).is_file():
+        raise StoreNotOpened(
+            f"There is no store {location}.", way_out="Give the path of a store, or the URL of a server."
+        )
+    store = open_store(location, load_settings(record=None, call={}))
     try:
         yield cast(TransferableStore, store)
     finally:
@@ -57,15 +59,20 @@ def _refuse_same(source: str, target: str) -> None:
 
 
 def _is_same_file(source: str, target: str) -> bool:
-    here, there = Path(source), Path(target)
-    return here.exists() and there.exists() and here.samefile(there)
+    source_path = Path(source)
+    target_path = Path(target)
+    return source_path.exists() and target_path.exists() and source_path.samefile(target_path)
 
 
 def restore(backup: str, store: str, *, force: bool = False) -> str | None:
-    """Put a backup in the place of a store. With `force` also over facts; then the path of a copy of them is returned."""
+    """Replace a store with a backup. A store with facts is replaced only with `force`.
+
+    Returns the path of a copy of the replaced store, if it had facts.
+    """
     if is_server_url(store):
         raise StoreNotOpened(
             f"A server keeps its own backups; nothing was restored to {strip_credentials(store)}.",
             way_out="Load a dump on the server, or restore to a new file, then: cofire copy FILE neo4j://…",
         )
-    return backups.restore(backup, store, make_sqlite_options(load_settings(record=None, call={})), force=force)
+    options = make_sqlite_options(load_settings(record=None, call={}))
+    return backups.restore(backup, store, options, force=force)

@@ -1,4 +1,4 @@
-"""Memory: one method for each verb, synchronous, no logic."""
+"""Memory: one synchronous method per verb, without logic."""
 
 from __future__ import annotations
 
@@ -61,14 +61,15 @@ FilePath = str | PathLike[str]
 
 @check_keywords
 class Memory:
-    """An associative memory in one file, or wherever `store` says.
+    """An associative memory in a SQLite file or another store.
 
     >>> memory = Memory(":memory:", embedder=None)
     >>> id = memory.remember("PgBouncer runs in transaction mode.", tags=["db"])
-    >>> memory.recall("How does PgBouncer run_steps?")[0].text
+    >>> memory.recall("How does PgBouncer run?")[0].text
     'PgBouncer runs in transaction mode.'
 
-    `session` names what is going on, so that recalls of different sessions can be told apart; without it a pause ends one.
+    `session` names the current conversation or task, by which recalls are grouped. Without a name, a
+    longer pause starts a new session.
     """
 
     def __init__(
@@ -124,8 +125,8 @@ class Memory:
         Several items are all checked before the first is stored.
 
         text: A text, a Fact, a mapping with the fields of a Fact, or an iterable of these.
-        errors: "raise" stores nothing when an item is refused; "skip" stores the others and returns a RememberResult, with
-            None for each refused item and the reasons in `skipped`.
+        errors: "raise" stores nothing when an item is refused. "skip" stores the others and returns a
+            RememberResult, with None for each refused item and the reasons in `skipped`.
         progress: Called with a Progress after each batch.
         """
         return self._run(lambda settings: remember(text, common, settings, errors), progress)
@@ -133,7 +134,9 @@ class Memory:
     def ingest(
         self, given: Messages | FilePath, *, progress: ProgressListener = None, **keywords: Unpack[IngestOptions]
     ) -> IngestResult:
-        """Store conversations and documents: messages, a file or a folder. Pieces that are already stored stay unchanged.
+        """Store conversations and documents: messages, a file or a folder.
+
+        Pieces that are already stored stay unchanged.
 
         given: Messages (a list of mappings with role and content), or the path of a file or folder.
         progress: Called with a Progress after each batch.
@@ -150,7 +153,9 @@ class Memory:
     def feedback(
         self, found: Recollection | str, *, helped: OptionalIds = None, hurt: OptionalIds = None
     ) -> FeedbackResult:
-        """Report which facts of a recall helped and which hurt: the edges that led to them get stronger or weaker.
+        """Report which facts of a recall helped and which hurt.
+
+        The edges that led to them get stronger or weaker.
 
         found: The result of recall, or its id.
         helped: Ids of the facts that helped.
@@ -166,7 +171,9 @@ class Memory:
         return self._run(lambda settings: read_use(id))
 
     def why(self, query: str, id: str, **asked: Unpack[RecallOptions]) -> WhyResult:
-        """Explain why a fact is returned for a question, or at which stage it is lost and which changes would return it.
+        """Explain why a fact is returned for a question, or why it is not.
+
+        For a fact that is not returned: the stage that drops it, and the changes that would return it.
 
         query: The question, as given to recall.
         id: The id of the fact.
@@ -250,7 +257,7 @@ class Memory:
         return self._run(lambda settings: pin(ids, pinned=False))
 
     def archive(self, ids: str | Iterable[str]) -> list[Fact]:
-        """Exclude facts from recall without deleting them; returns those that were not archived before.
+        """Exclude facts from recall without deleting them; returns the newly archived facts.
 
         ids: One id or several.
         """
@@ -308,7 +315,7 @@ class Memory:
         return self._run(lambda settings: list_edges(scope, kind, ids, origin, limit))
 
     def neighbours(self, id: str, *, limit: int = 100) -> list[Link]:
-        """List the facts linked with a fact: stored edges, shared names and the turns of its session.
+        """List the facts linked with a fact, by edges, shared names or its session.
 
         id: The id of the fact.
         limit: Maximum number of links.
@@ -334,7 +341,9 @@ class Memory:
         where: Mapping[str, object] | None = None,
         limit: int = 10_000,
     ) -> Picture:
-        """Return nodes and edges for drawing: all facts or those around some. Above `limit` facts, communities are the nodes.
+        """Return nodes and edges for drawing: all facts or those around some.
+
+        Above `limit` facts, communities are the nodes.
 
         ids: The facts in the centre: one id or several. All facts by default.
         depth: Links followed from the centre.
@@ -347,14 +356,18 @@ class Memory:
         return self._run(lambda settings: draw_graph(ids, GraphRequest(scope, kind, limit, depth, community, where)))
 
     def explore(self, ids: str | Iterable[str] | None = None, **asked: Unpack[ExploreOptions]) -> ExploreResult:
-        """Spread energy from facts along their links and return the paths. The async version can be iterated, one seed at a time.
+        """Spread energy from facts along their links and return the paths.
+
+        The async version can be iterated, one seed at a time.
 
         ids: The facts to start from: one id or several. A single text that is no id is taken as a query.
         """
         return self._run(lambda settings: explore(ids, asked, settings))
 
     def dream(self, *, scope: NamesInput = None, progress: ProgressListener = None) -> DreamResult:
-        """Consolidate the facts stored since the last dream: link them and find communities. Safe to interrupt and to repeat.
+        """Consolidate the facts stored since the last dream: link them and find communities.
+
+        Safe to interrupt and to repeat.
 
         scope: Only these scopes.
         progress: Called with a Progress after each step.
@@ -362,7 +375,9 @@ class Memory:
         return self._run(lambda settings: dream(scope, settings), progress)
 
     def communities(self, *, scope: NamesInput = None, limit: int = 100) -> list[CommunitySummary]:
-        """List the communities that the last dream found, largest first. recall(community=number) searches one alone.
+        """List the communities that the last dream found, largest first.
+
+        recall(community=number) searches one alone.
 
         scope: Only communities of these scopes.
         limit: Maximum number of communities.
@@ -370,7 +385,9 @@ class Memory:
         return self._run(lambda settings: list_communities(scope, limit))
 
     def curate(self, *, dry_run: bool = False, progress: ProgressListener = None) -> CurateResult:
-        """Decay unused edges, archive facts of low retention, recompute importance and communities, and check the store.
+        """Decay unused edges and archive facts of low retention.
+
+        Also recomputes importance and communities, and checks the store.
 
         dry_run: Change nothing, only report what would change.
         progress: Called with a Progress after each step.
@@ -385,7 +402,9 @@ class Memory:
         return self._run(lambda settings: why_archived(id))
 
     def supersede(self, old: str, new: str) -> Edge:
-        """Mark an older fact as replaced by a newer one; recall finds the older one only with an earlier `as_of`.
+        """Mark an older fact as replaced by a newer one.
+
+        Recall finds the older one only with an earlier `as_of`.
 
         old: The id of the fact that is replaced.
         new: The id of the fact that replaces it.
@@ -453,7 +472,9 @@ class Memory:
         return self._run(lambda settings: read_stats())
 
     def reembed(self, *, progress: ProgressListener = None) -> int:
-        """Compute every vector anew with the current embedder. Open with `reembedding=True` if the store has another model's vectors.
+        """Compute every vector anew with the current embedder.
+
+        Open with `reembedding=True` if the store has another model's vectors.
 
         progress: Called with a Progress after each batch.
         """
@@ -468,7 +489,9 @@ class Memory:
         dry_run: bool = False,
         progress: ProgressListener = None,
     ) -> CalibrateResult:
-        """From 200 or more answerable questions, compute the evidence below which recall abstains; kept in the store.
+        """Compute the evidence below which recall abstains, and store it.
+
+        Needs 200 or more answerable questions.
 
         questions: Questions that the stored facts answer.
         scope: Search these scopes.
@@ -510,7 +533,7 @@ class Memory:
         return self._run(shadow_clear)
 
     def register(self, channel: OwnChannel) -> None:
-        """Add a retrieval channel of your own, which every recall asks besides the built-in ones.
+        """Add a retrieval channel of your own to the built-in ones.
 
         channel: The channel: a name and a function that proposes facts.
         """
@@ -554,7 +577,9 @@ class Memory:
         return self._run(maintenance.read_settings)
 
     def in_session(self, session: str) -> Self:
-        """Return the same open memory with another session for its recalls; closing one closes both.
+        """Return the same open memory with another session for its recalls.
+
+        Closing one closes both.
 
         session: The name of the session.
         """

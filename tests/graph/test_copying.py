@@ -280,14 +280,14 @@ def test_a_target_where_a_fact_says_something_else_is_refused(source: SqliteStor
     run(source, target)
     changed = next(iter(transfer.read_hashes(target)))
     Memory(Lent(target), embedder=HashedWords()).update(changed, text="Ana never drank anything.")
-    with pytest.raises(Conflict, match=f"say something else in the target: 1, the first of them {changed}"):
+    with pytest.raises(Conflict, match=f"differ from those of the source: 1, the first of them {changed}"):
         run(source, target)
 
 
 def test_a_target_of_another_model_is_refused(source: SqliteStore, target: SqliteStore) -> None:
     other = Memory(Lent(target), embedder=HashedWords("other", 16))
     other.forget(other.remember("Gone soon."))
-    with pytest.raises(OtherModel, match=r"for vectors of other \(16 numbers\), the source has those of hashed-words"):
+    with pytest.raises(OtherModel, match=r"vectors of other \(16 dimensions\), the source has vectors of hashed-words"):
         run(source, target)
     assert transfer.read_hashes(target) == {}
 

@@ -239,7 +239,7 @@ def test_another_process_knows_a_recall_once_the_first_has_written(tmp_path: Pat
     with Memory(tmp_path / "m.db", embedder=None) as first, Memory(tmp_path / "m.db", embedder=None) as second:
         id = first.remember("The kettle is red.")
         found = first.recall("kettle", settings={"abstention.rule": "off"})
-        with pytest.raises(NotFound, match="once that has written something or closed"):
+        with pytest.raises(NotFound, match="when that process writes or closes the store"):
             second.feedback(found.id, helped=id)
         first.remember("The cup is blue.")
         assert second.feedback(found.id, helped=id).helped == (id,)

@@ -1,4 +1,4 @@
-"""Edges made by the user, and the lists of edges and links."""
+"""Store the edges of users, and list edges and links."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MERGE_MODES: tuple[str, ...] = get_args(MergeMode)
 
 @dataclass(frozen=True, slots=True)
 class FactPortrait:
-    """A fact with all that hangs on it."""
+    """A fact with its links, descriptions, importance, feedback counts and history."""
 
     fact: Fact
     links: tuple[Link, ...]
@@ -40,7 +40,7 @@ class FactPortrait:
 
 @dataclass(frozen=True, slots=True)
 class ConnectRequest:
-    """What somebody says of an edge."""
+    """The values of an edge, and what to do if it exists."""
 
     kind: str
     weight: float | None
@@ -49,79 +49,81 @@ class ConnectRequest:
     mode: str
 
 
-def connect(source: str, target: str, drawn: ConnectRequest, settings: Settings) -> Steps[Edge]:
-    """Make an edge between two facts of one scope. Its tags are those both facts share, and the given ones.
+def connect(source: str, target: str, request: ConnectRequest, settings: Settings) -> Steps[Edge]:
+    """Store an edge between two facts of one scope, with the given and the shared tags.
 
-    The kind supersedes also marks the target as replaced by the source, as `supersede(target, source)` does.
+    The kind supersedes also ends the validity of the target, as `supersede(target, source)` does.
     """
-    _check_request(source, target, drawn)
+    _check_request(source, target, request)
     first, second = yield from read_facts([source, target])
-    edge = orient_edge(_make_edge(first, second, drawn))
+    edge = orient_edge(_make_edge(first, second, request))
+    edge_write = EdgeWrite(edge, request.mode)
     if edge.kind == SUPERSEDES:
-        yield from supersede(edge.target, edge.source, settings, drawn=EdgeWrite(edge, drawn.mode))
+        yield from supersede(edge.target, edge.source, settings, edge_write=edge_write)
     else:
         now: datetime = yield ReadClock()
-        yield from store.write(
-            Change(now=now, edges=(EdgeWrite(edge, drawn.mode),), idle_minutes=settings[SESSION_IDLE_MINUTES])
-        )
-    kept = yield from store.list_edges(EdgeFilter(kinds=frozenset([edge.kind]), ids=frozenset([source])), MAX_EDGES)
-    return next(one for one in kept if (one.source, one.target) == (edge.source, edge.target))
+        yield from store.write(Change(now=now, edges=(edge_write,), idle_minutes=settings[SESSION_IDLE_MINUTES]))
+    edge_filter = EdgeFilter(kinds=frozenset([edge.kind]), ids=frozenset([source]))
+    stored_edges = yield from store.list_edges(edge_filter, MAX_EDGES)
+    ends = (edge.source, edge.target)
+    return next(stored for stored in stored_edges if (stored.source, stored.target) == ends)
 
 
-def _make_edge(first: Fact, second: Fact, drawn: ConnectRequest) -> Edge:
-    shared = set(first.tags) & set(second.tags)
+def _make_edge(first: Fact, second: Fact, request: ConnectRequest) -> Edge:
+    shared_tags = set(first.tags) & set(second.tags)
+    own_tags = validation.parse_tags(request.tags, InvalidInput)
     return Edge(
         first.id,
         second.id,
-        validation.parse_name(drawn.kind, "kind", InvalidInput) or "",
-        validation.parse_share(drawn.weight, "weight"),
-        validation.parse_share(drawn.confidence, "confidence"),
-        tuple(sorted(shared | set(validation.parse_tags(drawn.tags, InvalidInput)))),
-        "user",
+        kind=validation.parse_name(request.kind, "kind", InvalidInput) or "",
+        weight=validation.parse_share(request.weight, "weight"),
+        confidence=validation.parse_share(request.confidence, "confidence"),
+        tags=tuple(sorted(shared_tags.union(own_tags))),
+        origin="user",
     )
 
 
 def list_edges(
     scope: NamesInput, kind: NamesInput, ids: str | Iterable[str] | None, origin: str | None, limit: int
 ) -> Steps[list[Edge]]:
-    """Stored edges, the strongest first. Without a scope, those of every scope."""
-    wanted = EdgeFilter(
+    """Stored edges, strongest first. All scopes by default."""
+    edge_filter = EdgeFilter(
         scopes=validation.parse_scopes(scope, InvalidQuestion),
         kinds=validation.parse_names(kind, "kind", InvalidQuestion),
         ids=None if ids is None else frozenset(check_ids(ids)),
         origin=validation.parse_name(origin, "origin", InvalidQuestion),
     )
-    found = yield from store.list_edges(wanted, validation.check_count(limit, "limit", low=1, high=100_000_000))
-    return found
+    limit = validation.check_count(limit, "limit", low=1, high=100_000_000)
+    return (yield from store.list_edges(edge_filter, limit))
 
 
 def list_neighbours(id: str, limit: int) -> Steps[list[Link]]:
-    """All that a fact is linked with, of every kind, with what each link goes through."""
+    """The links of a fact, of every kind."""
     fact = yield from read_fact(id)
-    found = yield from store.list_links(fact.id, validation.check_count(limit, "limit", low=1, high=1_000_000))
-    return found
+    limit = validation.check_count(limit, "limit", low=1, high=1_000_000)
+    return (yield from store.list_links(fact.id, limit))
 
 
 def read_portrait(id: str, limit: int) -> Steps[FactPortrait]:
-    """A fact with its links, descriptions and importance, how it fared, what it said before, and why curation archived it."""
+    """A fact with all that is stored about it."""
     (fact,) = yield from add_superseded_by([(yield from read_fact(id))])
     links = yield from list_neighbours(fact.id, limit)
-    rated = yield from store.fetch_importance([fact.id])
-    fared = yield from store.fetch_feedback_counts([fact.id])
+    importance_by_id = yield from store.fetch_importance([fact.id])
+    counts_by_id = yield from store.fetch_feedback_counts([fact.id])
     history = yield from store.read_history(fact.id)
     return FactPortrait(
         fact,
-        tuple(links),
-        history.descriptions,
-        rated.get(fact.id),
-        fared.get(fact.id, FeedbackCounts()),
-        history.versions,
-        history.archived_because,
+        links=tuple(links),
+        descriptions=history.descriptions,
+        importance=importance_by_id.get(fact.id),
+        use=counts_by_id.get(fact.id, FeedbackCounts()),
+        history=history.versions,
+        archived_because=history.archived_because,
     )
 
 
 def orient_edge(edge: Edge) -> Edge:
-    """An edge whose ends are alike is kept once, from the smaller id to the larger.
+    """The edge as it is stored: symmetric kinds go from the smaller id to the larger.
 
     >>> orient_edge(Edge("b", "a", "similar")).source, orient_edge(Edge("b", "a", "causes")).source
     ('a', 'b')
@@ -131,12 +133,12 @@ def orient_edge(edge: Edge) -> Edge:
     return replace(edge, source=edge.target, target=edge.source)
 
 
-def _check_request(source: str, target: str, drawn: ConnectRequest) -> None:
-    if drawn.mode not in MERGE_MODES:
-        raise InvalidInput(f"There is no mode {drawn.mode!r}.", way_out=f"Choose one of {', '.join(MERGE_MODES)}.")
-    if not str(drawn.kind or "").strip():
+def _check_request(source: str, target: str, request: ConnectRequest) -> None:
+    if request.mode not in MERGE_MODES:
+        raise InvalidInput(f"There is no mode {request.mode!r}.", way_out=f"Choose one of {', '.join(MERGE_MODES)}.")
+    if not str(request.kind or "").strip():
         raise InvalidInput(
-            f"kind cannot be {drawn.kind!r}.",
+            f"kind cannot be {request.kind!r}.",
             way_out="Name the kind of the edge: supports, causes, contradicts or a name of your own.",
         )
     if source == target:

@@ -38,61 +38,74 @@ from cofire.verbs.review import propose_reviews
 
 @dataclass(frozen=True, slots=True)
 class RetentionCandidate:
-    """A fact with the days since it was used, and what it is worth."""
+    """A fact with the days since its last use, and its retention score."""
 
-    used: FactUsage
+    usage: FactUsage
     unused_days: int
-    worth: RetentionScore
+    score: RetentionScore
 
 
 def select_to_archive(
-    usage: Sequence[FactUsage], days: Sequence[int], now: datetime, settings: Settings
+    usage: Sequence[FactUsage], active_days: Sequence[int], now: datetime, settings: Settings
 ) -> dict[str, str]:
-    """The facts that are to be archived, with the reason in words. Pinned ones never are."""
-    weighed = _score_usage(usage, days if settings[DECAY_CLOCK] == "use" else None, now)
-    leaving = _select_unused(weighed, settings)
-    left = [one for one in weighed if one.used.id not in leaving]
-    return leaving | _select_beyond_budget(left, settings)
+    """The ids of the facts to archive, each with the reason. Pinned facts are never archived."""
+    counted_days = active_days if settings[DECAY_CLOCK] == "use" else None
+    candidates = _score_usage(usage, counted_days, now)
+    unused = _select_unused(candidates, settings)
+    remaining = [candidate for candidate in candidates if candidate.usage.id not in unused]
+    return unused | _select_beyond_budget(remaining, settings)
 
 
-def _score_usage(usage: Sequence[FactUsage], in_use: Sequence[int] | None, now: datetime) -> list[RetentionCandidate]:
-    today, highest = day_number(now), max((one.importance for one in usage), default=0.0) or 1.0
-    unused = days_between([day_number(one.used_at) for one in usage], today, in_use=in_use).tolist()
-    old = days_between([day_number(one.stored_at) for one in usage], today, in_use=in_use).tolist()
-    return [
-        RetentionCandidate(
-            one,
-            days,
-            score_retention(unused_days=days, old_days=age, importance=one.importance / highest, success=one.success),
-        )
-        for one, days, age in zip(usage, unused, old, strict=True)
-    ]
+def _score_usage(
+    usage: Sequence[FactUsage], active_days: Sequence[int] | None, now: datetime
+) -> list[RetentionCandidate]:
+    today = day_number(now)
+    highest = max((fact.importance for fact in usage), default=0.0) or 1.0
+    used_on = [day_number(fact.used_at) for fact in usage]
+    stored_on = [day_number(fact.stored_at) for fact in usage]
+    unused_days = days_between(used_on, today, in_use=active_days).tolist()
+    ages = days_between(stored_on, today, in_use=active_days).tolist()
+    candidates: list[RetentionCandidate] = []
+    for fact, unused, age in zip(usage, unused_days, ages, strict=True):
+        importance = fact.importance / highest
+        score = score_retention(unused_days=unused, old_days=age, importance=importance, success=fact.success)
+        candidates.append(RetentionCandidate(fact, unused, score))
+    return candidates
 
 
-def _select_unused(weighed: Sequence[RetentionCandidate], settings: Settings) -> dict[str, str]:
-    """By the retention policy."""
-    most, kept = settings[RETENTION_DAYS], {name.strip() for name in settings[RETENTION_KEEP].split(",")}
-    if not most:
+def _select_unused(candidates: Sequence[RetentionCandidate], settings: Settings) -> dict[str, str]:
+    """The facts unused for longer than the retention period, except those of kept categories."""
+    retention_days = settings[RETENTION_DAYS]
+    if not retention_days:
         return {}
-    return {
-        one.used.id: f"unused for {format_count(one.unused_days, 'day')}; {RETENTION_DAYS.name} is {most}"
-        for one in weighed
-        if one.unused_days >= most and not one.used.pinned and one.used.category not in kept
-    }
+    kept_categories = {name.strip() for name in settings[RETENTION_KEEP].split(",")}
+    reasons: dict[str, str] = {}
+    for candidate in candidates:
+        usage = candidate.usage
+        is_kept = usage.pinned or usage.category in kept_categories
+        if candidate.unused_days >= retention_days and not is_kept:
+            days = format_count(candidate.unused_days, "day")
+            reasons[usage.id] = f"unused for {days}; {RETENTION_DAYS.name} is {retention_days}"
+    return reasons
 
 
-def _select_beyond_budget(weighed: Sequence[RetentionCandidate], settings: Settings) -> dict[str, str]:
-    """The least valuable first, until the rest is within the budget. A pinned fact counts, and stays."""
-    facts, size = len(weighed), sum(one.used.bytes for one in weighed)
-    leaving: dict[str, str] = {}
-    order = sorted((one for one in weighed if not one.used.pinned), key=lambda one: (one.worth.total, one.used.id))
-    for one in order:
-        beyond = _describe_exceeded_budget(facts, size, settings)
-        if beyond is None:
+def _select_beyond_budget(candidates: Sequence[RetentionCandidate], settings: Settings) -> dict[str, str]:
+    """The facts with the lowest scores, until the rest fits the budget. Pinned facts count and stay."""
+    facts = len(candidates)
+    size = sum(candidate.usage.bytes for candidate in candidates)
+    unpinned = [candidate for candidate in candidates if not candidate.usage.pinned]
+    reasons: dict[str, str] = {}
+    for candidate in sorted(unpinned, key=lambda candidate: (candidate.score.total, candidate.usage.id)):
+        exceeded = _describe_exceeded_budget(facts, size, settings)
+        if exceeded is None:
             break
-        leaving[one.used.id] = f"worth {one.worth.total:.2f} ({one.worth.in_words()}), the least when {beyond}"
-        facts, size = facts - 1, size - one.used.bytes
-    return leaving
+        score = candidate.score
+        reasons[candidate.usage.id] = (
+            f"retention score {score.total:.2f} ({score.in_words()}), the lowest when {exceeded}"
+        )
+        facts -= 1
+        size -= candidate.usage.bytes
+    return reasons
 
 
 def _describe_exceeded_budget(facts: int, size: int, settings: Settings) -> str | None:
@@ -110,10 +123,11 @@ MAX_EXAMPLES = 5
 class CurateResult:
     """What curation did, or with `dry_run` would do.
 
-    Edges whose weight `faded`, that `ended` by it, whose confidence was `lowered`, that were `pruned`, with some `examples`; facts
-    `archived`, by id with the reason; `communities` found; pairs `proposed` for review, and pairs
-    `applied` because `review.apply_clear` is on. `drift` says in words what is wrong with
-    the vectors; `orphans` counts facts that nothing links with another, `dangling` rows that refer to what is not there.
+    Counts of edges: `faded` had their weight reduced, `ended` fell below the minimum weight,
+    `lowered` lost confidence, `pruned` were removed; `examples` lists some of them. `archived` maps
+    ids of facts to the reason. `communities` were found, review pairs were `proposed`, or `applied`
+    because `review.apply_clear` is on. `drift` describes a problem with the vectors. `orphans` counts
+    facts without links, `dangling` rows that refer to missing rows.
     """
 
     faded: int = 0
@@ -135,110 +149,124 @@ CurateStage = Callable[[CurateResult, Settings], Steps[CurateResult]]
 
 
 def curate(dry_run: bool, settings: Settings) -> Steps[CurateResult]:
-    """All stages in their order. A second run at the same moment changes nothing."""
-    done = CurateResult(dry_run=dry_run)
-    for place, stage in enumerate(STAGES):
-        yield Emit(Progress("curate", place, len(STAGES)))
-        done = yield from stage(done, settings)
+    """Run all stages in order. A second run at the same time changes nothing."""
+    result = CurateResult(dry_run=dry_run)
+    for number, stage in enumerate(STAGES):
+        yield Emit(Progress("curate", number, len(STAGES)))
+        result = yield from stage(result, settings)
     yield Emit(Progress("curate", len(STAGES), len(STAGES)))
-    return done
+    return result
 
 
 def why_archived(id: str) -> Steps[str | None]:
-    """Why a fact was archived; None where it is not, or where somebody archived it by hand."""
+    """Why curation archived a fact. None for a fact that is not archived or was archived by a user."""
     yield from read_fact(id)
     history = yield from store.read_history(id)
     return history.archived_because
 
 
 def make_weight_decay(settings: Settings) -> DecayRule:
-    """How behavioural edges fade (000)."""
-    rule = (settings[DECAY_GRACE_DAYS], settings[DECAY_RATE], 1.0, settings[DECAY_END_BELOW])
-    return DecayRule("weight", *rule, settings[DECAY_CLOCK])
+    """The decay of the weight of behavioural edges (000)."""
+    return DecayRule(
+        "weight",
+        settings[DECAY_GRACE_DAYS],
+        settings[DECAY_RATE],
+        1.0,
+        settings[DECAY_END_BELOW],
+        settings[DECAY_CLOCK],
+    )
 
 
 def make_confidence_decay(settings: Settings) -> DecayRule:
-    """How the confidence of structural edges falls (001)."""
-    rule = (settings[DECAY_CONFIDENCE_GRACE_DAYS], settings[DECAY_CONFIDENCE_STEP], settings[DECAY_CONFIDENCE_DAYS])
-    return DecayRule("confidence", *rule, settings[DECAY_CONFIDENCE_FLOOR], settings[DECAY_CLOCK])
+    """The decay of the confidence of structural edges (001)."""
+    return DecayRule(
+        "confidence",
+        settings[DECAY_CONFIDENCE_GRACE_DAYS],
+        settings[DECAY_CONFIDENCE_STEP],
+        settings[DECAY_CONFIDENCE_DAYS],
+        settings[DECAY_CONFIDENCE_FLOOR],
+        settings[DECAY_CLOCK],
+    )
 
 
-def _decay_weights(done: CurateResult, settings: Settings) -> Steps[CurateResult]:
-    found = yield from _apply_decay(make_weight_decay(settings), done.dry_run)
-    return replace(done, faded=found.changed, ended=found.ended, examples=done.examples + found.examples)
+def _decay_weights(result: CurateResult, settings: Settings) -> Steps[CurateResult]:
+    summary = yield from _apply_decay(make_weight_decay(settings), result.dry_run)
+    examples = result.examples + summary.examples
+    return replace(result, faded=summary.changed, ended=summary.ended, examples=examples)
 
 
-def _lower_confidence(done: CurateResult, settings: Settings) -> Steps[CurateResult]:
-    found = yield from _apply_decay(make_confidence_decay(settings), done.dry_run)
-    return replace(done, lowered=found.changed, examples=done.examples + found.examples)
+def _lower_confidence(result: CurateResult, settings: Settings) -> Steps[CurateResult]:
+    summary = yield from _apply_decay(make_confidence_decay(settings), result.dry_run)
+    return replace(result, lowered=summary.changed, examples=result.examples + summary.examples)
 
 
-def _apply_decay(fade: DecayRule, dry_run: bool) -> Steps[DecaySummary]:
+def _apply_decay(rule: DecayRule, dry_run: bool) -> Steps[DecaySummary]:
     now: datetime = yield ReadClock()
-    curation = CurationChange(fades=(fade,))
+    curation = CurationChange(fades=(rule,))
     if dry_run:
         return (yield from store.preview_decay(curation, now, MAX_EXAMPLES))
     written = yield from store.write(Change(now=now, curation=curation))
     return DecaySummary(written.edges.changed, written.edges.ended, ())
 
 
-def _prune_edges(done: CurateResult, settings: Settings) -> Steps[CurateResult]:
+def _prune_edges(result: CurateResult, settings: Settings) -> Steps[CurateResult]:
     now: datetime = yield ReadClock()
     curation = CurationChange(prune=settings[EDGE_PRUNE_THRESHOLD])
-    if done.dry_run:
+    if result.dry_run:
         preview = yield from store.preview_decay(curation, now, MAX_EXAMPLES)
-        return replace(done, pruned=preview.ended, examples=done.examples + preview.examples)
+        return replace(result, pruned=preview.ended, examples=result.examples + preview.examples)
     written = yield from store.write(Change(now=now, curation=curation))
-    return replace(done, pruned=written.edges.ended)
+    return replace(result, pruned=written.edges.ended)
 
 
-def _archive_facts(done: CurateResult, settings: Settings) -> Steps[CurateResult]:
+def _archive_facts(result: CurateResult, settings: Settings) -> Steps[CurateResult]:
     if not any(settings[limit] for limit in (RETENTION_DAYS, BUDGET_FACTS, BUDGET_BYTES)):
-        return done
+        return result
     usage = yield from store.read_usage()
     now: datetime = yield ReadClock()
-    leaving = select_to_archive(usage.facts, usage.active_days, now, settings)
-    if leaving and not done.dry_run:
-        yield from store.write(
-            Change(now=now, archive=dict.fromkeys(leaving, True), curation=CurationChange(because=leaving))
-        )
-    return replace(done, archived=leaving)
+    reasons = select_to_archive(usage.facts, usage.active_days, now, settings)
+    if reasons and not result.dry_run:
+        archive = dict.fromkeys(reasons, True)
+        yield from store.write(Change(now=now, archive=archive, curation=CurationChange(because=reasons)))
+    return replace(result, archived=reasons)
 
 
-def _rank_scopes(done: CurateResult, settings: Settings) -> Steps[CurateResult]:
-    """PageRank and communities, whether the graph has grown or not (ruling 37)."""
-    if done.dry_run:
-        return done
+def _rank_scopes(result: CurateResult, settings: Settings) -> Steps[CurateResult]:
+    """Compute PageRank and communities of all scopes, even if a graph has not grown (ruling 37)."""
+    if result.dry_run:
+        return result
     size = yield from store.read_size()
-    total = 0
+    communities = 0
     for scope in size.scopes:
-        network = yield from store.fetch_scope_graph(scope)
-        count, _ = yield from rank_scope(scope, network, (), settings)
-        total += count
-    return replace(done, communities=total)
+        graph = yield from store.fetch_scope_graph(scope)
+        scope_communities, _ = yield from rank_scope(scope, graph, (), settings)
+        communities += scope_communities
+    return replace(result, communities=communities)
 
 
-def _propose_reviews(done: CurateResult, settings: Settings) -> Steps[CurateResult]:
-    reviewed = yield from propose_reviews(done.dry_run, settings)
-    return replace(done, proposed=reviewed.proposed, applied=reviewed.applied)
+def _propose_reviews(result: CurateResult, settings: Settings) -> Steps[CurateResult]:
+    reviews = yield from propose_reviews(result.dry_run, settings)
+    return replace(result, proposed=reviews.proposed, applied=reviews.applied)
 
 
-def _check_health(done: CurateResult, _: Settings) -> Steps[CurateResult]:
+def _check_health(result: CurateResult, _: Settings) -> Steps[CurateResult]:
     health = yield from store.check_graph()
     drift = yield from _describe_drift()
-    return replace(done, orphans=health.orphans, dangling=health.dangling, drift=drift)
+    return replace(result, orphans=health.orphans, dangling=health.dangling, drift=drift)
 
 
 def _describe_drift() -> Steps[str]:
-    """What is wrong with the vectors, in words; empty where nothing is."""
+    """What is wrong with the vectors, or an empty text."""
     size = yield from store.read_size()
     resident: EmbedderInfo | None = yield IdentifyEmbedder()
-    stored = yield from read_stored_model()
-    if stored is not None and resident is not None and stored.model != resident.model:
-        return f"The vectors are of {stored.model.name}, the embedder is {resident.model.name}: run reembed."
-    lacking = size.facts - size.embedded
-    if stored is not None and lacking:
-        return f"{lacking:,} of {size.facts:,} facts have no vector: run reembed."
+    stored_model = yield from read_stored_model()
+    if stored_model is None:
+        return ""
+    if resident is not None and stored_model.model != resident.model:
+        return f"The vectors are of {stored_model.model.name}, the embedder is {resident.model.name}: run reembed."
+    missing = size.facts - size.embedded
+    if missing:
+        return f"{missing:,} of {size.facts:,} facts have no vector: run reembed."
     return ""
 
 

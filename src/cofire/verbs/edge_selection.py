@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,12 +49,14 @@ from cofire.stores.base import FactProfile, NearbyFact, NeighbourCandidates
 from cofire.stores.edge_batch import EdgeBatch, EdgeLabel, Floats, Ints, find_edge_tags, find_shared_tags
 from cofire.text.descriptions import count_terms_of_descriptions, extend_description, make_summary_phrase
 
-AUTO_LINK_KIND, AUTO_LINK_MODE = "auto_link", "skip"
+AUTO_LINK_KIND = "auto_link"
+AUTO_LINK_MODE = "skip"
 AUTO_LINK_DECIMALS = 6
-THRESHOLD_DEVIATIONS, MAX_THRESHOLD = 5.0, 0.9
-# Facts near enough to be linked are near by their signs too, so that few need be looked at closely.
+THRESHOLD_DEVIATIONS = 5.0
+MAX_THRESHOLD = 0.9
+# Number of candidates by sign bits whose exact cosine is computed. Linked facts are near by sign bits too.
 AUTO_LINK_CANDIDATES = 128
-# How far a store's cosine may be from the one that is written down.
+# Maximum difference between a store's cosine and the exact cosine.
 COSINE_SLACK = 0.001
 
 # A new fact and its vector.
@@ -64,7 +65,7 @@ FactVector = tuple[Fact, Vectors]
 
 @dataclass(frozen=True, slots=True)
 class AutoLinks:
-    """What linking adds to a change: edges, and old facts described anew."""
+    """What linking adds to a change: edges, and new descriptions of old facts."""
 
     edges: tuple[EdgeWrite, ...] = ()
     descriptions: tuple[FactDescription, ...] = ()
@@ -72,7 +73,7 @@ class AutoLinks:
 
 @dataclass(frozen=True, slots=True)
 class AutoLinkPair:
-    """A new fact, the id of an old one and the tags of that, and how alike they are."""
+    """A new fact, the id and tags of an old one, and the centred cosine of the two."""
 
     new: Fact
     old: str
@@ -81,48 +82,54 @@ class AutoLinkPair:
 
 
 def compute_link_threshold(model: StoredModel, settings: Settings) -> float:
-    """From which centred cosine facts are linked: as set, else five deviations beyond what two chance texts of the model have."""
+    """The lowest centred cosine at which two facts are linked.
+
+    Without a setting it is five standard deviations above the mean of two random texts.
+    """
+    if settings[AUTO_LINK_THRESHOLD]:
+        return settings[AUTO_LINK_THRESHOLD]
     mean, deviation = model.resting
-    return settings[AUTO_LINK_THRESHOLD] or min(MAX_THRESHOLD, mean + THRESHOLD_DEVIATIONS * deviation)
+    return min(MAX_THRESHOLD, mean + THRESHOLD_DEVIATIONS * deviation)
 
 
 def is_linked_at_once(count: int, settings: Settings) -> bool:
-    """Whether this many facts are linked at once, or wait for a dream."""
-    return settings[MULTI_GRAPH_ENABLED] and settings[AUTO_LINK_ENABLED] and 0 < count <= settings[AUTO_LINK_BATCH]
+    """Whether this many facts are linked when they are stored. Larger batches wait for a dream."""
+    is_enabled = settings[MULTI_GRAPH_ENABLED] and settings[AUTO_LINK_ENABLED]
+    return is_enabled and 0 < count <= settings[AUTO_LINK_BATCH]
 
 
 def find_auto_links(
     fresh: Sequence[Fact], vectors: Mapping[str, bytes], model: StoredModel, now: datetime, settings: Settings
 ) -> Steps[AutoLinks]:
-    """The links of facts that are about to be stored, and how they describe the old ones, all to be written with the facts.
+    """The links of facts that are about to be stored, and the descriptions of the old facts they link to.
 
-    What others store in the meantime is not seen; the next dream links it.
+    Facts that other processes store in the meantime are not seen. The next dream links them.
     """
-    new = {fact.id: (fact, _decode_vector(vectors[fact.id])) for fact in fresh if fact.id in vectors}
+    new_vectors = {fact.id: (fact, _decode_vector(vectors[fact.id])) for fact in fresh if fact.id in vectors}
     least = compute_link_threshold(model, settings)
-    near = yield from _find_near(list(new.values()), least, now, settings)
-    linked = [
-        one
-        for told, others in zip(new.values(), near, strict=True)
-        for one in _select_links(told, others, model, least=least, most=settings[AUTO_LINK_MOST])
-    ]
-    return AutoLinks(make_link_edges(linked), _describe_linked(linked, settings))
+    most = settings[AUTO_LINK_MOST]
+    neighbours = yield from _find_neighbours(list(new_vectors.values()), least, now, settings)
+    pairs: list[AutoLinkPair] = []
+    for new_vector, candidates in zip(new_vectors.values(), neighbours, strict=True):
+        pairs += _select_links(new_vector, candidates, model, least=least, most=most)
+    return AutoLinks(make_link_edges(pairs), _describe_linked(pairs, settings))
 
 
-def make_link_edges(linked: Sequence[AutoLinkPair]) -> tuple[EdgeWrite, ...]:
-    """One edge a pair, from the smaller id to the larger, as its ends are alike."""
-    made: dict[tuple[str, str], Edge] = {}
-    for one in linked:
-        ends = (one.old, one.new.id) if one.old < one.new.id else (one.new.id, one.old)
-        made[ends] = Edge(
-            *ends,
+def make_link_edges(pairs: Sequence[AutoLinkPair]) -> tuple[EdgeWrite, ...]:
+    """One edge for each pair, from the smaller id to the larger, since a link has no direction."""
+    edges: dict[tuple[str, str], Edge] = {}
+    for pair in pairs:
+        source, target = min(pair.old, pair.new.id), max(pair.old, pair.new.id)
+        edges[source, target] = Edge(
+            source,
+            target,
             AUTO_LINK_KIND,
-            compute_link_weight(one.cosine),
+            compute_link_weight(pair.cosine),
             1.0,
-            find_shared_tags(one.new.tags, one.tags),
+            find_shared_tags(pair.new.tags, pair.tags),
             AUTO_LINK_KIND,
         )
-    return tuple(EdgeWrite(edge, AUTO_LINK_MODE, own=True) for edge in made.values())
+    return tuple(EdgeWrite(edge, AUTO_LINK_MODE, own=True) for edge in edges.values())
 
 
 def compute_link_weight(cosine: float) -> float:
@@ -130,7 +137,9 @@ def compute_link_weight(cosine: float) -> float:
 
 
 def compute_link_weights(cosines: NDArray[np.float32]) -> NDArray[np.float64]:
-    """The same of many. A cosine has so few bits that a million times it is exact, and so it is rounded to the same.
+    """`compute_link_weight` for many pairs.
+
+    Both round the same way: a float32 cosine times a million is exact in float64.
 
     >>> compute_link_weights(np.array([0.1234565, 1.5], np.float32)).tolist() == [
     ...     compute_link_weight(float(np.float32(0.1234565))),
@@ -138,58 +147,72 @@ def compute_link_weights(cosines: NDArray[np.float32]) -> NDArray[np.float64]:
     ... ]
     True
     """
-    return np.asarray(np.round(np.minimum(1.0, cosines.astype(np.float64)), AUTO_LINK_DECIMALS))
+    capped = np.minimum(1.0, cosines.astype(np.float64))
+    return np.asarray(np.round(capped, AUTO_LINK_DECIMALS))
 
 
-def make_descriptions(cites: Mapping[str, Mapping[str, str]]) -> tuple[FactDescription, ...]:
-    """What each old fact is now known to belong with: with what it cites, the gists of new facts by their ids. The store goes on from
-    the description that holds so far. The text of the fact stays as it is."""
-    texts = {id: extend_description("", list(gists.values())) for id, gists in cites.items()}
-    said = count_terms_of_descriptions(set(texts.values()))
-    return tuple(FactDescription(id, text, said[text], cites[id]) for id, text in texts.items())
+def make_descriptions(citations: Mapping[str, Mapping[str, str]]) -> tuple[FactDescription, ...]:
+    """The addition to the description of each old fact: the summary phrases of its new neighbours, by their ids.
+
+    The store appends it to the current description. The text of the fact does not change.
+    """
+    texts = {id: extend_description("", list(phrases.values())) for id, phrases in citations.items()}
+    term_counts = count_terms_of_descriptions(set(texts.values()))
+    return tuple(FactDescription(id, text, term_counts[text], citations[id]) for id, text in texts.items())
 
 
-def _describe_linked(linked: Sequence[AutoLinkPair], settings: Settings) -> tuple[FactDescription, ...]:
+def _describe_linked(pairs: Sequence[AutoLinkPair], settings: Settings) -> tuple[FactDescription, ...]:
     if not settings[EVOLUTION_ENABLED]:
         return ()
-    gists = {id: make_summary_phrase(new) for id, new in {one.new.id: one.new for one in linked}.items()}
-    cites: dict[str, dict[str, str]] = {}
-    for one in linked:
-        cites.setdefault(one.old, {})[one.new.id] = gists[one.new.id]
-    return make_descriptions(cites)
+    new_facts = {pair.new.id: pair.new for pair in pairs}
+    phrases = {id: make_summary_phrase(fact) for id, fact in new_facts.items()}
+    citations: dict[str, dict[str, str]] = {}
+    for pair in pairs:
+        citations.setdefault(pair.old, {})[pair.new.id] = phrases[pair.new.id]
+    return make_descriptions(citations)
 
 
-def _find_near(
-    new: Sequence[FactVector], least: float, now: datetime, settings: Settings
+def _find_neighbours(
+    new_vectors: Sequence[FactVector], least: float, now: datetime, settings: Settings
 ) -> Steps[list[list[NearbyFact]]]:
-    """For each new fact those that it may be linked with: the few most like it of those stored, and all others that are new."""
-    wheres, most = [FactFilter(now, (fact.scope,)) for fact, _ in new], settings[AUTO_LINK_MOST]
-    asks = [
-        store.search_similar(row, most, where, AUTO_LINK_CANDIDATES, least - COSINE_SLACK)
-        for (_, row), where in zip(new, wheres, strict=True)
+    """The link candidates of each new fact: the most similar stored facts, and all other new facts."""
+    most = settings[AUTO_LINK_MOST]
+    filters = [FactFilter(now, (fact.scope,)) for fact, _ in new_vectors]
+    searches = [
+        store.search_similar(vector, most, filter, AUTO_LINK_CANDIDATES, least - COSINE_SLACK)
+        for (_, vector), filter in zip(new_vectors, filters, strict=True)
     ]
-    stored = yield from store.together(*asks)
+    stored_neighbours = yield from store.together(*searches)
     return [
-        [*old, *_list_new_near(fact, new, where)] for (fact, _), where, old in zip(new, wheres, stored, strict=True)
+        [*stored, *_list_new_neighbours(fact, new_vectors, filter)]
+        for (fact, _), filter, stored in zip(new_vectors, filters, stored_neighbours, strict=True)
     ]
 
 
-def _list_new_near(one: Fact, new: Sequence[FactVector], where: FactFilter) -> list[NearbyFact]:
-    return [NearbyFact(other.id, other.tags, row) for other, row in new if other is not one and where.admits(other)]
+def _list_new_neighbours(fact: Fact, new_vectors: Sequence[FactVector], filter: FactFilter) -> list[NearbyFact]:
+    return [
+        NearbyFact(other.id, other.tags, vector)
+        for other, vector in new_vectors
+        if other is not fact and filter.admits(other)
+    ]
 
 
 def _select_links(
-    told: FactVector, others: Sequence[NearbyFact], model: StoredModel, *, least: float, most: int
+    new_vector: FactVector, candidates: Sequence[NearbyFact], model: StoredModel, *, least: float, most: int
 ) -> list[AutoLinkPair]:
-    """The links of a new fact with the few of these that are most like it; none with itself as it was."""
-    if not others:
+    """The links of a new fact with its most similar candidates, never with its own earlier version."""
+    if not candidates:
         return []
-    new, row = told
-    seen = vector_similarity.centre_vectors(np.array([row, *(one.vector for one in others)]), model.mean)
-    cosines = vector_similarity.dot_products(seen[1:], seen[:1])[0].tolist()
-    closest = sorted(zip(cosines, others, strict=True), key=lambda pair: (pair[0], pair[1].id), reverse=True)[:most]
+    fact, vector = new_vector
+    vectors = np.array([vector, *(candidate.vector for candidate in candidates)])
+    centred = vector_similarity.centre_vectors(vectors, model.mean)
+    cosines = vector_similarity.dot_products(centred[1:], centred[:1])[0].tolist()
+    scored = list(zip(cosines, candidates, strict=True))
+    scored.sort(key=lambda pair: (pair[0], pair[1].id), reverse=True)
     return [
-        AutoLinkPair(new, one.id, one.tags, cosine) for cosine, one in closest if cosine >= least and one.id != new.id
+        AutoLinkPair(fact, candidate.id, candidate.tags, cosine)
+        for cosine, candidate in scored[:most]
+        if cosine >= least and candidate.id != fact.id
     ]
 
 
@@ -199,55 +222,59 @@ def _decode_vector(vector: bytes) -> Vectors:
 
 @dataclass(frozen=True, slots=True)
 class DeferredLinks:
-    """New facts with the older ones that they are linked with, and how alike they are. Both are rows of `ids`, which are in order."""
+    """Pairs of a new and an older fact with their cosines. `new` and `old` are rows of `ids`, which are sorted."""
 
     ids: Sequence[str]
     new: Ints
     old: Ints
     cosines: NDArray[np.float32]
 
-    def at(self, which: Any) -> DeferredLinks:
-        return DeferredLinks(self.ids, self.new[which], self.old[which], self.cosines[which])
-
-    def newer(self) -> list[str]:
+    def new_ids(self) -> list[str]:
         return [self.ids[row] for row in list_occurring_rows(len(self.ids), self.new).tolist()]
 
-    def older(self) -> list[str]:
+    def old_ids(self) -> list[str]:
         return [self.ids[row] for row in list_occurring_rows(len(self.ids), self.old).tolist()]
 
-    def of_new(self, some: Container[str]) -> DeferredLinks:
-        return self.at(self._are(some)[self.new])
+    def where_new_in(self, ids: Container[str]) -> DeferredLinks:
+        return self._select(self._mark_rows(ids)[self.new])
 
-    def of_old(self, some: Container[str]) -> DeferredLinks:
-        return self.at(self._are(some)[self.old])
+    def where_old_in(self, ids: Container[str]) -> DeferredLinks:
+        return self._select(self._mark_rows(ids)[self.old])
 
-    def _are(self, some: Container[str]) -> NDArray[np.bool_]:
-        return np.array([id in some for id in self.ids], np.bool_)
+    def _mark_rows(self, ids: Container[str]) -> NDArray[np.bool_]:
+        return np.array([id in ids for id in self.ids], np.bool_)
+
+    def _select(self, mask: NDArray[np.bool_]) -> DeferredLinks:
+        return DeferredLinks(self.ids, self.new[mask], self.old[mask], self.cosines[mask])
 
 
-def select_deferred_links(kin: NeighbourCandidates, least: float, most: int) -> DeferredLinks:
-    """The best older facts for each newer one, at most so many."""
-    order = sorted(range(len(kin.ids)), key=kin.ids.__getitem__)
+def select_deferred_links(neighbours: NeighbourCandidates, least: float, most: int) -> DeferredLinks:
+    """The most similar older facts of each newer one, at most `most` for each."""
+    order = sorted(range(len(neighbours.ids)), key=neighbours.ids.__getitem__)
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
-    near = np.flatnonzero(kin.cosines >= least)
-    one, other, cosines = rank[kin.left[near]], rank[kin.right[near]], kin.cosines[near]
-    new, old = np.maximum(one, other), np.minimum(one, other)
-    # Who is kin by nearness and by a tag stands there twice, and their cosines may differ in the last bit.
-    once = first_unique_rows(new, old)
-    came = np.empty(len(order), np.int64)
-    came[new[::-1]] = np.arange(len(new))[::-1]
-    # Turned around, as of equals the younger comes first.
-    turn, once = came[new[once]][::-1], once[::-1]
-    best = sort_order(turn, descending_keys(cosines[once]))
-    kept = once[best[positions_in_groups(turn[best]) < most]]
-    return DeferredLinks([kin.ids[row] for row in order], new[kept], old[kept], cosines[kept])
+    similar = np.flatnonzero(neighbours.cosines >= least)
+    left = rank[neighbours.left[similar]]
+    right = rank[neighbours.right[similar]]
+    cosines = neighbours.cosines[similar]
+    new, old = np.maximum(left, right), np.minimum(left, right)
+    # A pair found by nearness and by a shared tag occurs twice, and its cosines may differ in the last bit.
+    unique = first_unique_rows(new, old)
+    first_occurrence = np.empty(len(order), np.int64)
+    first_occurrence[new[::-1]] = np.arange(len(new))[::-1]
+    # Reversed, so that the younger of two equally similar facts comes first.
+    unique = unique[::-1]
+    group = first_occurrence[new[unique]]
+    best = sort_order(group, descending_keys(cosines[unique]))
+    kept = unique[best[positions_in_groups(group[best]) < most]]
+    sorted_ids = [neighbours.ids[row] for row in order]
+    return DeferredLinks(sorted_ids, new[kept], old[kept], cosines[kept])
 
 
 def make_deferred_edges(pairs: DeferredLinks, tags: Mapping[str, tuple[str, ...]]) -> EdgeBatch:
-    """The links, each from the older fact, which has the smaller id. `tags` are those of facts that have any."""
+    """One edge for each pair, from the older fact, which has the smaller id. `tags` may omit facts without tags."""
     weight = compute_link_weights(pairs.cosines)
-    shared = find_edge_tags(pairs.old, pairs.new, [tags.get(id, ()) for id in pairs.ids])
+    shared_tags = find_edge_tags(pairs.old, pairs.new, [tags.get(id, ()) for id in pairs.ids])
     return EdgeBatch.of_one_label(
         EdgeLabel(AUTO_LINK_KIND, AUTO_LINK_KIND, AUTO_LINK_MODE, own=True),
         pairs.ids,
@@ -255,26 +282,25 @@ def make_deferred_edges(pairs: DeferredLinks, tags: Mapping[str, tuple[str, ...]
         pairs.new,
         weight=weight,
         confidence=np.ones(len(weight)),
-        tags=shared,
+        tags=shared_tags,
     )
 
 
-def collect_citations(pairs: DeferredLinks, gists: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """For each old fact the gists of the new ones by their ids, in the order in which they came.
+def collect_citations(pairs: DeferredLinks, phrases: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """For each old fact the summary phrases of its new facts by their ids, in the order of the pairs.
 
     >>> pairs = DeferredLinks(["a", "b", "c"], np.array([2, 1, 2]), np.array([1, 0, 0]), np.zeros(3, np.float32))
     >>> collect_citations(pairs, {"b": "tea", "c": "pot"})
     {'b': {'c': 'pot'}, 'a': {'b': 'tea', 'c': 'pot'}}
     """
-    by_old = sort_order(pairs.old)
-    olds, begins, many = np.unique(pairs.old[by_old], return_index=True, return_counts=True)
-    new, came = pairs.new[by_old].tolist(), np.argsort(by_old[begins])
-    told = [gists.get(id, "") for id in pairs.ids]
-    runs = zip(olds[came].tolist(), begins[came].tolist(), (begins + many)[came].tolist(), strict=True)
-    return {pairs.ids[old]: {pairs.ids[row]: told[row] for row in new[begin:end]} for old, begin, end in runs}
+    citations: dict[str, dict[str, str]] = {}
+    for old_row, new_row in zip(pairs.old.tolist(), pairs.new.tolist(), strict=True):
+        new_id = pairs.ids[new_row]
+        citations.setdefault(pairs.ids[old_row], {})[new_id] = phrases.get(new_id, "")
+    return citations
 
 
-# Which held edges count for the cap of a kind, and which of them give way to a better one, in this order.
+# Stored edges of these kinds count for the degree cap of a kind, and give way to better edges in this order.
 KINDS_UNDER_CAP = {"similar": ("similar", "co_occurs", "bridge"), "semantic": ("semantic",)}
 EDGE_ORIGINS = {"similar": "similarity", "semantic": "neighbours"}
 SIMILARITY_MODE = "update"
@@ -283,7 +309,7 @@ SIMILARITY_DECIMALS = 6
 
 @dataclass(frozen=True, slots=True)
 class SelectedEdges:
-    """Edges to write, those that are held already to be written with a new weight, and edges to take away."""
+    """New edges, stored edges with a new weight, and edges to remove."""
 
     batches: tuple[EdgeBatch, ...]
     refreshed: tuple[EdgeWrite, ...]
@@ -292,7 +318,7 @@ class SelectedEdges:
 
 @dataclass(frozen=True, slots=True)
 class PairTable:
-    """Pairs of kin by numbers: those of their ids, in order, and what is known of each."""
+    """Pairs of facts with their cosines. `left` and `right` are rows of `ids`, which are sorted, and of `profiles`."""
 
     ids: list[str]
     profiles: list[FactProfile | None]
@@ -301,67 +327,75 @@ class PairTable:
     cosines: NDArray[np.float32]
 
     @classmethod
-    def of(cls, kin: NeighbourCandidates, profiles: Mapping[str, FactProfile], held: Iterable[Edge]) -> PairTable:
-        rows = kin.rows
-        used = [kin.ids[row] for row in rows.tolist()]
-        ids = sorted({*used, *(id for edge in held for id in (edge.source, edge.target))})
-        number = {id: at for at, id in enumerate(ids)}
-        numbers = np.zeros(len(kin.ids), np.int64)
-        numbers[rows] = [number[id] for id in used]
-        return cls(ids, [profiles.get(id) for id in ids], numbers[kin.left], numbers[kin.right], kin.cosines)
+    def of(
+        cls, neighbours: NeighbourCandidates, profiles: Mapping[str, FactProfile], stored: Iterable[Edge]
+    ) -> PairTable:
+        neighbour_rows = neighbours.rows
+        neighbour_ids = [neighbours.ids[row] for row in neighbour_rows.tolist()]
+        edge_ids = (id for edge in stored for id in (edge.source, edge.target))
+        ids = sorted({*neighbour_ids, *edge_ids})
+        row_by_id = {id: row for row, id in enumerate(ids)}
+        rows = np.zeros(len(neighbours.ids), np.int64)
+        rows[neighbour_rows] = [row_by_id[id] for id in neighbour_ids]
+        profile_rows = [profiles.get(id) for id in ids]
+        return cls(ids, profile_rows, rows[neighbours.left], rows[neighbours.right], neighbours.cosines)
 
-    def tags_at(self, number: int) -> frozenset[str]:
-        profile = self.profiles[number]
+    def tags_at(self, row: int) -> frozenset[str]:
+        profile = self.profiles[row]
         return profile.tags if profile else frozenset()
 
 
 def select_edges(
-    kin: NeighbourCandidates, profiles: Mapping[str, FactProfile], held: Iterable[Edge], settings: Settings
+    neighbours: NeighbourCandidates,
+    profiles: Mapping[str, FactProfile],
+    stored: Sequence[Edge],
+    settings: Settings,
 ) -> SelectedEdges:
-    """Score the pairs, and let those that score enough find their places under the degree cap."""
-    known = list(held)
-    cloth = PairTable.of(kin, profiles, known)
-    offers = [
-        make_similar_offers(cloth, settings) if settings[MULTI_GRAPH_SIMILAR] else None,
-        make_semantic_offers(cloth, settings) if settings[MULTI_GRAPH_SEMANTIC] else None,
-    ]
-    changes = [_place_under_cap(one, cloth, known, settings) for one in offers if one is not None]
-    displaced = [tie for change in changes for tie in change.displaced]
+    """Score the pairs, and select the edges that fit under the degree cap."""
+    table = PairTable.of(neighbours, profiles, stored)
+    candidates: list[CandidateEdges] = []
+    if settings[MULTI_GRAPH_SIMILAR]:
+        candidates.append(make_similar_edges(table, settings))
+    if settings[MULTI_GRAPH_SEMANTIC]:
+        candidates.append(make_semantic_edges(table, settings))
+    results = [_apply_cap(edges, table, stored, settings) for edges in candidates]
+    refreshed = [_make_edge(table, edge) for result in results for edge in result.refreshed]
+    displaced = [edge for result in results for edge in result.displaced]
     return SelectedEdges(
-        tuple(_make_edge_batch(change.written, cloth) for change in changes),
-        tuple(
-            EdgeWrite(_make_edge(cloth, tie), SIMILARITY_MODE, own=True)
-            for change in changes
-            for tie in change.refreshed
-        ),
-        tuple(Edge(cloth.ids[tie.pair[0]], cloth.ids[tie.pair[1]], tie.kind) for tie in displaced),
+        batches=tuple(_make_edge_batch(result.written, table) for result in results),
+        refreshed=tuple(EdgeWrite(edge, SIMILARITY_MODE, own=True) for edge in refreshed),
+        ended=tuple(Edge(table.ids[edge.pair[0]], table.ids[edge.pair[1]], edge.kind) for edge in displaced),
     )
 
 
-def make_similar_offers(cloth: PairTable, settings: Settings) -> CandidateEdges:
+def make_similar_edges(table: PairTable, settings: Settings) -> CandidateEdges:
     """Pairs whose composite edge score reaches the threshold (002 §2)."""
-    left, right, cosines = _deduplicate_pairs(cloth)
-    known = np.array([row is not None for row in cloth.profiles], dtype=np.bool_)
-    kept = known[left] & known[right] & (cosines >= settings[EDGE_SCORE_MINIMUM_COSINE])
+    left, right, cosines = _deduplicate_pairs(table)
+    has_profile = np.array([profile is not None for profile in table.profiles], dtype=np.bool_)
+    is_near = cosines >= settings[EDGE_SCORE_MINIMUM_COSINE]
+    kept = has_profile[left] & has_profile[right] & is_near
     left, right, cosines = left[kept], right[kept], cosines[kept]
-    scores = compute_edge_scores(cloth.profiles, left, right, cosines, settings)
+    scores = compute_edge_scores(table.profiles, left, right, cosines, settings)
     good = scores >= settings[EDGE_SCORE_THRESHOLD]
     return CandidateEdges.of("similar", (left[good], right[good]), _round_weights(scores[good]))
 
 
 def compute_edge_scores(
-    rows: Sequence[FactProfile | None], left: Ints, right: Ints, cosines: NDArray[np.float32], settings: Settings
+    profiles: Sequence[FactProfile | None],
+    left: Ints,
+    right: Ints,
+    cosines: NDArray[np.float32],
+    settings: Settings,
 ) -> Floats:
-    """The composite edge score of pairs of rows."""
-    hours = np.array([row.hours if row else 0.0 for row in rows])
-    names = {
-        category: number
-        for number, category in enumerate(sorted({(row.category or "") if row else "" for row in rows}))
-    }
-    category = np.array([names[(row.category or "") if row else ""] for row in rows])
+    """The composite edge scores of pairs of profile rows."""
+    hours = np.array([profile.hours if profile else 0.0 for profile in profiles])
+    tags = [profile.tags if profile else () for profile in profiles]
+    names = [(profile.category or "") if profile else "" for profile in profiles]
+    number_by_name = {name: number for number, name in enumerate(sorted(set(names)))}
+    category = np.array([number_by_name[name] for name in names])
     return affinity.composite_scores(
         cosine=cosines.astype(np.float64),
-        tags=affinity.jaccard_similarities([row.tags if row else () for row in rows], left, right),
+        tags=affinity.jaccard_similarities(tags, left, right),
         category=affinity.category_matches(category[left], category[right], cross=settings[EDGE_SCORE_CROSS_CATEGORY]),
         temporal=affinity.temporal_proximities(hours[left], hours[right], sigma=settings[EDGE_SCORE_SIGMA_HOURS]),
         weights=AffinityWeights(
@@ -374,55 +408,61 @@ def compute_edge_scores(
     )
 
 
-def make_semantic_offers(cloth: PairTable, settings: Settings) -> CandidateEdges:
-    """Each fact with its few nearest, where they are near at all."""
-    near = np.flatnonzero(cloth.cosines >= settings[MULTI_GRAPH_FLOOR])
-    order = near[sort_order(cloth.left[near], descending_keys(cloth.cosines[near]))]
-    chosen = order[positions_in_groups(cloth.left[order]) < settings[MULTI_GRAPH_NEIGHBOURS]]
-    # Two that chose each other are offered as the later one saw it: their cosines may differ in the last bit.
-    last = chosen[::-1]
-    return CandidateEdges.of(
-        "semantic", (cloth.left[last], cloth.right[last]), _round_weights(cloth.cosines[last].astype(np.float64))
-    )
+def make_semantic_edges(table: PairTable, settings: Settings) -> CandidateEdges:
+    """Each fact with its nearest neighbours above the minimum cosine."""
+    near = np.flatnonzero(table.cosines >= settings[MULTI_GRAPH_FLOOR])
+    order = near[sort_order(table.left[near], descending_keys(table.cosines[near]))]
+    chosen = order[positions_in_groups(table.left[order]) < settings[MULTI_GRAPH_NEIGHBOURS]]
+    # Of a pair that both sides chose the later row counts: the two cosines may differ in the last bit.
+    chosen = chosen[::-1]
+    weights = _round_weights(table.cosines[chosen].astype(np.float64))
+    return CandidateEdges.of("semantic", (table.left[chosen], table.right[chosen]), weights)
 
 
-def _place_under_cap(
-    offers: CandidateEdges, cloth: PairTable, held: Sequence[Edge], settings: Settings
+def _apply_cap(
+    candidates: CandidateEdges, table: PairTable, stored: Sequence[Edge], settings: Settings
 ) -> DegreeCapResult:
-    kinds = KINDS_UNDER_CAP[offers.kind]
-    counted = [edge for edge in held if edge.kind in kinds or (offers.kind == "similar" and edge.origin == "user")]
-    number = {id: at for at, id in enumerate(cloth.ids)} if counted else {}
-    ties = [
-        UndirectedEdge(edge.kind, (min(ends), max(ends)), edge.weight or 0.0, edge.origin == "user")
-        for edge in counted
-        for ends in [(number[edge.source], number[edge.target])]
-    ]
-    return apply_degree_cap(ties, offers, cap=settings[EDGE_DEGREE_CAP], displaceable=kinds)
+    """Apply the degree cap. Edges that users made count for the cap of similar edges."""
+    kinds = KINDS_UNDER_CAP[candidates.kind]
+    row_by_id = {id: row for row, id in enumerate(table.ids)}
+    counted: list[UndirectedEdge] = []
+    for edge in stored:
+        is_by_user = edge.origin == "user"
+        if edge.kind in kinds or (candidates.kind == "similar" and is_by_user):
+            source, target = row_by_id[edge.source], row_by_id[edge.target]
+            pair = (min(source, target), max(source, target))
+            counted.append(UndirectedEdge(edge.kind, pair, edge.weight or 0.0, is_by_user))
+    return apply_degree_cap(counted, candidates, cap=settings[EDGE_DEGREE_CAP], displaceable=kinds)
 
 
-def _deduplicate_pairs(cloth: PairTable) -> tuple[Ints, Ints, NDArray[np.float32]]:
-    """Each pair once, whichever side found it."""
-    low, high = np.minimum(cloth.left, cloth.right), np.maximum(cloth.left, cloth.right)
+def _deduplicate_pairs(table: PairTable) -> tuple[Ints, Ints, NDArray[np.float32]]:
+    """Each pair once, the smaller row first."""
+    low, high = np.minimum(table.left, table.right), np.maximum(table.left, table.right)
     first = first_unique_rows(low, high)
-    return low[first], high[first], cloth.cosines[first]
+    return low[first], high[first], table.cosines[first]
 
 
 def _round_weights(scores: Floats) -> Floats:
     return np.asarray(np.round(np.minimum(1.0, scores), SIMILARITY_DECIMALS), np.float64)
 
 
-def _make_edge_batch(new: CandidateEdges, cloth: PairTable) -> EdgeBatch:
-    """What is written anew."""
-    tags = find_edge_tags(new.one, new.other, list(map(cloth.tags_at, range(len(cloth.ids)))))
-    confidence = np.maximum(0.0, new.weight) if new.kind == "semantic" else np.ones(len(new.weight))
-    label = EdgeLabel(new.kind, EDGE_ORIGINS[new.kind], SIMILARITY_MODE, own=True)
+def _make_edge_batch(edges: CandidateEdges, table: PairTable) -> EdgeBatch:
+    tags_by_row = [table.tags_at(row) for row in range(len(table.ids))]
+    confidence = np.maximum(0.0, edges.weight) if edges.kind == "semantic" else np.ones(len(edges.weight))
     return EdgeBatch.of_one_label(
-        label, cloth.ids, new.one, new.other, weight=new.weight, confidence=confidence, tags=tags
+        EdgeLabel(edges.kind, EDGE_ORIGINS[edges.kind], SIMILARITY_MODE, own=True),
+        table.ids,
+        edges.one,
+        edges.other,
+        weight=edges.weight,
+        confidence=confidence,
+        tags=find_edge_tags(edges.one, edges.other, tags_by_row),
     )
 
 
-def _make_edge(cloth: PairTable, tie: UndirectedEdge) -> Edge:
-    one, other = tie.pair
-    confidence = max(0.0, tie.weight) if tie.kind == "semantic" else 1.0
-    tags = find_shared_tags(cloth.tags_at(one), cloth.tags_at(other))
-    return Edge(cloth.ids[one], cloth.ids[other], tie.kind, tie.weight, confidence, tags, EDGE_ORIGINS[tie.kind])
+def _make_edge(table: PairTable, edge: UndirectedEdge) -> Edge:
+    source, target = edge.pair
+    confidence = max(0.0, edge.weight) if edge.kind == "semantic" else 1.0
+    tags = find_shared_tags(table.tags_at(source), table.tags_at(target))
+    origin = EDGE_ORIGINS[edge.kind]
+    return Edge(table.ids[source], table.ids[target], edge.kind, edge.weight, confidence, tags, origin)

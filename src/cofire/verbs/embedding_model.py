@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 import numpy as np
 
@@ -18,27 +19,30 @@ from cofire.stores.base import MODEL_RECORD
 
 @dataclass(frozen=True)
 class VersionedModel:
-    """The model of the store and the version of its record, by which a writer notices that another has moved in."""
+    """The model of the store, and the version of its record.
+
+    A write that expects this version fails if the model has changed.
+    """
 
     model: StoredModel
     version: int
 
 
 def ensure_stored_model() -> Steps[VersionedModel | None]:
-    """The model of the store, written down the first time a vector is about to be stored; None without an embedder."""
+    """The model of the store, recorded with its first vector; None without an embedder."""
     resident: EmbedderInfo | None = yield IdentifyEmbedder()
     if resident is None:
         return None
-    settled = yield from _read_versioned_model()
-    if settled is None:
-        made = yield from measure_model(resident)
-        settled = yield from _store_model(made)
-    refuse_other_model(settled.model.model, resident.model)
-    return settled
+    stored = yield from _read_versioned_model()
+    if stored is None:
+        measured = yield from measure_model(resident)
+        stored = yield from _store_model(measured)
+    refuse_other_model(stored.model.model, resident.model)
+    return stored
 
 
 def check_model() -> Steps[None]:
-    """Refuse to work on a store with an embedder that did not make its vectors."""
+    """Refuse an embedder whose model differs from the model of the stored vectors."""
     resident: EmbedderInfo | None = yield IdentifyEmbedder()
     stored = yield from read_stored_model()
     if resident is not None and stored is not None:
@@ -46,8 +50,9 @@ def check_model() -> Steps[None]:
 
 
 def read_stored_model() -> Steps[StoredModel | None]:
-    settled = yield from _read_versioned_model()
-    return settled.model if settled else None
+    """The model of the store; None before the first vector is stored."""
+    stored = yield from _read_versioned_model()
+    return stored.model if stored else None
 
 
 def _read_versioned_model() -> Steps[VersionedModel | None]:
@@ -56,15 +61,20 @@ def _read_versioned_model() -> Steps[VersionedModel | None]:
 
 
 def measure_model(resident: EmbedderInfo) -> Steps[StoredModel]:
-    """What must be known of a model before its vectors are stored: its resting point, and the spread around it."""
+    """The model with its mean vector and the spread of similarities around it.
+
+    Values that the embedder does not supply are measured on calibration texts.
+    """
     if resident.mean is not None and resident.resting is not None:
         return StoredModel(resident.model, resident.mean, resident.resting, resident.silent_below)
     vectors: Vectors = yield EmbedTexts(calibration.CALIBRATION_TEXTS, "fact")
     mean = resident.mean if resident.mean is not None else np.asarray(vectors.mean(axis=0), dtype=np.float32)
-    return StoredModel(resident.model, mean, vector_similarity.cosine_spread(vectors, mean), resident.silent_below)
+    spread = vector_similarity.cosine_spread(vectors, mean)
+    return StoredModel(resident.model, mean, spread, resident.silent_below)
 
 
 def refuse_other_model(stored: Model, resident: Model) -> None:
+    """Refuse to compare vectors of two models."""
     if stored != resident:
         raise OtherModel(
             f"This store holds vectors of {_format_model(stored)}, but the embedder is {_format_model(resident)}.",
@@ -72,17 +82,18 @@ def refuse_other_model(stored: Model, resident: Model) -> None:
         )
 
 
-def _store_model(made: StoredModel) -> Steps[VersionedModel]:
-    now = yield ReadClock()
+def _store_model(model: StoredModel) -> Steps[VersionedModel]:
+    """Record the model. If another writer was first, return the model that it recorded."""
+    now: datetime = yield ReadClock()
+    record = StoreRecord(MODEL_RECORD, model.encode())
     try:
-        yield from store.write(
-            Change(now=now, records=(StoreRecord(MODEL_RECORD, made.encode()),)), expects={MODEL_RECORD: 0}
-        )
+        yield from store.write(Change(now=now, records=(record,)), expects={MODEL_RECORD: 0})
     except Conflict:
-        return (yield from _read_versioned_model()) or VersionedModel(made, 1)
-    return VersionedModel(made, 1)
+        stored = yield from _read_versioned_model()
+        return stored or VersionedModel(model, 1)
+    return VersionedModel(model, 1)
 
 
 def _format_model(model: Model) -> str:
-    mark = f", {model.fingerprint[:8]}" if model.fingerprint else ""
-    return f"{model.name} ({model.dimension} dimensions{mark})"
+    fingerprint = f", {model.fingerprint[:8]}" if model.fingerprint else ""
+    return f"{model.name} ({model.dimension} dimensions{fingerprint})"

@@ -29,7 +29,7 @@ OptionalIds = Iterable[str] | str | None
 
 @dataclass(frozen=True, slots=True)
 class FeedbackResult:
-    """What feedback changed: the facts it was about, and how many edges were made, grew and shrank."""
+    """What feedback changed: the ids of the judged facts, and the numbers of new and of changed edges."""
 
     helped: tuple[str, ...]
     hurt: tuple[str, ...]
@@ -38,106 +38,120 @@ class FeedbackResult:
 
 
 def feedback(
-    found: Recollection | str, helped: OptionalIds, hurt: OptionalIds, settings: Settings
+    recalled: Recollection | str, helped: OptionalIds, hurt: OptionalIds, settings: Settings
 ) -> Steps[FeedbackResult]:
-    """Strengthen the edges on the ways to facts that helped and between them, weaken those to facts that hurt, and count both."""
-    good, bad = check_ids(helped or ()), check_ids(hurt or ())
-    _check_facts(good, bad)
+    """Strengthen edges on the paths to facts that helped and between them, weaken edges on the paths to facts that hurt.
+
+    The counts of both facts are updated, and the recall is stored as judged.
+    """
+    helped_ids = check_ids(helped or ())
+    hurt_ids = check_ids(hurt or ())
+    _check_judgements(helped_ids, hurt_ids)
     now: datetime = yield ReadClock()
-    shown = yield from _find_shown(found, now)
-    named = yield from read_facts([*good, *bad])
-    yield from _check_shown(shown, named)
-    lessons = derive_lessons(shown.ways, good, bad)
-    uses = {id: FeedbackCounts(helped=1) for id in good} | {id: FeedbackCounts(hurt=1) for id in bad}
-    occasion = yield from _make_occasion(shown, good, bad)
+    shown = yield from _find_shown(recalled, now)
+    judged_facts = yield from read_facts([*helped_ids, *hurt_ids])
+    yield from _check_shown(shown, judged_facts)
+    counts = {id: FeedbackCounts(helped=1) for id in helped_ids} | {id: FeedbackCounts(hurt=1) for id in hurt_ids}
+    judged_recall = yield from _make_judged_recall(shown, helped_ids, hurt_ids)
     change = Change(
-        now=now, lessons=tuple(lessons), uses=uses, occasions=(occasion,), idle_minutes=settings[SESSION_IDLE_MINUTES]
+        now=now,
+        lessons=tuple(derive_lessons(shown.ways, helped_ids, hurt_ids)),
+        uses=counts,
+        occasions=(judged_recall,),
+        idle_minutes=settings[SESSION_IDLE_MINUTES],
     )
     written = yield from store.write(change)
-    return FeedbackResult(tuple(good), tuple(bad), written.edges.new, written.edges.changed)
+    return FeedbackResult(tuple(helped_ids), tuple(hurt_ids), written.edges.new, written.edges.changed)
 
 
 def read_use(id: str) -> Steps[FeedbackCounts]:
     """How often a fact helped and hurt."""
     fact = yield from read_fact(id)
-    found = yield from store.fetch_feedback_counts([fact.id])
-    return found.get(fact.id, FeedbackCounts())
+    counts = yield from store.fetch_feedback_counts([fact.id])
+    return counts.get(fact.id, FeedbackCounts())
 
 
 def derive_lessons(
-    ways: Mapping[str, Sequence[PathEdge]], helped: Sequence[str], hurt: Sequence[str]
+    paths: Mapping[str, Sequence[PathEdge]], helped: Sequence[str], hurt: Sequence[str]
 ) -> list[EdgeAdjustment]:
-    """Each edge once. One that led to what helped is not weakened for having led to what hurt as well.
+    """The adjustment of each edge, once. An edge on a path to a fact that helped is never weakened.
 
-    >>> ways = {
+    Two facts that helped and that no such edge joins get a hebbian edge.
+
+    >>> paths = {
     ...     "b": [PathEdge("a", "b", "hebbian")],
     ...     "c": [PathEdge("a", "b", "hebbian"), PathEdge("b", "c", "supports")],
     ... }
-    >>> [(one.source, one.target, one.kind, one.step) for one in derive_lessons(ways, ["a", "b"], ["c"])]
+    >>> [(edge.source, edge.target, edge.kind, edge.step) for edge in derive_lessons(paths, ["a", "b"], ["c"])]
     [('a', 'b', 'hebbian', 0.05), ('b', 'c', 'supports', -0.05)]
     """
-    good = dict.fromkeys(way for id in helped for way in ways.get(id, ()))
-    led = {frozenset((way.source, way.target)) for way in good}
-    good |= {
-        PathEdge(a, b, HEBBIAN_KIND): None
-        for a, b in reinforcement.list_id_pairs(helped)
-        if frozenset((a, b)) not in led
-    }
-    bad = dict.fromkeys(way for id in hurt for way in ways.get(id, ()) if way not in good)
-    return [_make_lesson(way, reinforcement.HEBBIAN_STEP) for way in good] + [
-        _make_lesson(way, -reinforcement.HEBBIAN_STEP) for way in bad
+    strengthened = dict.fromkeys(edge for id in helped for edge in paths.get(id, ()))
+    joined = {frozenset((edge.source, edge.target)) for edge in strengthened}
+    for source, target in reinforcement.list_id_pairs(helped):
+        if frozenset((source, target)) not in joined:
+            strengthened[PathEdge(source, target, HEBBIAN_KIND)] = None
+    hurt_edges = dict.fromkeys(edge for id in hurt for edge in paths.get(id, ()))
+    weakened = [edge for edge in hurt_edges if edge not in strengthened]
+    step = reinforcement.HEBBIAN_STEP
+    return [
+        *(EdgeAdjustment(edge.source, edge.target, edge.kind, step) for edge in strengthened),
+        *(EdgeAdjustment(edge.source, edge.target, edge.kind, -step) for edge in weakened),
     ]
 
 
-def _make_occasion(shown: LoggedRecall, helped: Sequence[str], hurt: Sequence[str]) -> Steps[JudgedRecall]:
-    """The recall as one that was judged. Where it was not logged it has no id of its own, and gets one."""
-    [id] = [shown.id] if shown.id else (yield MintIds(shown.at, 1))
-    return JudgedRecall(id, frozenset(shown.ids[: reinforcement.COUNTED_RANKS]), frozenset(helped), frozenset(hurt))
+def _make_judged_recall(shown: LoggedRecall, helped: Sequence[str], hurt: Sequence[str]) -> Steps[JudgedRecall]:
+    """The recall with its judgements. A recall that was not logged gets a new id."""
+    id = shown.id
+    if not id:
+        [id] = yield MintIds(shown.at, 1)
+    first = frozenset(shown.ids[: reinforcement.COUNTED_RANKS])
+    return JudgedRecall(id, first, frozenset(helped), frozenset(hurt))
 
 
-def _make_lesson(way: PathEdge, step: float) -> EdgeAdjustment:
-    return EdgeAdjustment(way.source, way.target, way.kind, step)
-
-
-def _find_shown(found: object, now: datetime) -> Steps[LoggedRecall]:
-    """What was shown: as the recollection has it, or as the log does."""
-    if isinstance(found, Recollection):
-        return LoggedRecall(found.id, now, None, found.ids, collect_used_edges(found.hits))
-    if not isinstance(found, str) or not found.isprintable():
-        raise InvalidInput("Feedback is about a recall.", way_out="Give what recall returned, or its id.")
-    shown = yield from store.read_recall(found)
+def _find_shown(recalled: object, now: datetime) -> Steps[LoggedRecall]:
+    """The facts and paths that a recall returned, from the recollection or from the log."""
+    if isinstance(recalled, Recollection):
+        return LoggedRecall(recalled.id, now, None, recalled.ids, collect_used_edges(recalled.hits))
+    if not isinstance(recalled, str) or not recalled.isprintable():
+        raise InvalidInput("Feedback is about a recall.", way_out="Give the result of recall, or its id.")
+    shown = yield from store.read_recall(recalled)
     if shown is None:
-        raise _make_unknown_recall_error(found)
+        raise _make_unknown_recall_error(recalled)
     return shown
 
 
 def _make_unknown_recall_error(id: str) -> NotFound:
     return NotFound(
         f"No recall has the id {id}.",
-        way_out="Use the id that a recall gives, while recall_log.enabled is on; recall_log.most says how many are kept. "
-        "Of another process it is known once that has written something or closed.",
+        way_out="Use the id of a recall made with recall_log.enabled; recall_log.most limits how many are kept. "
+        "A recall of another process is logged when that process writes or closes the store.",
     )
 
 
-def _check_facts(helped: Sequence[str], hurt: Sequence[str]) -> None:
+def _check_judgements(helped: Sequence[str], hurt: Sequence[str]) -> None:
     both = sorted(set(helped) & set(hurt))
     if both:
         raise InvalidInput(f"{both[0]} cannot have both helped and hurt.", way_out="Name each fact once.")
     if not helped and not hurt:
-        raise InvalidInput("Neither helped nor hurt names a fact.", way_out="Give the ids of facts that came back.")
+        raise InvalidInput(
+            "Neither helped nor hurt names a fact.", way_out="Give ids of facts that the recall returned."
+        )
 
 
-def _check_shown(shown: LoggedRecall, named: Sequence[Fact]) -> Steps[None]:
-    """Refuse facts that were not shown, and tell which were: only those of the scopes that the caller knows facts of."""
-    strange = [fact.id for fact in named if fact.id not in shown.ids]
-    if not strange:
+def _check_shown(shown: LoggedRecall, judged: Sequence[Fact]) -> Steps[None]:
+    """Refuse facts that the recall did not return.
+
+    The error lists returned facts only of scopes of which the caller already knows a fact.
+    """
+    not_shown = [fact.id for fact in judged if fact.id not in shown.ids]
+    if not not_shown:
         return
-    there = yield from store.read_facts(shown.ids)
-    scopes = {fact.scope for fact in named}
-    ids = [fact.id for fact in there if fact is not None and fact.scope in scopes]
+    shown_facts = yield from store.read_facts(shown.ids)
+    scopes = {fact.scope for fact in judged}
+    ids = [fact.id for fact in shown_facts if fact is not None and fact.scope in scopes]
     if shown.id and shown.ids and not ids:
         raise _make_unknown_recall_error(shown.id)
     raise InvalidInput(
-        f"{strange[0]} was not among what this recall brought back.",
-        way_out=f"Name some of these: {', '.join(ids)}." if ids else "It brought back nothing of that scope.",
+        f"{not_shown[0]} was not among what this recall brought back.",
+        way_out=f"Name some of these: {', '.join(ids)}." if ids else "The recall returned no fact of that scope.",
     )

@@ -1,4 +1,4 @@
-"""Remove facts for good, with a receipt, and restore them from it."""
+"""Remove facts and keep a receipt, and restore facts from a receipt."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PAGE_SIZE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ForgetResult:
-    """What was forgotten, or would be: the facts, and all that hangs on them. Without a receipt it cannot be undone."""
+    """The forgotten facts, or with `dry_run` the selected ones, and the counts of dependent rows. Undo needs the receipt."""
 
     facts: tuple[Fact, ...]
     dry_run: bool
@@ -54,79 +54,82 @@ class ForgetResult:
 
 @dataclass(frozen=True, slots=True)
 class ForgetOptions:
-    """How to forget: only to tell what would go, and whether to keep no receipt."""
+    """`dry_run` only reports what would be removed. `purge` keeps no receipt."""
 
     dry_run: bool
     purge: bool
 
 
 def forget(
-    ids: Iterable[str] | str | None, filters: FilterOptions, manner: ForgetOptions, settings: Settings
+    ids: Iterable[str] | str | None, filters: FilterOptions, options: ForgetOptions, settings: Settings
 ) -> Steps[ForgetResult]:
-    """Remove facts with all that hangs on them. An unknown id is an error, and then nothing is removed."""
+    """Remove facts and all rows that depend on them. An unknown id is an error, and nothing is removed."""
     now: datetime = yield ReadClock()
-    doomed = yield from _select_facts(ids, filters, now)
-    goes = yield from store.collect_cascade([fact.id for fact in doomed])
-    if manner.dry_run or not doomed:
-        return ForgetResult(tuple(doomed), manner.dry_run, goes.radius)
+    facts = yield from _select_facts(ids, filters, now)
+    fact_ids = [fact.id for fact in facts]
+    cascade = yield from store.collect_cascade(fact_ids)
+    if options.dry_run or not facts:
+        return ForgetResult(tuple(facts), options.dry_run, cascade.radius)
     yield DeleteExpiredReceipts(now)
-    receipt = None if manner.purge else (yield from _keep_receipt(doomed, goes, now, settings))
-    if manner.purge:
-        # Before anything goes, so that where a receipt cannot be changed nothing is purged by half.
-        yield RemoveFactsFromReceipts([fact.id for fact in doomed])
-    gone = yield from _remove_facts(doomed, goes, receipt, now)
-    yield DeleteJournalLines([fact.id for fact in doomed], settings[SNAPSHOTS_FOLDER])
-    if manner.purge:
+    receipt: ForgetReceipt | None = None
+    if options.purge:
+        # Before the removal: if a receipt cannot be changed, nothing is purged.
+        yield RemoveFactsFromReceipts(fact_ids)
+    else:
+        receipt = yield from _save_receipt(facts, cascade, now, settings)
+    removed = yield from _remove_facts(fact_ids, cascade, receipt, now)
+    yield DeleteJournalLines(fact_ids, settings[SNAPSHOTS_FOLDER])
+    if options.purge:
         yield from store.compact()
-    return ForgetResult(tuple(doomed), dry_run=False, radius=gone.radius, receipt=receipt)
+    return ForgetResult(tuple(facts), dry_run=False, radius=removed.radius, receipt=receipt)
 
 
-def _keep_receipt(
-    doomed: list[Fact], goes: RemovedCascade, now: datetime, settings: Settings
+def _save_receipt(
+    facts: list[Fact], cascade: RemovedCascade, now: datetime, settings: Settings
 ) -> Steps[ForgetReceipt | None]:
-    """Kept before anything goes, so that nothing is lost on the way."""
+    """Save the receipt before the removal, so that a crash loses no data."""
     if not settings[FORGET_UNDO_DAYS]:
         return None
     (id,) = yield MintIds(now, 1)
-    lasts = min(timedelta(days=settings[FORGET_UNDO_DAYS]), datetime.max.replace(tzinfo=UTC) - now)
-    ends = now.astimezone(UTC) + lasts
-    scopes = frozenset(fact.scope for fact in doomed)
-    kept: ForgetReceipt = yield SaveReceipt(
-        ForgetReceipt(id, "", now, ends, tuple(fact.id for fact in doomed), scopes), goes
-    )
-    return kept
+    longest = datetime.max.replace(tzinfo=UTC) - now
+    lifetime = min(timedelta(days=settings[FORGET_UNDO_DAYS]), longest)
+    expires = now.astimezone(UTC) + lifetime
+    fact_ids = tuple(fact.id for fact in facts)
+    scopes = frozenset(fact.scope for fact in facts)
+    receipt: ForgetReceipt = yield SaveReceipt(ForgetReceipt(id, "", now, expires, fact_ids, scopes), cascade)
+    return receipt
 
 
 def _remove_facts(
-    doomed: list[Fact], goes: RemovedCascade, receipt: ForgetReceipt | None, now: datetime
+    ids: list[str], cascade: RemovedCascade, receipt: ForgetReceipt | None, now: datetime
 ) -> Steps[RemovedCascade]:
-    """Remove the facts. What others hung on them meanwhile goes too, and into the receipt."""
+    """Remove the facts. Rows that were added since `cascade` was read are removed too, and the receipt gets them."""
     try:
-        written = yield from store.write(Change(now=now, removals=tuple(fact.id for fact in doomed)))
+        written = yield from store.write(Change(now=now, removals=tuple(ids)))
     except CofireError:
         if receipt is not None:
             yield DeleteReceipt(receipt)
         raise
-    gone = written.taken or goes
-    if receipt is not None and gone != goes:
-        yield SaveReceipt(receipt, gone)
-    return gone
+    removed = written.taken or cascade
+    if receipt is not None and removed != cascade:
+        yield SaveReceipt(receipt, removed)
+    return removed
 
 
 def _select_facts(ids: Iterable[str] | str | None, filters: FilterOptions, now: datetime) -> Steps[list[Fact]]:
-    chosen = build_filter(filters, now, everywhere=True, whenever=True)
+    filter = build_filter(filters, now, everywhere=True, whenever=True)
     if ids is not None:
-        return (yield from read_facts(ids, chosen))
-    if not chosen.leaves_out:
+        return (yield from read_facts(ids, filter))
+    if not filter.leaves_out:
         raise InvalidInput(
             "Nothing says what to forget.", way_out="Give ids or a filter such as session, tags or scope."
         )
-    found: list[Fact] = []
+    facts: list[Fact] = []
     before: str | None = None
-    while page := (yield from store.list_facts(chosen, PAGE_SIZE, before)):
-        found += page
+    while page := (yield from store.list_facts(filter, PAGE_SIZE, before)):
+        facts += page
         before = page[-1].id
-    return found
+    return facts
 
 
 ReceiptInput = ForgetReceipt | ForgetResult | str | PathLike[str] | None
@@ -134,7 +137,7 @@ ReceiptInput = ForgetReceipt | ForgetResult | str | PathLike[str] | None
 
 @dataclass(frozen=True, slots=True)
 class UndoResult:
-    """What came back: facts, how many of their edges, and what did not, with the reason."""
+    """The restored facts, the number of restored edges, and what was skipped, with the reason."""
 
     facts: tuple[Fact, ...]
     edges: int
@@ -145,70 +148,76 @@ class UndoResult:
         return tuple(fact.id for fact in self.facts)
 
 
-def undo(given: ReceiptInput, scope: NamesInput) -> Steps[UndoResult]:
-    """Bring back what a receipt keeps. A second time finds everything there, and changes nothing.
+def undo(receipt: ReceiptInput, scope: NamesInput) -> Steps[UndoResult]:
+    """Restore the facts of a receipt. A second undo changes nothing.
 
-    With scopes it is for who may see no others: a receipt that keeps a fact of another one is none.
+    With `scope`, a receipt that contains a fact of another scope is not found.
     """
-    if given is None:
+    if receipt is None:
         raise InvalidInput(
-            "There is no receipt.", way_out="forget keeps none for a dry run or with purge: use one without these."
+            "There is no receipt.", way_out="A dry run and a purge keep no receipt: forget without these options."
         )
     now: datetime = yield ReadClock()
-    kept: KeptReceipt | None = yield FindReceipt(_resolve_receipt_name(given))
-    allowed = validation.parse_scopes(scope, InvalidInput)
-    if kept is None or (allowed is not None and not kept.receipt.scopes <= set(allowed)):
+    name = _resolve_receipt_name(receipt)
+    kept: KeptReceipt | None = yield FindReceipt(name)
+    scopes = validation.parse_scopes(scope, InvalidInput)
+    if kept is None or (scopes is not None and not kept.receipt.scopes <= set(scopes)):
         raise NotFound(
-            f"There is no receipt {_resolve_receipt_name(given)}, or it has run out.",
-            way_out="Give the id or path that forget told; receipts are kept for forget.undo_days.",
+            f"There is no receipt {name}, or it has run out.",
+            way_out="Give the id or path that forget returned; receipts are kept for forget.undo_days.",
         )
     if kept.receipt.expires <= now:
         raise NotFound(
             f"The receipt {kept.receipt.id} ran out at {kept.receipt.expires.isoformat()}.",
-            way_out="What it kept cannot be brought back; remember it anew.",
+            way_out="Its facts cannot be restored; remember them again.",
         )
-    later = yield from _hand_over_rows(kept)
+    described_later = yield from _hand_over_rows(kept)
     written = yield from store.write(Change(now=now, put_back=kept.taken))
-    back = written.put_back
-    if back.facts:
+    restored = written.put_back
+    if restored.facts:
         yield MarkReceiptUndone(kept, now)
-    facts = yield from store.read_facts(back.facts)
-    skipped = tuple(one for one in back.skipped if one.what != "description" or one.id not in later)
-    return UndoResult(tuple(fact for fact in facts if fact is not None), back.edges, skipped)
+    rows = yield from store.read_facts(restored.facts)
+    facts = tuple(fact for fact in rows if fact is not None)
+    skipped = tuple(item for item in restored.skipped if item.what != "description" or item.id not in described_later)
+    return UndoResult(facts, restored.edges, skipped)
 
 
 def _hand_over_rows(kept: KeptReceipt) -> Steps[frozenset[str]]:
-    """What hangs between these facts and others that are still gone will come back with those: their receipts keep it from now on.
-    Tells whose descriptions that will mend."""
+    """Move rows that need a fact of another receipt into that receipt, which restores them later.
+
+    Returns the ids of the facts whose descriptions the other receipts will restore.
+    """
     if kept.receipt.undone is not None:
         return frozenset()
-    kept_yet: list[KeptReceipt] = yield ListOtherReceipts(kept.receipt)
-    others = [one for one in kept_yet if one.receipt.undone is None]
-    told = [(one.taken.rows, frozenset(one.receipt.ids)) for one in others]
-    described = set[str]()
-    for other, rows in zip(others, hand_over_rows(kept.taken.rows, frozenset(kept.receipt.ids), told), strict=True):
+    other_receipts: list[KeptReceipt] = yield ListOtherReceipts(kept.receipt)
+    others = [other for other in other_receipts if other.receipt.undone is None]
+    other_rows = [(other.taken.rows, frozenset(other.receipt.ids)) for other in others]
+    extended_rows = hand_over_rows(kept.taken.rows, frozenset(kept.receipt.ids), other_rows)
+    described: set[str] = set()
+    for other, rows in zip(others, extended_rows, strict=True):
         if rows != other.taken.rows:
             yield SaveReceipt(other.receipt, replace(other.taken, rows=rows))
             described |= find_mended_facts(rows, other.taken.rows)
     return frozenset(described)
 
 
-def _resolve_receipt_name(given: object) -> str:
-    """What a receipt is found by: its path where it has one, else its id."""
-    if isinstance(given, ForgetResult):
-        if given.receipt is None:
+def _resolve_receipt_name(receipt: object) -> str:
+    """The path of a receipt, or its id if it has no path."""
+    if isinstance(receipt, ForgetResult):
+        if receipt.receipt is None:
             raise InvalidInput(
-                "This was forgotten without a receipt.", way_out="It cannot be undone; remember it anew."
+                "These facts were forgotten without a receipt.",
+                way_out="They cannot be restored; remember them again.",
             )
-        given = given.receipt
-    if isinstance(given, ForgetReceipt):
-        return given.path or given.id
-    if not isinstance(given, str | PathLike) or not isinstance(
-        named := given.__fspath__() if isinstance(given, PathLike) else given, str
-    ):
+        receipt = receipt.receipt
+    if isinstance(receipt, ForgetReceipt):
+        return receipt.path or receipt.id
+    name = receipt.__fspath__() if isinstance(receipt, PathLike) else receipt
+    if not isinstance(name, str):
         raise InvalidInput(
-            f"A receipt cannot be {type(given).__name__}.", way_out="Give what forget returned, or its id or path."
+            f"A receipt cannot be {type(receipt).__name__}.",
+            way_out="Give the result of forget, or the id or path of its receipt.",
         )
-    if not named.strip() or "\x00" in named:
-        raise InvalidInput("The receipt is not named.", way_out="Give the id or path that forget told.")
-    return named.strip()
+    if not name.strip() or "\x00" in name:
+        raise InvalidInput("The receipt has no name.", way_out="Give the id or path that forget returned.")
+    return name.strip()

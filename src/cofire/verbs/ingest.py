@@ -21,14 +21,14 @@ T = TypeVar("T")
 
 
 class IngestOptions(RememberOptions, total=False):
-    """What may be said of all that is ingested; `system` takes in the system's messages too."""
+    """Fields of the ingested facts where the input has none, and what to read of the input."""
 
     system: Annotated[bool | None, "Also store the system's messages."]
 
 
 @dataclass(frozen=True, slots=True)
 class IngestResult:
-    """What came of it: the id of each piece in order, how many were new or known, the files read, and what was left out and why."""
+    """The ids of the pieces in order, how many were new or known, and what was read and skipped."""
 
     ids: tuple[str, ...] = ()
     fresh: int = 0
@@ -39,61 +39,63 @@ class IngestResult:
 
 @dataclass(frozen=True, slots=True)
 class GatherPieces(Effect):
-    """The next of what is to be ingested. An ask, since it reads files: whoever awaits is not held up."""
+    """Read the next items of a source. An effect because it reads files, which blocks."""
 
     blocks: ClassVar[bool] = True
-    found: Iterator[IngestItem]
+    items: Iterator[IngestItem]
     count: int
 
     def run(self, context: RunContext) -> list[IngestItem]:
-        return list(islice(self.found, self.count))
+        return list(islice(self.items, self.count))
 
 
-def ingest(given: Messages | str | PathLike[str], keywords: IngestOptions, settings: Settings) -> Steps[IngestResult]:
-    """Remember messages, or what a file or a folder holds, batch by batch. The keywords hold where the input is silent."""
-    about = _make_defaults(keywords, settings)
-    validation.refuse_expired(about, (yield ReadClock()))
-    found = read_source(
-        given,
-        about,
+def ingest(source: Messages | str | PathLike[str], keywords: IngestOptions, settings: Settings) -> Steps[IngestResult]:
+    """Store messages, a file or a folder, batch by batch.
+
+    The keywords supply what the input leaves out. They are checked before anything is read.
+    """
+    defaults = _make_defaults(keywords, settings)
+    validation.refuse_expired(defaults, (yield ReadClock()))
+    items = read_source(
+        source,
+        defaults,
         system=bool(keywords.get("system")),
         largest=MAX_FILE_BYTES,
         accept=lambda fact: validation.parse_fact(fact, settings),
     )
-    ids, files, skipped, fresh = list[str](), list[str](), Counter[tuple[str, str]](), 0
-    while batch := (yield GatherPieces(found, settings[REMEMBER_BATCH])):
-        stored, new = yield from _suppress_progress(
-            remember_new([one for one in batch if isinstance(one, Fact)], settings)
-        )
-        ids += stored
-        fresh += len(new)
-        files += [one.name for one in batch if isinstance(one, OpenedFile)]
-        skipped.update((one.where, one.reason) for one in batch if isinstance(one, SkippedInput))
+    ids: list[str] = []
+    files: list[str] = []
+    fresh = 0
+    # Equal reasons at the same place are reported once, with their count.
+    skipped: Counter[tuple[str, str]] = Counter()
+    while batch := (yield GatherPieces(items, settings[REMEMBER_BATCH])):
+        facts = [item for item in batch if isinstance(item, Fact)]
+        batch_ids, new_ids = yield from _suppress_progress(remember_new(facts, settings))
+        ids += batch_ids
+        fresh += len(new_ids)
+        files += [item.name for item in batch if isinstance(item, OpenedFile)]
+        skipped.update((item.where, item.reason) for item in batch if isinstance(item, SkippedInput))
         yield Emit(Progress("ingest", len(ids), None))
-    return IngestResult(tuple(ids), fresh, len(ids) - fresh, tuple(files), _count_skipped(skipped))
+    skipped_inputs = tuple(SkippedInput(where, reason, count) for (where, reason), count in skipped.items())
+    return IngestResult(tuple(ids), fresh, len(ids) - fresh, tuple(files), skipped_inputs)
 
 
 def _make_defaults(keywords: IngestOptions, settings: Settings) -> Fact:
-    """The keywords as a fact that has no text yet, checked before anything is read."""
-    said = {label: value for label, value in keywords.items() if value is not None and label != "system"}
-    return validation.parse_fact({**said, "text": "-"}, settings)
+    """The keywords as a fact with a placeholder text."""
+    fields = {label: value for label, value in keywords.items() if value is not None and label != "system"}
+    return validation.parse_fact({**fields, "text": "-"}, settings)
 
 
 def _suppress_progress(verb: Steps[T]) -> Steps[T]:
-    """A verb within a verb, whose own progress is not told: it knows only its part."""
+    """Run a verb inside a verb without its progress, which covers only one batch."""
     try:
-        ask = next(verb)
+        effect = next(verb)
         while True:
             try:
-                answer = None if isinstance(ask, Emit) else (yield ask)
+                result = None if isinstance(effect, Emit) else (yield effect)
             except Exception as error:  # noqa: BLE001 - the inner verb decides what an error means
-                ask = verb.throw(error)
+                effect = verb.throw(error)
             else:
-                ask = verb.send(answer)
+                effect = verb.send(result)
     except StopIteration as end:
         return cast(T, end.value)
-
-
-def _count_skipped(skipped: Counter[tuple[str, str]]) -> tuple[SkippedInput, ...]:
-    """What was left out; the same thing at the same place is told once, with its count."""
-    return tuple(SkippedInput(where, reason, count) for (where, reason), count in skipped.items())

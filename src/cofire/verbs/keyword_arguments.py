@@ -15,7 +15,8 @@ from cofire.runtime.streams import StreamingMethod
 
 C = TypeVar("C", bound=type)
 
-# Names that other libraries use for a parameter. Where a method has several candidates, the first one in this table is named.
+# Names that other libraries use for a parameter. If a method has several candidates, the first one in
+# this table is suggested.
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "k": ("top_k", "topk", "n", "limit", "count", "n_results", "num_results", "max_results", "top_n"),
     "limit": ("k", "top_k", "topk", "n", "count", "n_results", "num_results", "max_results", "top_n", "page_size"),
@@ -54,10 +55,10 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 
 
 def check_keywords(cls: C) -> C:
-    """Class decorator: every public method refuses unknown arguments, and `help()` shows each keyword it takes.
+    """Class decorator: public methods refuse unknown arguments, and `help()` shows every keyword.
 
-    Keywords typed as `**keywords: Unpack[SomeTypedDict]` appear one by one in the signature. Their help, given as
-    `Annotated[type, "help"]`, is appended to the docstring.
+    Keywords typed as `**keywords: Unpack[SomeTypedDict]` appear one by one in the signature. Their
+    help, in `Annotated[type, "help"]`, is appended to the docstring.
 
     >>> from typing import TypedDict, Unpack
     >>> Size = TypedDict("Size", {"width": Annotated[int, "In millimetres."]}, total=False)
@@ -106,7 +107,7 @@ def copy_docstrings(origin: type) -> Callable[[C], C]:
 
 @dataclass(frozen=True, slots=True)
 class _Keywords:
-    """The arguments of a method: its signature with every keyword spelled out, and which keywords came from a TypedDict."""
+    """The signature of a method with all keywords, those of its TypedDict, and the docstring."""
 
     signature: Signature
     typed: frozenset[str]
@@ -117,15 +118,17 @@ def _check_method(method: Callable[..., Any], owner: str) -> Callable[..., Any]:
     label = owner if method.__name__ == "__init__" else f"{owner}.{method.__name__}"
     keywords = _read_keywords(method)
     names = frozenset(keywords.signature.parameters)
-    positional = [p.name for p in keywords.signature.parameters.values() if p.kind is Parameter.POSITIONAL_OR_KEYWORD]
+    parameters = keywords.signature.parameters.values()
+    positional = [parameter.name for parameter in parameters if parameter.kind is Parameter.POSITIONAL_OR_KEYWORD]
 
     @wraps(method)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        if not kwargs.keys() <= names:
-            raise _unknown_keyword(label, next(name for name in kwargs if name not in names), names)
+        unknown = [name for name in kwargs if name not in names]
+        if unknown:
+            raise _unknown_keyword(label, unknown[0], names)
         if len(args) > len(positional):
             raise _too_many_arguments(label, positional, names)
-        # An iterator is exhausted after one pass; a verb that is retried reads its keywords again.
+        # A retried verb reads its keywords again, but an iterator is exhausted after one pass.
         for name in keywords.typed & kwargs.keys():
             if isinstance(kwargs[name], Iterator):
                 kwargs[name] = tuple(kwargs[name])
@@ -154,7 +157,7 @@ def _read_keywords(method: Callable[..., Any]) -> _Keywords:
     unpacked = get_type_hints(method, include_extras=True)[parameters[-1].name]
     (typed_dict,) = get_args(unpacked)
     types = get_type_hints(typed_dict)
-    spelled_out = [
+    typed_parameters = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
         for name, annotation in types.items()
     ]
@@ -164,14 +167,14 @@ def _read_keywords(method: Callable[..., Any]) -> _Keywords:
         if get_origin(annotation) is Annotated
     ]
     return _Keywords(
-        signature.replace(parameters=[*parameters[:-1], *spelled_out]),
+        signature.replace(parameters=[*parameters[:-1], *typed_parameters]),
         frozenset(types),
         _append_lines(docstring, help_lines),
     )
 
 
 def _append_lines(docstring: str | None, lines: list[str]) -> str | None:
-    """The keyword lines follow those the docstring has already, after a blank line where it has only its summary."""
+    """The docstring with the keyword lines. A blank line follows a summary."""
     if not docstring or not lines:
         return docstring
     separator = "\n" if "\n\n" in docstring else "\n\n"
@@ -179,8 +182,8 @@ def _append_lines(docstring: str | None, lines: list[str]) -> str | None:
 
 
 def _unknown_keyword(label: str, name: str, names: frozenset[str]) -> InvalidArguments:
-    meant = find_near_miss(name, names)
-    hint = f"Did you mean {meant}? " if meant else ""
+    suggestion = find_near_miss(name, names)
+    hint = f"Did you mean {suggestion}? " if suggestion else ""
     return InvalidArguments(
         f"{label}() has no keyword argument “{name}”.", way_out=f"{hint}It takes: {_list_names(names)}."
     )
@@ -195,16 +198,16 @@ def _too_many_arguments(label: str, positional: list[str], names: frozenset[str]
 
 
 def find_near_miss(name: str, names: frozenset[str]) -> str | None:
-    """The name that was probably meant: one that other libraries call so, or one that is spelled alike.
+    """The name that was probably meant: by a synonym of other libraries, or by a similar spelling.
 
     >>> find_near_miss("top_k", frozenset({"query", "k"})), find_near_miss("top_k", frozenset({"limit"}))
     ('k', 'limit')
     >>> find_near_miss("qurey", frozenset({"query", "k"})), find_near_miss("colour", frozenset({"query"}))
     ('query', None)
     """
-    for meant, synonyms in SYNONYMS.items():
-        if meant in names and name.lower() in synonyms:
-            return meant
+    for candidate, synonyms in SYNONYMS.items():
+        if candidate in names and name.lower() in synonyms:
+            return candidate
     similar = get_close_matches(name.lower(), sorted(names - {"self"}), n=1)
     return similar[0] if similar else None
 

@@ -25,7 +25,7 @@ MAX_EDGES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class StoreStats:
-    """Counts of the store (all of them in `size`), the search mode and the embedding model."""
+    """Counts of the store (all in `size`), the search mode and the embedding model."""
 
     size: StoreSize
     mode: str
@@ -62,8 +62,10 @@ class StoreStats:
 
 @dataclass(frozen=True, slots=True)
 class ListRequest:
-    """Which part of a list is wanted: at most `limit` facts, older than the one with the id `before`. `pinned`, `archived` and
-    `superseded` list only such facts."""
+    """A page of a list: at most `limit` facts, older than the fact with the id `before`.
+
+    `pinned`, `archived` and `superseded` list only such facts.
+    """
 
     limit: int
     before: str | None
@@ -73,59 +75,70 @@ class ListRequest:
 
 
 def list_facts(ids: Iterable[str] | str | None, filters: FilterOptions, page: ListRequest) -> Steps[list[Fact]]:
-    """The facts with these ids, or a page of those that pass the filters. Without a scope, every scope is listed."""
+    """The facts with these ids, or a page of those that pass the filters. All scopes by default."""
     now: datetime = yield ReadClock()
     if ids is not None:
-        listed = yield from read_facts(ids, build_filter(filters, now, everywhere=True, whenever=True))
-        return (yield from add_superseded_by(listed))
+        id_filter = build_filter(filters, now, everywhere=True, whenever=True)
+        facts = yield from read_facts(ids, id_filter)
+        return (yield from add_superseded_by(facts))
     validation.check_count(page.limit, "limit", low=1, high=1_000_000)
-    start = validation.parse_name(page.before, "before", InvalidQuestion)
-    allowed = build_filter(filters, now, everywhere=True, whenever=bool(page.archived or page.superseded))
-    wanted = replace(allowed, pinned=bool(page.pinned))
+    before = validation.parse_name(page.before, "before", InvalidQuestion)
+    whenever = bool(page.archived or page.superseded)
+    fact_filter = build_filter(filters, now, everywhere=True, whenever=whenever)
+    fact_filter = replace(fact_filter, pinned=bool(page.pinned))
     if page.superseded:
-        return (yield from _list_superseded(wanted, page, start))
+        return (yield from _list_superseded(fact_filter, page, before))
     if page.archived:
-        listed = yield from _list_archived(wanted, page.limit, start)
+        facts = yield from _list_archived(fact_filter, page.limit, before)
     else:
-        listed = yield from store.list_facts(wanted, page.limit, start)
-    return (yield from add_superseded_by(listed))
+        facts = yield from store.list_facts(fact_filter, page.limit, before)
+    return (yield from add_superseded_by(facts))
 
 
 def add_superseded_by(facts: Sequence[Fact]) -> Steps[list[Fact]]:
-    """The facts, those that were replaced with the ids of what replaced them."""
+    """The facts, with the ids of the facts that superseded them."""
     ended = {fact.id: fact for fact in facts if fact.valid_until is not None}
     if not ended:
         return list(facts)
-    edges = yield from store.list_edges(EdgeFilter(kinds=frozenset([SUPERSEDES]), ids=frozenset(ended)), MAX_EDGES)
-    newer = _find_newer_ids(ended, edges)
-    return [replace(fact, superseded_by=newer[fact.id]) if fact.id in newer else fact for fact in facts]
+    edge_filter = EdgeFilter(kinds=frozenset([SUPERSEDES]), ids=frozenset(ended))
+    edges = yield from store.list_edges(edge_filter, MAX_EDGES)
+    newer_ids = _find_newer_ids(ended, edges)
+    return [replace(fact, superseded_by=newer_ids[fact.id]) if fact.id in newer_ids else fact for fact in facts]
 
 
-def _list_superseded(allowed: FactFilter, page: ListRequest, before: str | None) -> Steps[list[Fact]]:
-    """Facts that others have replaced, newest first. Read over the edges, which are far fewer than the facts."""
-    edges = yield from store.list_edges(EdgeFilter(scopes=allowed.scopes, kinds=frozenset([SUPERSEDES])), MAX_EDGES)
+def _list_superseded(fact_filter: FactFilter, page: ListRequest, before: str | None) -> Steps[list[Fact]]:
+    """Superseded facts, newest first. Found by their edges, which are far fewer than the facts."""
+    edge_filter = EdgeFilter(scopes=fact_filter.scopes, kinds=frozenset([SUPERSEDES]))
+    edges = yield from store.list_edges(edge_filter, MAX_EDGES)
     targets = sorted({edge.target for edge in edges}, reverse=True)
-    older = [id for id in targets if before is None or id < before]
-    facts = yield from store.read_facts(older)
-    rated: dict[str, FactImportance] = (
-        (yield from store.fetch_importance(older)) if allowed.community is not None else {}
-    )
-    communities = {id: importance.community for id, importance in rated.items()}
-    admitted = {fact.id: fact for fact in facts if fact and allowed.admits(fact, communities.get(fact.id))}
-    newer = _find_newer_ids(admitted, edges)
-    wanted = [fact for id, fact in admitted.items() if id in newer and (fact.archived or not page.archived)]
-    return [replace(fact, superseded_by=newer[fact.id]) for fact in wanted[: page.limit]]
+    ids = [id for id in targets if before is None or id < before]
+    facts = yield from store.read_facts(ids)
+    importance_by_id: dict[str, FactImportance] = {}
+    if fact_filter.community is not None:
+        importance_by_id = yield from store.fetch_importance(ids)
+    communities = {id: importance.community for id, importance in importance_by_id.items()}
+    admitted = {fact.id: fact for fact in facts if fact and fact_filter.admits(fact, communities.get(fact.id))}
+    newer_ids = _find_newer_ids(admitted, edges)
+    superseded = [admitted[id] for id in admitted if id in newer_ids]
+    if page.archived:
+        superseded = [fact for fact in superseded if fact.archived]
+    return [replace(fact, superseded_by=newer_ids[fact.id]) for fact in superseded[: page.limit]]
 
 
 def _find_newer_ids(facts: Mapping[str, Fact], edges: Iterable[Edge]) -> dict[str, tuple[str, ...]]:
-    """By id of a replaced fact the ids of what replaced it, oldest first. A fact that was remembered again after it was replaced
-    is valid again, and an edge that ended no validity replaces nothing."""
-    newer: dict[str, list[str]] = {}
+    """By the id of a superseded fact, the ids of the facts that superseded it, oldest first.
+
+    An edge counts only if it ended the validity of the fact. A fact that was remembered again after
+    the edge was stored is valid again.
+    """
+    newer_ids: dict[str, list[str]] = {}
     for edge in edges:
         fact = facts.get(edge.target)
-        if fact is not None and fact.valid_until is not None and not _is_observed_since(fact, edge):
-            newer.setdefault(fact.id, []).append(edge.source)
-    return {id: tuple(sorted(sources)) for id, sources in newer.items()}
+        if fact is None or fact.valid_until is None:
+            continue
+        if not _is_observed_since(fact, edge):
+            newer_ids.setdefault(fact.id, []).append(edge.source)
+    return {id: tuple(sorted(sources)) for id, sources in newer_ids.items()}
 
 
 def _is_observed_since(fact: Fact, edge: Edge) -> bool:
@@ -133,46 +146,48 @@ def _is_observed_since(fact: Fact, edge: Edge) -> bool:
     return fact.reinforced_at is not None and edge.strengthened is not None and fact.reinforced_at > edge.strengthened
 
 
-def _list_archived(allowed: FactFilter, limit: int, before: str | None) -> Steps[list[Fact]]:
-    found: list[Fact] = []
-    while len(found) < limit and (page := (yield from store.list_facts(allowed, PAGE_SIZE, before))):
-        found += [fact for fact in page if fact.archived]
+def _list_archived(fact_filter: FactFilter, limit: int, before: str | None) -> Steps[list[Fact]]:
+    archived: list[Fact] = []
+    while len(archived) < limit:
+        page = yield from store.list_facts(fact_filter, PAGE_SIZE, before)
+        if not page:
+            break
+        archived += [fact for fact in page if fact.archived]
         before = page[-1].id
-    return found[:limit]
+    return archived[:limit]
 
 
 def read_facts(ids: Iterable[str] | str, allowed: FactFilter | None = None) -> Steps[list[Fact]]:
-    """All of them, or an error that names the first that is not there, or not where one may look."""
-    wanted = check_ids(ids)
-    found = yield from store.read_facts(wanted)
-    return [require_fact(fact, id, allowed) for id, fact in zip(wanted, found, strict=True)]
+    """All facts with these ids. The error names the first that is missing or excluded."""
+    checked_ids = check_ids(ids)
+    facts = yield from store.read_facts(checked_ids)
+    return [require_fact(fact, id, allowed) for id, fact in zip(checked_ids, facts, strict=True)]
 
 
 def require_fact(fact: Fact | None, id: str, allowed: FactFilter | None = None) -> Fact:
-    """The fact that was read for an id, or the error that there is none."""
+    """The fact that was read for an id; an error if it is missing or the filter excludes it."""
     if fact is None or (allowed is not None and not allowed.admits(fact)):
         raise NotFound(f"No fact has the id {id}.", way_out="List the ids with: cofire list")
     return fact
 
 
 def read_fact(id: str) -> Steps[Fact]:
-    """The one fact of an id, or an error."""
+    """The fact with this id, or an error."""
     if not isinstance(id, str):
         raise _make_id_error()
-    (found,) = yield from read_facts(id)
-    return found
+    (fact,) = yield from read_facts(id)
+    return fact
 
 
 def check_ids(ids: Iterable[str] | str) -> list[str]:
-    """Ids as a list without repetition."""
+    """One id or several as a list without repetition."""
     if not isinstance(ids, Iterable):
         raise _make_id_error()
-    listed = [ids] if isinstance(ids, str) else list(ids)
-    if not all(isinstance(id, str) for id in listed):
+    candidates = [ids] if isinstance(ids, str) else list(ids)
+    if not all(isinstance(id, str) for id in candidates):
         raise _make_id_error()
-    return [
-        found for id in dict.fromkeys(listed) if (found := validation.parse_name(id, "id", InvalidQuestion)) is not None
-    ]
+    checked_ids = [validation.parse_name(id, "id", InvalidQuestion) for id in dict.fromkeys(candidates)]
+    return [id for id in checked_ids if id is not None]
 
 
 def _make_id_error() -> InvalidQuestion:
@@ -180,27 +195,27 @@ def _make_id_error() -> InvalidQuestion:
 
 
 def read_stats() -> Steps[StoreStats]:
-    """Counts, the model, and whether search goes by words alone."""
+    """Counts of the store, the embedding model and the search mode."""
     size = yield from store.read_size()
     resident: EmbedderInfo | None = yield IdentifyEmbedder()
     stored = yield from read_stored_model()
-    failures = yield from store.read_record(FAILURES_RECORD)
+    failures_record = yield from store.read_record(FAILURES_RECORD)
     mode = "words only (no embedder)" if resident is None else "words and meaning"
-    lacking = size.facts - size.embedded
+    without_vector = size.facts - size.embedded
     return StoreStats(
         size,
         mode,
-        stored.model.name if stored else None,
-        lacking,
-        suggest_action(size, lacking, resident is not None),
-        ReadingFailures.decode(failures.value if failures else None),
+        model=stored.model.name if stored else None,
+        without_vector=without_vector,
+        advice=_suggest_action(size, without_vector, resident is not None),
+        reading_failures=ReadingFailures.decode(failures_record.value if failures_record else None),
     )
 
 
-def suggest_action(size: StoreSize, lacking: int, has_embedder: bool) -> str:
-    """What would do the memory good now, or nothing."""
-    if lacking and has_embedder:
-        return f"{format_count(lacking, 'fact')} without a vector: run reembed."
+def _suggest_action(size: StoreSize, without_vector: int, has_embedder: bool) -> str:
+    """The maintenance that the store needs now; empty if none."""
+    if without_vector and has_embedder:
+        return f"{format_count(without_vector, 'fact')} without a vector: run reembed."
     if size.waiting:
         return f"{format_count(size.waiting, 'fact')} waiting to be connected: dream when you have a moment."
     return ""

@@ -48,43 +48,44 @@ SETTINGS_TRIES = 10
 
 
 def read_settings(settings: Settings) -> Steps[Settings]:
-    """The settings that hold."""
+    """The settings in effect."""
     yield ReadClock()
     return settings
 
 
 def store_setting(name: str, value: object) -> Steps[object]:
-    """Keep a setting in the store; returns the value as understood."""
-    chosen = find_knob(name)
-    if chosen.needed_to_open:
+    """Store a setting in the store. Returns the parsed value."""
+    knob = find_knob(name)
+    if knob.needed_to_open:
         raise InvalidSetting(
-            f"{chosen.name} is needed to open the store, so it cannot be kept in it.",
-            way_out=f"Keep it in your settings file with: cofire config set {chosen.name} {value}",
+            f"{knob.name} is needed to open the store, so it cannot be kept in it.",
+            way_out=f"Keep it in your settings file with: cofire config set {knob.name} {value}",
         )
-    understood: object = chosen.read(value)
-    yield from _edit_settings(lambda values: {**values, chosen.name: understood})
-    return understood
+    parsed: object = knob.read(value)
+    yield from _edit_settings(lambda values: {**values, knob.name: parsed})
+    return parsed
 
 
 def reset_setting(name: str) -> Steps[bool]:
-    """Take a setting out of the store; tells whether it was there."""
-    chosen = find_knob(name)
-    before = yield from _edit_settings(
-        lambda values: {one: value for one, value in values.items() if one != chosen.name}
+    """Remove a setting from the store. Returns whether it was stored."""
+    knob = find_knob(name)
+    previous = yield from _edit_settings(
+        lambda values: {name: value for name, value in values.items() if name != knob.name}
     )
-    return chosen.name in before
+    return knob.name in previous
 
 
-def _edit_settings(edited: Callable[[dict[str, object]], dict[str, object]]) -> Steps[dict[str, object]]:
-    """Change the record of settings, anew if somebody else changed it in between. Returns it as it was."""
+def _edit_settings(edit: Callable[[dict[str, object]], dict[str, object]]) -> Steps[dict[str, object]]:
+    """Change the stored settings, with a retry after a concurrent change. Returns the previous settings."""
 
     def attempt() -> Steps[dict[str, object]]:
         now: datetime = yield ReadClock()
         record = yield from store.read_record(SETTINGS_RECORD)
-        before = decode_settings_record(record.value if record else None)
-        change = Change(now=now, records=(StoreRecord(SETTINGS_RECORD, encode_settings_record(edited(before))),))
-        yield from store.write(change, expects={SETTINGS_RECORD: record.version if record else 0})
-        return before
+        previous = decode_settings_record(record.value if record else None)
+        edited = StoreRecord(SETTINGS_RECORD, encode_settings_record(edit(previous)))
+        expected_version = record.version if record else 0
+        yield from store.write(Change(now=now, records=(edited,)), expects={SETTINGS_RECORD: expected_version})
+        return previous
 
     return retry_on_conflict(attempt, tries=SETTINGS_TRIES)
 
@@ -94,42 +95,44 @@ def back_up_store(path: str | PathLike[str]) -> Steps[None]:
     target = validation.parse_path(path)
     with map_exceptions(
         {ValueError: InvalidInput, OSError: StoreNotOpened},
-        problem=f"No backup can be made at {target!r}: {{error}}.",
-        way_out="Give the path of a new file, in a folder that may be written.",
+        problem=f"No backup can be written to {target!r}: {{error}}.",
+        way_out="Give the path of a new file in a writable folder.",
     ):
         yield from store.backup(target)
 
 
 def check_store() -> Steps[list[str]]:
-    """What is wrong with the store, in words; empty when all is well."""
+    """The problems of the store, one text for each. Empty for a sound store."""
     problems = yield from store.check()
     return problems
 
 
 def reembed(settings: Settings) -> Steps[int]:
-    """Embed what still lacks a vector of this model, then let the model move in. Returns how many facts were embedded."""
+    """Embed facts without a vector of the current model, then adopt the model. Returns the number of embedded facts."""
     resident: EmbedderInfo | None = yield IdentifyEmbedder()
     if resident is None:
         raise EmbedderUnavailable(
             "There is no embedder.", way_out="Set one with: cofire config set embedder.name bundled"
         )
     target = yield from _choose_target_record(resident)
-    done = yield from _embed_missing(target, settings)
+    embedded = yield from _embed_missing(target, settings)
     now: datetime = yield ReadClock()
     yield from store.write(Change(now=now, records=(StoreRecord(MODEL_RECORD, target),), adopt_vectors=True))
-    return done + (yield from _embed_late_facts(target, settings))
+    embedded_late = yield from _embed_late_facts(target, settings)
+    return embedded + embedded_late
 
 
 def _choose_target_record(resident: EmbedderInfo) -> Steps[bytes]:
-    """The model that is to move in, as a record: the one in the store when it is the same, else the one begun before, else a new one."""
+    """The record of the model to adopt: that of the store or of an interrupted reembed if it is the same model, else a new one."""
     for name in (MODEL_RECORD, INCOMING_RECORD):
         record = yield from store.read_record(name)
         if record is not None and StoredModel.decode(record.value).model == resident.model:
             return record.value
-    made = yield from measure_model(resident)
+    stored_model = yield from measure_model(resident)
+    target = stored_model.encode()
     now: datetime = yield ReadClock()
-    yield from store.write(Change(now=now, records=(StoreRecord(INCOMING_RECORD, made.encode()),)))
-    return made.encode()
+    yield from store.write(Change(now=now, records=(StoreRecord(INCOMING_RECORD, target),)))
+    return target
 
 
 def _embed_missing(target: bytes, settings: Settings) -> Steps[int]:
@@ -143,16 +146,16 @@ def _embed_missing(target: bytes, settings: Settings) -> Steps[int]:
 
 
 def _embed_batch(batch: list[Fact], target: bytes) -> Steps[None]:
-    made: Vectors = yield EmbedTexts([fact.reading for fact in batch], "fact")
-    rows = made.astype(np.float16)
+    vectors: Vectors = yield EmbedTexts([fact.reading for fact in batch], "fact")
+    rows = vectors.astype(np.float16)
     now: datetime = yield ReadClock()
-    vectors = {fact.id: row.tobytes() for fact, row in zip(batch, rows, strict=True)}
-    yield from store.write(Change(now=now, vectors=vectors, records=(StoreRecord(INCOMING_RECORD, target),)))
+    encoded = {fact.id: row.tobytes() for fact, row in zip(batch, rows, strict=True)}
+    yield from store.write(Change(now=now, vectors=encoded, records=(StoreRecord(INCOMING_RECORD, target),)))
 
 
 def _embed_late_facts(target: bytes, settings: Settings) -> Steps[int]:
-    """Facts that others stored meanwhile, and the word statistics, whose sample must be of the new model."""
-    late = yield from _embed_missing(target, settings)
+    """Embed facts stored during the run, and recount word statistics, whose sample uses vectors of the new model."""
+    embedded = yield from _embed_missing(target, settings)
     now: datetime = yield ReadClock()
     size = yield from store.read_size()
     change = Change(
@@ -163,23 +166,24 @@ def _embed_late_facts(target: bytes, settings: Settings) -> Steps[int]:
         sample=settings[STATISTICS_SAMPLE],
     )
     yield from store.write(change)
-    return late
+    return embedded
 
 
-# One in a hundred of two hundred questions are two: with fewer, chance decides. With less than twenty it does so alone.
-RECOMMENDED_QUESTIONS, MIN_QUESTIONS = 200, 20
+# A share of 1 % is two of 200 questions. With fewer questions the threshold depends on chance.
+RECOMMENDED_QUESTIONS = 200
+MIN_QUESTIONS = 20
 EVIDENCE_QUANTILES = {"least": 0.0, "1%": 0.01, "5%": 0.05, "median": 0.5, "95%": 0.95, "most": 1.0}
 
-# Any threshold makes the rule weigh evidence, also for a model that nobody calibrated.
+# With any threshold the rule measures evidence, even for a model without calibration.
 _EVIDENCE_SETTINGS = {ABSTENTION_RULE.name: "evidence", ABSTENTION_THRESHOLD.name: 1.0}
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrateResult:
-    """The threshold that follows from questions which memory can answer, and how their evidence is spread.
+    """The threshold computed from questions that memory can answer, and the quantiles of their evidence.
 
-    `before` is what held until now, None where words alone decided; `silent` counts the questions that stay below the threshold,
-    `kept` tells whether the store keeps it. `warnings` say what to mistrust.
+    `before` is the previous threshold, or None if there was none. `silent` counts questions below the
+    new threshold. `kept` is whether the threshold was stored. `warnings` lists reasons to distrust it.
     """
 
     threshold: float
@@ -194,46 +198,47 @@ class CalibrateResult:
 def calibrate(
     questions: Iterable[str], scope: NamesInput, false_silence: float, dry_run: bool, settings: Settings
 ) -> Steps[CalibrateResult]:
-    """Ask them all, and keep the highest threshold under which at most this share of them falls silent."""
-    asked, share = _check_questions(questions), _check_false_silence(false_silence)
+    """Recall all questions, and store the highest threshold at which at most this share of them gets no answer."""
+    texts = _check_questions(questions)
+    share = _check_false_silence(false_silence)
     before = yield from _read_current_threshold(scope, settings)
-    found = yield from _measure_evidence(asked, scope, settings)
-    threshold = _round_threshold(quantile_threshold(found, false_silence=share))
+    evidence = yield from _measure_evidence(texts, scope, settings)
+    threshold = _round_threshold(quantile_threshold(evidence, false_silence=share))
     if not dry_run:
         yield from store_setting(ABSTENTION_THRESHOLD.name, threshold)
     return CalibrateResult(
         threshold=threshold,
         before=before,
-        questions=len(found),
-        silent=sum(one < threshold for one in found),
-        evidence={name: round(float(np.quantile(found, at)), 4) for name, at in EVIDENCE_QUANTILES.items()},
+        questions=len(evidence),
+        silent=sum(value < threshold for value in evidence),
+        evidence={name: round(float(np.quantile(evidence, level)), 4) for name, level in EVIDENCE_QUANTILES.items()},
         kept=not dry_run,
-        warnings=tuple(_list_warnings(len(found), settings)),
+        warnings=tuple(_list_warnings(len(evidence), settings)),
     )
 
 
-def _check_questions(given: object) -> list[str]:
-    if isinstance(given, str) or not isinstance(given, Iterable):
+def _check_questions(questions: object) -> list[str]:
+    if isinstance(questions, str) or not isinstance(questions, Iterable):
         raise InvalidQuestion("Questions are a list of texts.", way_out="Give at least 200 that memory can answer.")
-    asked = list(given)
-    if len(asked) < MIN_QUESTIONS:
+    texts = list(questions)
+    if len(texts) < MIN_QUESTIONS:
         raise InvalidQuestion(
-            f"A threshold needs at least {MIN_QUESTIONS} questions, not {len(asked)}.",
+            f"A threshold needs at least {MIN_QUESTIONS} questions, not {len(texts)}.",
             way_out=f"Give {RECOMMENDED_QUESTIONS} or more, all of which memory can answer.",
         )
-    return asked
+    return texts
 
 
-def _check_false_silence(given: object) -> float:
-    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given <= 0.5:
+def _check_false_silence(share: object) -> float:
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 0.5:
         raise InvalidInput(
-            f"A share of {given!r} cannot fall silent.", way_out="Give a number from 0 to 0.5, as in 0.01."
+            f"The share of false silence cannot be {share!r}.", way_out="Give a number from 0 to 0.5, as in 0.01."
         )
-    return float(given)
+    return float(share)
 
 
 def _read_current_threshold(scope: NamesInput, settings: Settings) -> Steps[float | None]:
-    """What holds until now. Refuses a memory that cannot be calibrated."""
+    """The threshold in effect. Refuses a memory without embedder or facts."""
     resident: EmbedderInfo | None = yield IdentifyEmbedder()
     if resident is None:
         raise EmbedderUnavailable(
@@ -246,24 +251,25 @@ def _read_current_threshold(scope: NamesInput, settings: Settings) -> Steps[floa
     if not statistics.facts or model is None:
         raise NotFound(
             f"There is no fact in {', '.join(scopes)} to ask about.",
-            way_out="Remember some first, or name their scope.",
+            way_out="Remember facts first, or name their scope.",
         )
     return settings[ABSTENTION_THRESHOLD] or model.silent_as(resident).silent_below
 
 
-def _measure_evidence(asked: list[str], scope: NamesInput, settings: Settings) -> Steps[list[float]]:
-    found = []
-    for done, text in enumerate(asked, start=1):
-        answer: Recollection = yield from recall(
+def _measure_evidence(texts: list[str], scope: NamesInput, settings: Settings) -> Steps[list[float]]:
+    evidence: list[float] = []
+    for done, text in enumerate(texts, start=1):
+        recollection: Recollection = yield from recall(
             text, {"scope": scope, "k": 1, "settings": _EVIDENCE_SETTINGS}, settings
         )
-        found.append(answer.judgement.evidence if answer.judgement else 0.0)
-        yield Emit(Progress("calibrate", done, len(asked)))
-    return found
+        judgement = recollection.judgement
+        evidence.append(judgement.evidence if judgement else 0.0)
+        yield Emit(Progress("calibrate", done, len(texts)))
+    return evidence
 
 
 def _round_threshold(threshold: float) -> float:
-    """Down to four places, so that what reached it still does; 0 would mean the model's own.
+    """Round down to four digits, so that no question falls below. 0 is avoided: it means the threshold of the model.
 
     >>> _round_threshold(0.61239), _round_threshold(-0.2)
     (0.6123, 0.0001)

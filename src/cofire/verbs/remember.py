@@ -37,9 +37,10 @@ from cofire.verbs.listing import read_facts, require_fact
 from cofire.verbs.supersede_rules import Replacements, plan_replacements
 
 BATCH_TRIES = 5
-# And where many may change one and the same fact.
+# Tries of a write that many callers may make to the same fact.
 CONTENDED_TRIES = 25
-# Who tells a scope a hundredth of what it holds waits for it to be counted: that takes but a small part of the telling.
+# After several batches, a scope is counted again only if it holds at most this many times the facts
+# of the call. Counting then takes a small part of the call's time.
 RECOUNT_RATIO = 100
 
 FactInput = Fact | str | Mapping[str, Any]
@@ -49,7 +50,7 @@ TimeInput = datetime | date | str | None
 
 
 class RememberOptions(TypedDict, total=False):
-    """What may be said of a fact besides its text; for several facts it holds for each that does not say otherwise."""
+    """Fields of a fact besides its text. For several facts, the defaults of each."""
 
     tags: Annotated[str | Iterable[str] | None, "Tags to filter by and to link facts by."]
     category: Annotated[str | None, "A category to filter by."]
@@ -68,7 +69,7 @@ class RememberOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a long piece of work has come; `total` is None where nobody knows."""
+    """How far a long call has come; `total` is None if it is unknown."""
 
     doing: str
     done: int
@@ -77,7 +78,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class SkippedItem:
-    """An item that `remember(..., errors="skip")` did not store: its place from 0, what is wrong, and what to do."""
+    """An item that `remember(..., errors="skip")` did not store: where, why, and what to do."""
 
     index: int
     problem: str
@@ -85,7 +86,7 @@ class SkippedItem:
 
 
 class RememberResult(list[str | None]):
-    """The ids in the order of the items, None for each that was skipped; `skipped` says why."""
+    """The ids in the order of the items, None for a skipped item; `skipped` holds the reasons."""
 
     def __init__(self, ids: Iterable[str | None], skipped: Sequence[SkippedItem]) -> None:
         super().__init__(ids)
@@ -93,44 +94,46 @@ class RememberResult(list[str | None]):
 
 
 def remember(
-    given: FactInput | Iterable[FactInput], common: RememberOptions, settings: Settings, errors: OnError = "raise"
+    items: FactInput | Iterable[FactInput], common: RememberOptions, settings: Settings, errors: OnError = "raise"
 ) -> Steps[str | list[str] | RememberResult]:
-    """One fact in, its id out; an iterable in, a list of ids out in its order.
+    """Store one fact and return its id, or several and return their ids in order.
 
-    `common` holds keywords for a single text, or for every fact of an iterable that does not say otherwise. Every item is
-    checked before the first is stored: with `errors="raise"` a refused item means that nothing is stored, with "skip" the
-    others are stored and the result names those left out.
+    `common` holds the keywords of a single text, or the defaults of each item. Every item is checked
+    before the first is stored. With `errors="raise"`, nothing is stored if an item is refused. With
+    "skip", the other items are stored and the result lists the skipped ones.
     """
     if errors not in ON_ERROR:
         raise InvalidInput(f"errors cannot be {errors!r}.", way_out=f"Choose one of: {', '.join(ON_ERROR)}.")
     now: datetime = yield ReadClock()
-    if isinstance(given, str | Fact | Mapping):
-        fact = _parse_item(given, common, now, settings)
+    if isinstance(items, str | Fact | Mapping):
+        fact = _parse_item(items, common, now, settings)
         ids = yield from _store_in_batches([fact], settings)
         return ids[0]
-    validation.refuse_bytes(given)
-    if not isinstance(given, Iterable):
+    validation.refuse_bytes(items)
+    if not isinstance(items, Iterable):
         raise InvalidFact(
-            f"Nothing can be remembered of {type(given).__name__}.", way_out="Give a text, a Fact or a list."
+            f"A value of type {type(items).__name__} cannot be remembered.",
+            way_out="Give a text, a Fact or a list.",
         )
     with relaxed_gc():
         if errors == "skip":
-            return (yield from _remember_valid(given, common, now, settings))
-        facts = [_parse_indexed_item(item, index, common, now, settings) for index, item in enumerate(given)]
-        for index, refusal in (yield from _find_refused_replacements(facts, now)).items():
+            return (yield from _remember_valid(items, common, now, settings))
+        facts = [_parse_indexed_item(item, index, common, now, settings) for index, item in enumerate(items)]
+        refused = yield from _find_refused_replacements(facts, now)
+        for index, refusal in refused.items():
             raise _make_item_error(refusal, index) from refusal
         return (yield from _store_in_batches(facts, settings))
 
 
 def _remember_valid(
-    given: Iterable[FactInput], common: RememberOptions, now: datetime, settings: Settings
+    items: Iterable[FactInput], common: RememberOptions, now: datetime, settings: Settings
 ) -> Steps[RememberResult]:
-    """Store the items that are facts, and report the others."""
+    """Store the valid items and report the others."""
     facts: list[Fact] = []
     indexes: list[int] = []
     skipped: list[SkippedItem] = []
     count = 0
-    for index, item in enumerate(given):
+    for index, item in enumerate(items):
         count += 1
         try:
             facts.append(_parse_item(item, common, now, settings))
@@ -138,12 +141,13 @@ def _remember_valid(
         except InvalidFact as error:
             skipped.append(SkippedItem(index, error.problem, error.way_out))
     refused = yield from _find_refused_replacements(facts, now)
-    skipped += [SkippedItem(indexes[at], error.problem, error.way_out) for at, error in refused.items()]
-    accepted = [at for at in range(len(facts)) if at not in refused]
-    stored = yield from _store_in_batches([facts[at] for at in accepted], settings)
+    for position, refusal in refused.items():
+        skipped.append(SkippedItem(indexes[position], refusal.problem, refusal.way_out))
+    accepted = [position for position in range(len(facts)) if position not in refused]
+    stored_ids = yield from _store_in_batches([facts[position] for position in accepted], settings)
     ids: list[str | None] = [None] * count
-    for at, id in zip(accepted, stored, strict=True):
-        ids[indexes[at]] = id
+    for position, id in zip(accepted, stored_ids, strict=True):
+        ids[indexes[position]] = id
     return RememberResult(ids, sorted(skipped, key=lambda item: item.index))
 
 
@@ -156,7 +160,7 @@ def _parse_item(item: FactInput, common: RememberOptions, now: datetime, setting
 def _parse_indexed_item(
     item: FactInput, index: int, common: RememberOptions, now: datetime, settings: Settings
 ) -> Fact:
-    """One of several items as a fact; the error of one that is refused says which it is."""
+    """Parse one of several items; its error names its index."""
     try:
         return _parse_item(item, common, now, settings)
     except InvalidFact as error:
@@ -164,7 +168,7 @@ def _parse_indexed_item(
 
 
 def _make_item_error(error: CofireError, index: int) -> CofireError:
-    """The same error, with the place of the item and what became of the others."""
+    """The error of one of several items: the same type, with the number of the item."""
     refusal = type(error)(
         f"Fact {index + 1}: {error.problem} Nothing was stored.",
         way_out=f'{error.way_out} Or leave such facts out with errors="skip".',
@@ -174,20 +178,18 @@ def _make_item_error(error: CofireError, index: int) -> CofireError:
 
 
 def _find_refused_replacements(facts: Sequence[Fact], now: datetime) -> Steps[dict[int, CofireError]]:
-    """Why facts cannot replace those that they name, by their place. Found before the first batch is stored."""
+    """By index, why a fact cannot supersede others. Runs before the first batch is stored."""
     replacing = {index: fact for index, fact in enumerate(facts) if fact.supersedes}
     if not replacing:
         return {}
     old_ids = sorted({id for fact in replacing.values() for id in fact.supersedes})
-    read = yield from store.read_facts(old_ids)
-    old_facts = {fact.id: fact for fact in read if fact is not None}
-    known: dict[bytes, str] = dict((yield from store.find_ids_by_hash([fact.hash for fact in replacing.values()])))
-    read_known: Sequence[Fact | None] = (yield from store.read_facts(list(known.values()))) if known else []
-    known_facts = {fact.id: fact for fact in read_known if fact is not None}
+    old_facts = yield from _read_stored_facts(old_ids)
+    stored_ids = dict((yield from store.find_ids_by_hash([fact.hash for fact in replacing.values()])))
+    stored_facts = yield from _read_stored_facts(list(stored_ids.values()))
     refused: dict[int, CofireError] = {}
     for index, fact in replacing.items():
-        known_fact = known_facts.get(known.get(fact.hash, ""))
-        new = known_fact.observed_again(fact, now) if known_fact else fact
+        stored_fact = stored_facts.get(stored_ids.get(fact.hash, ""))
+        new = stored_fact.observed_again(fact, now) if stored_fact else fact
         try:
             pairs = [(require_fact(old_facts.get(id), id), new) for id in fact.supersedes]
             yield from plan_replacements(pairs, now)
@@ -196,23 +198,38 @@ def _find_refused_replacements(facts: Sequence[Fact], now: datetime) -> Steps[di
     return refused
 
 
+def _read_stored_facts(ids: Sequence[str]) -> Steps[dict[str, Fact]]:
+    """The facts that exist, by id."""
+    if not ids:
+        return {}
+    facts = yield from store.read_facts(ids)
+    return {fact.id: fact for fact in facts if fact is not None}
+
+
 def remember_new(facts: Sequence[Fact], settings: Settings) -> Steps[tuple[list[str], frozenset[str]]]:
-    """The ids of facts that were accepted, in their order, and those that are new. Known ones are not told again: reading a file
-    twice is no reinforcement. One that another memory learned keeps the time of that."""
+    """Store the facts whose text is not stored yet; return all ids in order, and the new ones.
+
+    A stored fact is not reinforced, so reading a file twice changes nothing. A fact that another
+    memory exported keeps its storing time.
+    """
     ids: dict[bytes, str] = dict((yield from store.find_ids_by_hash([fact.hash for fact in facts])))
-    fresh = {fact.hash: fact for fact in facts if fact.hash not in ids}
+    new_facts = {fact.hash: fact for fact in facts if fact.hash not in ids}
     with relaxed_gc():
-        made = yield from _store_in_batches(list(fresh.values()), settings)
-    ids.update(zip(fresh, made, strict=True))
-    return [ids[fact.hash] for fact in facts], frozenset(made)
+        new_ids = yield from _store_in_batches(list(new_facts.values()), settings)
+    ids.update(zip(new_facts, new_ids, strict=True))
+    return [ids[fact.hash] for fact in facts], frozenset(new_ids)
 
 
 def _store_in_batches(facts: Sequence[Fact], settings: Settings) -> Steps[list[str]]:
-    """Batch by batch, each in one transaction. The error of a store that fails in between says how many facts it has kept."""
+    """Store facts with one transaction per batch.
+
+    If a batch fails, the error says how many facts the earlier batches stored.
+    """
     ids: list[str] = []
     sizes: dict[str, ScopeSize] = {}
-    for start in range(0, len(facts), settings[REMEMBER_BATCH]):
-        batch = list(facts[start : start + settings[REMEMBER_BATCH]])
+    batch_size = settings[REMEMBER_BATCH]
+    for start in range(0, len(facts), batch_size):
+        batch = list(facts[start : start + batch_size])
         try:
             written: WriteResult = yield from retry_on_conflict(
                 partial(_remember_batch, batch, settings), tries=BATCH_TRIES
@@ -221,96 +238,103 @@ def _store_in_batches(facts: Sequence[Fact], settings: Settings) -> Steps[list[s
             if not ids:
                 raise
             raise _make_partial_error(error, len(ids), len(facts)) from error
-        ids += [one.id for one in written.facts]
+        ids += [fact.id for fact in written.facts]
         sizes |= written.sizes
         yield Emit(Progress("remember", len(ids), len(facts)))
-    yield from _recount_after_batches(sizes, len(ids), settings)
+    if len(ids) > batch_size:
+        yield from _recount_after_batches(sizes, len(ids), settings)
     return ids
 
 
 def _make_partial_error(error: CofireError, stored: int, total: int) -> CofireError:
-    """The same error, with how many facts were stored before it."""
+    """The same error, with the number of facts that were stored before it."""
     problem = f"{error.problem} The first {stored:,} of {total:,} facts are stored."
     return type(error)(problem, way_out=f"{error.way_out} Remember all of them again: stored facts keep their ids.")
 
 
-def _recount_after_batches(sizes: Mapping[str, ScopeSize], told: int, settings: Settings) -> Steps[None]:
-    """What is told in several batches is counted to its last fact, so that it does not matter which fact came last."""
-    if told <= settings[REMEMBER_BATCH]:
-        return
+def _recount_after_batches(sizes: Mapping[str, ScopeSize], stored: int, settings: Settings) -> Steps[None]:
+    """Count all facts after several batches: the statistics must not depend on their order."""
     now: datetime = yield ReadClock()
-    much = {scope: size for scope, size in sizes.items() if size.facts <= RECOUNT_RATIO * told}
-    yield from recount_if_due(much, now, settings, growth=0.0)
+    small_scopes = {scope: size for scope, size in sizes.items() if size.facts <= RECOUNT_RATIO * stored}
+    yield from recount_if_due(small_scopes, now, settings, growth=0.0)
 
 
-def _apply_common(given: FactInput, common: RememberOptions) -> FactInput:
-    """What a fact says of itself goes before what is said of all."""
-    said = {label: value for label, value in common.items() if value is not None}
-    if not said:
-        return given
-    if isinstance(given, str):
-        return {**said, "text": given}
-    if isinstance(given, Fact):
-        plain = Fact(given.text)
-        own = {label: getattr(given, label) for label in validation.FACT_FIELDS}
-        return {**own, **{label: value for label, value in said.items() if own[label] == getattr(plain, label)}}
-    return {**said, **{label: value for label, value in given.items() if value is not None}}
+def _apply_common(item: FactInput, common: RememberOptions) -> FactInput:
+    """The item with the common fields; its own fields take precedence."""
+    defaults = {label: value for label, value in common.items() if value is not None}
+    if not defaults:
+        return item
+    if isinstance(item, str):
+        return {**defaults, "text": item}
+    if isinstance(item, Fact):
+        unset = Fact(item.text)
+        own_fields = {label: getattr(item, label) for label in validation.FACT_FIELDS}
+        missing = {label: value for label, value in defaults.items() if own_fields[label] == getattr(unset, label)}
+        return {**own_fields, **missing}
+    own_fields = {label: value for label, value in item.items() if value is not None}
+    return {**defaults, **own_fields}
 
 
 def _remember_batch(facts: list[Fact], settings: Settings) -> Steps[WriteResult]:
+    """Store a batch in one transaction: new facts with their links, stored ones reinforced."""
     now: datetime = yield ReadClock()
     hashes = [fact.hash for fact in facts]
-    known = yield from store.find_ids_by_hash(hashes)
-    minted: list[str] = yield MintIds(now, len(facts))
-    replacements = yield from _plan_superseding(facts, minted, known, now)
-    stored = [
+    stored_ids = yield from store.find_ids_by_hash(hashes)
+    new_ids: list[str] = yield MintIds(now, len(facts))
+    replacements = yield from _plan_superseding(facts, new_ids, stored_ids, now)
+    candidates = [
         replace(fact, id=id, stored_at=min(fact.stored_at or now, now), supersedes=())
-        for fact, id in zip(facts, minted, strict=True)
+        for fact, id in zip(facts, new_ids, strict=True)
     ]
-    hash_of = dict(zip(minted, hashes, strict=True))
-    fresh = [fact for fact in stored if hash_of[fact.id] not in known] if known else stored
-    settled, vectors = yield from _embed_new(fresh, hash_of)
-    read = yield from _analyse_new(fresh, vectors, settings)
-    new = tuple(read.get(fact.id) or FactWrite(fact, count_fact_words(fact), again=True) for fact in stored)
-    # The first telling of a fact is the one that will be stored.
-    once = {hash_of[id]: one.fact for id, one in reversed(read.items())}
-    links = yield from _find_links(list(once.values()), vectors, settled, now, settings)
-    mentions = yield from find_earlier_mentions(new, settings)
-    expects = {MODEL_RECORD: settled.version} if settled else {}
-    change = _add_replacements(_make_change(new, links, mentions, now, settings), replacements)
+    hash_by_id = dict(zip(new_ids, hashes, strict=True))
+    new_facts = [fact for fact in candidates if hash_by_id[fact.id] not in stored_ids]
+    model, vectors = yield from _embed_new(new_facts, hash_by_id)
+    analysed: list[FactWrite] = yield from analyse_facts(new_facts, vectors, settings)
+    write_by_id = {fact_write.fact.id: fact_write for fact_write in analysed}
+    # A stored fact is recognised by its text; its names and vector are not computed again.
+    fact_writes = tuple(
+        write_by_id.get(fact.id) or FactWrite(fact, count_fact_words(fact), again=True) for fact in candidates
+    )
+    # If a batch repeats a text, its first fact is the one that is stored.
+    first_by_hash = {hash_by_id[id]: fact_write.fact for id, fact_write in reversed(write_by_id.items())}
+    links = yield from find_new_links(list(first_by_hash.values()), vectors, model, now, settings)
+    mentions = yield from find_earlier_mentions(fact_writes, settings)
+    change = _make_change(fact_writes, links, mentions, now, settings)
+    expected_versions = {MODEL_RECORD: model.version} if model else {}
     try:
-        written = yield from store.write(change, expects)
+        written = yield from store.write(_add_replacements(change, replacements), expected_versions)
     except NotFound as error:
         if not replacements.superseded:
             raise
-        # The same text was stored under another id after `Recognise`: the next attempt recognises it.
+        # Another writer stored the same text after `find_ids_by_hash`. The next try finds its id.
         raise Conflict(error.problem, way_out="Try once more.") from error
     sizes = yield from recount_if_due(written.sizes, now, settings, growth=settings[STATISTICS_GROWTH])
     return replace(written, sizes={**written.sizes, **sizes}) if sizes else written
 
 
 def _plan_superseding(
-    facts: Sequence[Fact], minted: Sequence[str], known: Mapping[bytes, str], now: datetime
+    facts: Sequence[Fact], new_ids: Sequence[str], stored_ids: Mapping[bytes, str], now: datetime
 ) -> Steps[Replacements]:
-    """What the new facts replace. A text that is stored already replaces the older facts under its own id."""
+    """The supersessions of a batch. A stored text supersedes others under its stored id."""
     if not any(fact.supersedes for fact in facts):
         return Replacements()
     old_ids = [id for fact in facts for id in fact.supersedes]
     old_facts = {fact.id: fact for fact in (yield from read_facts(old_ids))}
-    known_facts = yield from _read_known([known[fact.hash] for fact in facts if fact.supersedes and fact.hash in known])
+    repeated_ids = [stored_ids[fact.hash] for fact in facts if fact.supersedes and fact.hash in stored_ids]
+    repeated_facts = yield from _read_repeated(repeated_ids)
     first_ids: dict[bytes, str] = {}
     pairs: list[tuple[Fact, Fact]] = []
-    for fact, minted_id in zip(facts, minted, strict=True):
-        new_id = known.get(fact.hash) or first_ids.setdefault(fact.hash, minted_id)
-        known_fact = known_facts.get(new_id)
-        new = known_fact.observed_again(fact, now) if known_fact else replace(fact, id=new_id)
+    for fact, minted_id in zip(facts, new_ids, strict=True):
+        id = stored_ids.get(fact.hash) or first_ids.setdefault(fact.hash, minted_id)
+        stored_fact = repeated_facts.get(id)
+        new = stored_fact.observed_again(fact, now) if stored_fact else replace(fact, id=id)
         pairs += [(old_facts[old_id], new) for old_id in fact.supersedes]
     replacements = yield from plan_replacements(pairs, now)
-    return replace(replacements, as_read={**known_facts, **replacements.as_read})
+    return replace(replacements, as_read={**repeated_facts, **replacements.as_read})
 
 
-def _read_known(ids: Sequence[str]) -> Steps[dict[str, Fact]]:
-    """Facts that were recognised a moment ago, by id."""
+def _read_repeated(ids: Sequence[str]) -> Steps[dict[str, Fact]]:
+    """Stored facts that the batch repeats, by id."""
     facts = yield from store.read_facts(list(dict.fromkeys(ids)))
     if None in facts:
         raise Conflict("A fact was removed while it was being stored again.", way_out="Try once more.")
@@ -328,22 +352,27 @@ def _add_replacements(change: Change, replacements: Replacements) -> Change:
     )
 
 
-def _find_links(
-    fresh: list[Fact], vectors: Mapping[str, bytes], settled: VersionedModel | None, now: datetime, settings: Settings
+def find_new_links(
+    facts: list[Fact], vectors: Mapping[str, bytes], model: VersionedModel | None, now: datetime, settings: Settings
 ) -> Steps[AutoLinks]:
-    """What new facts are linked with."""
-    if settled is None or not is_linked_at_once(len(fresh), settings):
+    """The automatic links of new or changed facts; none if the next dream is to link them."""
+    if model is None or not is_linked_at_once(len(facts), settings):
         return AutoLinks()
-    return (yield from find_auto_links(fresh, vectors, settled.model, now, settings))
+    return (yield from find_auto_links(facts, vectors, model.model, now, settings))
 
 
 def _make_change(
-    new: tuple[FactWrite, ...], links: AutoLinks, mentions: MentionsByFact, now: datetime, settings: Settings
+    fact_writes: tuple[FactWrite, ...],
+    links: AutoLinks,
+    mentions: MentionsByFact,
+    now: datetime,
+    settings: Settings,
 ) -> Change:
+    has_time_links = settings[MULTI_GRAPH_ENABLED] and settings[MULTI_GRAPH_TIME]
     return Change(
         now=now,
-        facts=new,
-        reach=settings[MULTI_GRAPH_REACH] if settings[MULTI_GRAPH_ENABLED] and settings[MULTI_GRAPH_TIME] else 0,
+        facts=fact_writes,
+        reach=settings[MULTI_GRAPH_REACH] if has_time_links else 0,
         edges=links.edges,
         mentions=mentions,
         descriptions=links.descriptions,
@@ -351,42 +380,37 @@ def _make_change(
     )
 
 
-def _analyse_new(fresh: list[Fact], vectors: Mapping[str, bytes], settings: Settings) -> Steps[dict[str, FactWrite]]:
-    """New facts with all they are stored with. Those known already are not read: their words are enough to recognise them."""
-    read: list[FactWrite] = yield from analyse_facts(fresh, vectors, settings)
-    return {new.fact.id: new for new in read}
-
-
 def _embed_new(
-    fresh: list[Fact], hash_of: Mapping[str, bytes]
+    facts: list[Fact], hash_by_id: Mapping[str, bytes]
 ) -> Steps[tuple[VersionedModel | None, dict[str, bytes]]]:
-    """The vectors of facts that are not stored yet, as they will be stored; none where there is no embedder. `hash_of` are the content
-    hashes by id."""
-    settled = (yield from ensure_stored_model()) if fresh else None
-    if settled is None:
+    """The store's model and the encoded vectors of new facts by id; none without an embedder.
+
+    A text that occurs twice is embedded once.
+    """
+    model = (yield from ensure_stored_model()) if facts else None
+    if model is None:
         return None, {}
-    hashes = [hash_of[fact.id] for fact in fresh]
-    once = {hash: fact.reading for hash, fact in zip(hashes, fresh, strict=True)}
-    made: Vectors | None = yield EmbedTexts(list(once.values()), "fact")
-    if made is None:
+    text_by_hash = {hash_by_id[fact.id]: fact.reading for fact in facts}
+    embedded: Vectors | None = yield EmbedTexts(list(text_by_hash.values()), "fact")
+    if embedded is None:
         return None, {}
-    rows = dict(zip(once, made.astype(np.float16), strict=True))
-    return settled, {fact.id: rows[hash].tobytes() for hash, fact in zip(hashes, fresh, strict=True)}
+    vector_by_hash = dict(zip(text_by_hash, embedded.astype(np.float16), strict=True))
+    return model, {fact.id: vector_by_hash[hash_by_id[fact.id]].tobytes() for fact in facts}
 
 
 def recount_if_due(
     sizes: Mapping[str, ScopeSize], now: datetime, settings: Settings, *, growth: float
 ) -> Steps[Mapping[str, ScopeSize]]:
-    """Count the words of a scope anew once it has grown or shrunk enough since they were last counted; the sizes of those."""
-    due = tuple(scope for scope, size in sizes.items() if is_recount_due(size, growth))
-    if not due:
+    """Recount the words of scopes that changed enough, and return the sizes of these scopes."""
+    due_scopes = tuple(scope for scope, size in sizes.items() if is_recount_due(size, growth))
+    if not due_scopes:
         return {}
-    written = yield from store.write(Change(now=now, recount=due, sample=settings[STATISTICS_SAMPLE]))
+    written = yield from store.write(Change(now=now, recount=due_scopes, sample=settings[STATISTICS_SAMPLE]))
     return written.sizes
 
 
 def is_recount_due(size: ScopeSize, growth: float) -> bool:
-    """Whether a scope differs by more than a share from what was counted.
+    """Whether the number of facts differs from the counted number by more than this share.
 
     >>> (
     ...     is_recount_due(ScopeSize(110, 100), 0.1),

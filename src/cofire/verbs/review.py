@@ -1,4 +1,4 @@
-"""Contradicting pairs of facts: found, proposed, accepted or dismissed."""
+"""Find contradicting pairs of facts, propose them for review, and accept or dismiss proposals."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from cofire.verbs.supersede_rules import MAX_EDGES, age_key, are_comparable
 
 REVIEW_RECORD = "review"
 LOOKUP_BATCH = 20_000  # facts whose neighbours are looked up at once
-NEIGHBOURS_PER_FACT = 6  # per fact; 399 of 402 changes of benchmarks/sets/changes are among the nearest four
+NEIGHBOURS_PER_FACT = 6  # 399 of 402 changes of benchmarks/sets/changes are among the nearest four
 # A proposal stays while its evidence is at most this much below what is needed, since words get more common as a store grows.
 EVIDENCE_SLACK = 0.3
 # Facts at most this far apart were stored together: which of them replaces the other is left to the user.
@@ -46,7 +46,7 @@ IdPair = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class ReviewProposal:
-    """Two facts that seem to disagree, the older and the newer, and why."""
+    """An older and a newer fact that may contradict each other, with the reason and the state of the review."""
 
     old: Fact
     new: Fact
@@ -56,7 +56,7 @@ class ReviewProposal:
 
 @dataclass(frozen=True, slots=True)
 class ReviewResult:
-    """How many pairs were proposed, and how many applied."""
+    """The numbers of proposed and of applied pairs."""
 
     proposed: int = 0
     applied: int = 0
@@ -64,7 +64,7 @@ class ReviewResult:
 
 @dataclass(frozen=True, slots=True)
 class ContradictingPair:
-    """An older and a newer fact, and the evidence that both cannot hold."""
+    """An older and a newer fact, and the evidence that they contradict each other."""
 
     old: Fact
     new: Fact
@@ -76,7 +76,7 @@ class ContradictingPair:
 
     @property
     def is_clear(self) -> bool:
-        """Whether it may be applied without a question: clear evidence, a known order in time, and no pin on the older fact."""
+        """Whether it may be applied without review: strong evidence, a known time order, and the older fact not pinned."""
         is_enough = self.evidence > current_constants().contradictions.least_clear
         is_later = age_key(self.new)[0] - age_key(self.old)[0] > STORED_TOGETHER_GAP
         return is_enough and not self.old.pinned and is_later
@@ -84,44 +84,52 @@ class ContradictingPair:
 
 @dataclass(frozen=True, slots=True)
 class NearestFacts:
-    """Similarities of near facts by their ids, and for each fact the ids of its nearest, best first."""
+    """Similarities of pairs of near facts, and for each fact the ids of its neighbours, nearest first."""
 
     similarity: Mapping[IdPair, float]
     nearest: Mapping[str, Sequence[str]]
 
-    def count_nearest(self, one: str, other: str) -> int:
-        """How many of the two have the other as their nearest neighbour."""
-        return sum(self.nearest.get(a, ())[:1] == (b,) for a, b in ((one, other), (other, one)))
+    def count_nearest(self, first: str, second: str) -> int:
+        """How many of the two facts have the other as their nearest neighbour."""
+        directions = ((first, second), (second, first))
+        return sum(self.nearest.get(id, ())[:1] == (other,) for id, other in directions)
 
-    def are_distant(self, one: str, other: str) -> bool:
-        """Whether neither is among the other's two nearest."""
-        return all(b not in self.nearest.get(a, ())[:2] for a, b in ((one, other), (other, one)))
+    def are_distant(self, first: str, second: str) -> bool:
+        """Whether neither fact is among the two nearest neighbours of the other."""
+        directions = ((first, second), (second, first))
+        return all(other not in self.nearest.get(id, ())[:2] for id, other in directions)
 
 
 def list_proposals(everything: bool) -> Steps[list[ReviewProposal]]:
-    """The pairs that wait for a decision, with the reason that holds now; with `everything` also those that were decided or applied.
+    """The open proposals with their current reason. With `everything` also decided and applied ones.
 
-    A pair that was settled another way is left out: one of the two is archived or has ended, one replaces the other, or they no
-    longer contradict each other.
+    An open proposal is left out if one of its facts is archived or has ended, if one replaces the other,
+    or if the two no longer contradict each other.
     """
     now: datetime = yield ReadClock()
     reviews = yield from store.list_reviews(open_only=not everything)
-    rows = yield from store.read_facts(sorted({id for row in reviews for id in (row.old, row.new)}))
+    ids = {id for review in reviews for id in (review.old, review.new)}
+    rows = yield from store.read_facts(sorted(ids))
     facts = {fact.id: fact for fact in rows if fact is not None}
-    reviews = [row for row in reviews if row.old in facts and row.new in facts]
-    waiting = [row for row in reviews if row.state == "open"]
+    reviews = [review for review in reviews if review.old in facts and review.new in facts]
     replaced = yield from _read_replaced_pairs(facts.values())
-    pairs = [(facts[row.old], facts[row.new]) for row in waiting if frozenset((row.old, row.new)) not in replaced]
-    open_pairs = yield from _keep_contradicting(pairs, now)
-    return [
-        ReviewProposal(facts[row.old], facts[row.new], why, row.state)
-        for row in reviews
-        if (why := row.why if row.state != "open" else open_pairs.get((row.old, row.new)))
+    open_pairs = [
+        (facts[review.old], facts[review.new])
+        for review in reviews
+        if review.state == "open" and frozenset((review.old, review.new)) not in replaced
     ]
+    current_reasons = yield from _keep_contradicting(open_pairs, now)
+    proposals: list[ReviewProposal] = []
+    for review in reviews:
+        is_open = review.state == "open"
+        why = current_reasons.get((review.old, review.new)) if is_open else review.why
+        if why:
+            proposals.append(ReviewProposal(facts[review.old], facts[review.new], why, review.state))
+    return proposals
 
 
 def _read_replaced_pairs(facts: Iterable[Fact]) -> Steps[set[frozenset[str]]]:
-    """The pairs of which one replaces the other, now or later."""
+    """The pairs of which one fact replaces the other, now or at a later time."""
     ending = frozenset(fact.id for fact in facts if fact.valid_until is not None)
     if not ending:
         return set()
@@ -130,68 +138,65 @@ def _read_replaced_pairs(facts: Iterable[Fact]) -> Steps[set[frozenset[str]]]:
 
 
 def _keep_contradicting(pairs: Sequence[tuple[Fact, Fact]], now: datetime) -> Steps[dict[tuple[str, str], str]]:
-    """The reasons of the pairs that still contradict each other, as if each were the other's nearest neighbour."""
-    pairs = [pair for pair in pairs if not any(_has_ended(fact, now) for fact in pair)]
-    facts = {fact.id: fact for pair in pairs for fact in pair}
-    similarities = yield from _read_similarities(pairs)
+    """The reasons of the pairs that still contradict each other, if each were the other's nearest neighbour."""
+    current_pairs = [pair for pair in pairs if not any(_has_ended(fact, now) for fact in pair)]
+    facts = {fact.id: fact for pair in current_pairs for fact in pair}
+    similarities = yield from _read_similarities(current_pairs)
     rarity = yield from _read_rarity(facts.values())
-    least = current_constants().contradictions.least - EVIDENCE_SLACK
-    unknown = current_constants().contradictions.unknown_similarity
-    return {
-        (old.id, new.id): explain_contradiction(old.reading, new.reading)
-        for old, new in pairs
-        if _optimistic_evidence(old, new, similarities.get(_order_ids(old.id, new.id), unknown), rarity[old.scope])
-        > least
-    }
+    weights = current_constants().contradictions
+    reasons: dict[tuple[str, str], str] = {}
+    for old, new in current_pairs:
+        similarity = similarities.get(_order_ids(old.id, new.id), weights.unknown_similarity)
+        evidence = _optimistic_evidence(old, new, similarity, rarity[old.scope])
+        if evidence > weights.least - EVIDENCE_SLACK:
+            reasons[old.id, new.id] = explain_contradiction(old.reading, new.reading)
+    return reasons
 
 
 def _read_similarities(pairs: Sequence[tuple[Fact, Fact]]) -> Steps[dict[IdPair, float]]:
-    """The centred cosines of pairs; none without vectors."""
+    """The centred cosines of the pairs that have vectors."""
     model = yield from read_stored_model()
     if model is None or not pairs:
         return {}
-    evidence = yield from store.fetch_features(sorted({fact.id for pair in pairs for fact in pair}), ())
-    vectors = vector_similarity.centre_vectors(evidence.vectors, model.mean)
-    row = {id: place for place, id in enumerate(evidence.ids) if evidence.embedded[place]}
+    ids = sorted({fact.id for pair in pairs for fact in pair})
+    features = yield from store.fetch_features(ids, ())
+    vectors = vector_similarity.centre_vectors(features.vectors, model.mean)
+    vector_by_id = {id: vectors[row] for row, id in enumerate(features.ids) if features.embedded[row]}
     return {
-        _order_ids(old.id, new.id): float(vectors[row[old.id]] @ vectors[row[new.id]])
+        _order_ids(old.id, new.id): float(vector_by_id[old.id] @ vector_by_id[new.id])
         for old, new in pairs
-        if old.id in row and new.id in row
+        if old.id in vector_by_id and new.id in vector_by_id
     }
 
 
 def accept_proposal(old: str, new: str, settings: Settings) -> Steps[Edge]:
-    """The newer one is right: it supersedes the older."""
-    pair = yield from _read_open_review(old, new)
-    decided = ContradictionReview(pair.old, pair.new, pair.why, "accepted")
-    return (yield from supersede(old, new, settings, (decided,)))
+    """Accept a proposal: the newer fact supersedes the older."""
+    review = yield from _read_open_review(old, new)
+    return (yield from supersede(old, new, settings, (replace(review, state="accepted"),)))
 
 
 def dismiss_proposal(old: str, new: str) -> Steps[None]:
-    """Both are right; the pair is not proposed again."""
-    pair = yield from _read_open_review(old, new)
+    """Dismiss a proposal: both facts stay valid, and the pair is not proposed again."""
+    review = yield from _read_open_review(old, new)
     now: datetime = yield ReadClock()
-    yield from store.write(
-        Change(
-            now=now, curation=CurationChange(reviews=(ContradictionReview(pair.old, pair.new, pair.why, "dismissed"),))
-        )
-    )
+    curation = CurationChange(reviews=(replace(review, state="dismissed"),))
+    yield from store.write(Change(now=now, curation=curation))
 
 
 def propose_reviews(dry_run: bool, settings: Settings) -> Steps[ReviewResult]:
-    """Look for contradictions of the facts that changed since the last time; store them as proposals and apply the clear ones."""
+    """Find contradictions of facts that changed since the last run, store them as proposals, and apply clear ones."""
     if not settings[REVIEW_ENABLED]:
         return ReviewResult()
     now: datetime = yield ReadClock()
     record = yield from store.read_record(REVIEW_RECORD)
     since = datetime.fromisoformat(json.loads(record.value)["at"]) if record else now
-    # A last time in the future comes from a clock that went ahead: it does not say which facts were looked at.
+    # A time in the future comes from a wrong clock. All facts are checked again.
     ids = yield from store.list_changed_ids(since if since < now else None)
     reviews = yield from store.list_reviews(open_only=False)
-    known = {_order_ids(row.old, row.new) for row in reviews}
+    reviewed_pairs = {_order_ids(review.old, review.new) for review in reviews}
     contradictions: dict[IdPair, ContradictingPair] = {}
     for start in range(0, len(ids), LOOKUP_BATCH):
-        contradictions |= yield from _find_contradictions(ids[start : start + LOOKUP_BATCH], known, now)
+        contradictions |= yield from _find_contradictions(ids[start : start + LOOKUP_BATCH], reviewed_pairs, now)
     clear = _choose_clear(contradictions.values()) if settings[REVIEW_APPLY_CLEAR] else []
     if dry_run:
         return ReviewResult(len(contradictions) - len(clear), len(clear))
@@ -205,77 +210,91 @@ def propose_reviews(dry_run: bool, settings: Settings) -> Steps[ReviewResult]:
 
 
 def _find_contradictions(
-    ids: Sequence[str], known: Set[IdPair], now: datetime
+    ids: Sequence[str], reviewed_pairs: Set[IdPair], now: datetime
 ) -> Steps[dict[IdPair, ContradictingPair]]:
-    """The contradictions between these facts and their nearest neighbours, except known pairs."""
-    near = _index_neighbours((yield from store.find_neighbours(ids, NEIGHBOURS_PER_FACT, 0)))
+    """The contradictions between these facts and their nearest neighbours, except pairs with a review."""
+    neighbours = yield from store.find_neighbours(ids, NEIGHBOURS_PER_FACT, 0)
+    near = _index_neighbours(neighbours)
     rows = yield from store.read_facts(sorted({id for pair in near.similarity for id in pair}))
     facts = {fact.id: fact for fact in rows if fact is not None and not _has_ended(fact, now)}
     rarity = yield from _read_rarity(facts.values())
-    possible: list[ContradictingPair] = []
     least = current_constants().contradictions.least
+    candidates: list[ContradictingPair] = []
     for pair, similarity in near.similarity.items():
-        if pair in known or pair[0] not in facts or pair[1] not in facts:
+        if pair in reviewed_pairs or pair[0] not in facts or pair[1] not in facts:
             continue
         old, new = sorted((facts[id] for id in pair), key=age_key)
-        evidence = _optimistic_evidence(old, new, similarity, rarity[old.scope]) if are_comparable(old, new) else 0.0
+        if not are_comparable(old, new):
+            continue
+        evidence = _optimistic_evidence(old, new, similarity, rarity[old.scope])
         if evidence > least:
-            possible.append(ContradictingPair(old, new, evidence))
-    others = {fact.id for pair in possible for fact in (pair.old, pair.new)}.difference(ids)
-    near_others = _index_neighbours((yield from store.find_neighbours(sorted(others), NEIGHBOURS_PER_FACT, 0)))
+            candidates.append(ContradictingPair(old, new, evidence))
+    other_ids = {fact.id for pair in candidates for fact in (pair.old, pair.new)}.difference(ids)
+    other_neighbours = yield from store.find_neighbours(sorted(other_ids), NEIGHBOURS_PER_FACT, 0)
+    near_others = _index_neighbours(other_neighbours)
     near = replace(near, nearest={**near.nearest, **near_others.nearest})
-    weighed = (replace(pair, evidence=_adjust_for_neighbours(pair, near)) for pair in possible)
-    return {_order_ids(pair.old.id, pair.new.id): pair for pair in weighed if pair.evidence > least}
+    contradictions: dict[IdPair, ContradictingPair] = {}
+    for candidate in candidates:
+        evidence = _adjust_for_neighbours(candidate, near)
+        if evidence > least:
+            key = _order_ids(candidate.old.id, candidate.new.id)
+            contradictions[key] = replace(candidate, evidence=evidence)
+    return contradictions
 
 
-def _index_neighbours(kin: NeighbourCandidates) -> NearestFacts:
-    order = np.lexsort((-kin.cosines, kin.left))
+def _index_neighbours(neighbours: NeighbourCandidates) -> NearestFacts:
+    order = np.lexsort((-neighbours.cosines, neighbours.left))
+    left_rows = neighbours.left[order].tolist()
+    right_rows = neighbours.right[order].tolist()
+    cosines = neighbours.cosines[order].tolist()
     similarity: dict[IdPair, float] = {}
     nearest: dict[str, tuple[str, ...]] = {}
-    for left, right, cosine in zip(
-        kin.left[order].tolist(), kin.right[order].tolist(), kin.cosines[order].tolist(), strict=True
-    ):
-        one, other = kin.ids[left], kin.ids[right]
-        similarity[_order_ids(one, other)] = cosine
-        nearest[one] = (*nearest.get(one, ()), other)
+    for left, right, cosine in zip(left_rows, right_rows, cosines, strict=True):
+        id, neighbour_id = neighbours.ids[left], neighbours.ids[right]
+        similarity[_order_ids(id, neighbour_id)] = cosine
+        nearest[id] = (*nearest.get(id, ()), neighbour_id)
     return NearestFacts(similarity, nearest)
 
 
 def _read_rarity(facts: Iterable[Fact]) -> Steps[dict[str, dict[str, float]]]:
-    """How rare the words of these facts are, by scope."""
-    tokens: dict[str, set[str]] = {}
+    """The rarity of the words of these facts, by scope and word."""
+    words_by_scope: dict[str, set[str]] = {}
     for fact in facts:
         wording = _read_wording(fact)
-        tokens.setdefault(fact.scope, set()).update(wording.tokens if wording else ())
+        words_by_scope.setdefault(fact.scope, set()).update(wording.tokens if wording else ())
     rarity: dict[str, dict[str, float]] = {}
-    for scope, words in tokens.items():
-        listed = sorted(words)
-        counted = yield from store.read_word_statistics((scope,), listed)
+    for scope, word_set in words_by_scope.items():
+        words = sorted(word_set)
+        statistics = yield from store.read_word_statistics((scope,), words)
         rarity[scope] = {
-            word: word_rarity(holding, counted.facts) for word, holding in zip(listed, counted.holding, strict=True)
+            word: word_rarity(holding, statistics.facts)
+            for word, holding in zip(words, statistics.holding, strict=True)
         }
     return rarity
 
 
 def _optimistic_evidence(old: Fact, new: Fact, similarity: float, rarity: Mapping[str, float]) -> float:
-    """The evidence if each is the other's nearest neighbour; below what is needed for most pairs, after a quick look."""
+    """The evidence if each fact is the other's nearest neighbour.
+
+    A cheap upper bound excludes most pairs first. For these the evidence is 0.
+    """
 
     def weigh() -> float:
-        older, newer = _read_wording(old), _read_wording(new)
-        weights = current_constants().contradictions
-        if (
-            older is None
-            or newer is None
-            or bound_evidence(older, newer, similarity, rarity, weights) <= weights.least - EVIDENCE_SLACK
-        ):
+        old_wording, new_wording = _read_wording(old), _read_wording(new)
+        if old_wording is None or new_wording is None:
             return 0.0
-        return weigh_features(extract_pair_features(older, newer, similarity=similarity, rarity=rarity), weights)
+        weights = current_constants().contradictions
+        bound = bound_evidence(old_wording, new_wording, similarity, rarity, weights)
+        if bound <= weights.least - EVIDENCE_SLACK:
+            return 0.0
+        features = extract_pair_features(old_wording, new_wording, similarity=similarity, rarity=rarity)
+        return weigh_features(features, weights)
 
     return run_reading_rule("contradictions", weigh, 0.0)
 
 
 def _adjust_for_neighbours(pair: ContradictingPair, near: NearestFacts) -> float:
-    """The evidence with the neighbours as they are."""
+    """The evidence with the actual nearest neighbours."""
     weights = current_constants().contradictions
     nearest = near.count_nearest(pair.old.id, pair.new.id)
     distant = near.are_distant(pair.old.id, pair.new.id)
@@ -290,7 +309,7 @@ def _read_wording(fact: Fact) -> FactWording | None:
 
 
 def _choose_clear(contradictions: Iterable[ContradictingPair]) -> list[ContradictingPair]:
-    """The clear ones, oldest first, each older fact once."""
+    """The clear contradictions, oldest first, at most one for each older fact."""
     chosen: dict[str, ContradictingPair] = {}
     for pair in sorted(contradictions, key=lambda pair: (age_key(pair.old), age_key(pair.new))):
         if pair.is_clear:
@@ -299,7 +318,7 @@ def _choose_clear(contradictions: Iterable[ContradictingPair]) -> list[Contradic
 
 
 def _apply_contradiction(pair: ContradictingPair, settings: Settings) -> Steps[int]:
-    """Let the newer fact supersede the older. A pair that cannot be applied stays a proposal. Returns how many were applied."""
+    """Let the newer fact supersede the older. Returns 1, or 0 for a pair that cannot be applied and stays proposed."""
     try:
         yield from supersede(pair.old.id, pair.new.id, settings, (replace(pair.review, state="applied"),))
     except (InvalidInput, NotFound):
@@ -313,13 +332,13 @@ def _has_ended(fact: Fact, now: datetime) -> bool:
 
 def _read_open_review(old: str, new: str) -> Steps[ContradictionReview]:
     reviews = yield from store.list_reviews()
-    pair = next((row for row in reviews if (row.old, row.new) == (old, new)), None)
-    if pair is None:
-        raise NotFound(
-            f"{old} and {new} do not wait for a decision.", way_out="List those that do with: cofire review list"
-        )
-    return pair
+    for review in reviews:
+        if (review.old, review.new) == (old, new):
+            return review
+    raise NotFound(
+        f"There is no open proposal for {old} and {new}.", way_out="List open proposals with: cofire review list"
+    )
 
 
-def _order_ids(one: str, other: str) -> IdPair:
-    return (one, other) if one < other else (other, one)
+def _order_ids(first: str, second: str) -> IdPair:
+    return (first, second) if first < second else (second, first)

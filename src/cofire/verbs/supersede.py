@@ -26,69 +26,71 @@ def supersede(
     new: str,
     settings: Settings,
     reviews: tuple[ContradictionReview, ...] = (),
-    drawn: EdgeWrite | None = None,
+    edge_write: EdgeWrite | None = None,
 ) -> Steps[Edge]:
-    """Store the edge from the newer fact to the older, and end the validity of the older; recall finds it only as of before.
+    """Store an edge from the newer fact to the older one, and end the validity of the older one.
 
-    Its validity ends when the newer fact happened, if that is given and later than the older one, else now. `drawn` is the
-    edge as the caller wants it stored, and what to do if it exists.
+    Recall then finds the older fact only with an earlier `as_of`: see `compute_validity_end`.
+    `edge_write` is the edge to store, with its mode, in place of a plain one.
     """
-    return (
-        yield from retry_on_conflict(
-            partial(_supersede_once, old, new, settings, reviews, drawn), tries=CONTENDED_TRIES
-        )
-    )
+    supersede_pair = partial(_supersede_once, old, new, settings, reviews, edge_write)
+    return (yield from retry_on_conflict(supersede_pair, tries=CONTENDED_TRIES))
 
 
 def _supersede_once(
-    old: str, new: str, settings: Settings, reviews: tuple[ContradictionReview, ...], drawn: EdgeWrite | None
+    old: str, new: str, settings: Settings, reviews: tuple[ContradictionReview, ...], edge_write: EdgeWrite | None
 ) -> Steps[Edge]:
     old_fact, new_fact = yield from _read_pair(old, new)
     now: datetime = yield ReadClock()
-    planned = yield from plan_replacements([(old_fact, new_fact)], now)
-    (plain,) = planned.edges
-    new_edge = replace(drawn, edge=replace(drawn.edge, strengthened=now)) if drawn else plain
+    replacements = yield from plan_replacements([(old_fact, new_fact)], now)
+    (new_write,) = replacements.edges
+    if edge_write is not None:
+        new_write = replace(edge_write, edge=replace(edge_write.edge, strengthened=now))
     yield from store.write(
         Change(
             now=now,
-            edges=(new_edge,),
-            curation=CurationChange(superseded=planned.superseded, reviews=reviews),
+            edges=(new_write,),
+            curation=CurationChange(superseded=replacements.superseded, reviews=reviews),
             idle_minutes=settings[SESSION_IDLE_MINUTES],
             as_read={old_fact.id: old_fact, new_fact.id: new_fact},
         )
     )
-    return new_edge.edge
+    return new_write.edge
 
 
 def unsupersede(old: str, new: str, settings: Settings) -> Steps[None]:
-    """Undo a supersede: the edge ends, and the older fact is valid as long as before, or as other replacements leave it."""
+    """End the edge and restore the older fact's validity, as far as other facts leave it."""
     old_fact, new_fact = yield from _read_pair(old, new)
-    stored = yield from store.list_edges(
-        EdgeFilter(kinds=frozenset([SUPERSEDES]), ids=frozenset([old_fact.id])), MAX_EDGES
-    )
-    edges = {edge.source: edge for edge in stored if edge.target == old_fact.id}
-    edge = edges.pop(new_fact.id, None)
+    edge_filter = EdgeFilter(kinds=frozenset([SUPERSEDES]), ids=frozenset([old_fact.id]))
+    stored_edges = yield from store.list_edges(edge_filter, MAX_EDGES)
+    edge_by_source = {edge.source: edge for edge in stored_edges if edge.target == old_fact.id}
+    edge = edge_by_source.pop(new_fact.id, None)
     if edge is None:
         raise NotFound(
             f"{new} does not supersede {old}.", way_out="List what does with: cofire edges --kind supersedes"
         )
     now: datetime = yield ReadClock()
-    others = yield from _find_other_replacements(old_fact, edges, now)
+    others = yield from _find_other_replacements(old_fact, edge_by_source, now)
     curation = CurationChange(superseded=others, restored=((old_fact.id, new_fact.id),))
     yield from store.write(
         Change(now=now, ended=(edge,), curation=curation, idle_minutes=settings[SESSION_IDLE_MINUTES])
     )
 
 
-def _find_other_replacements(old: Fact, edges: Mapping[str, Edge], now: datetime) -> Steps[tuple[Supersession, ...]]:
-    """What else replaces a fact, by edges from the newer ones; not what did before the fact was remembered again."""
-    since = {id: edge.strengthened or now for id, edge in edges.items()}
-    in_force = [id for id, moment in since.items() if old.reinforced_at is None or old.reinforced_at <= moment]
-    newer = yield from read_facts(in_force)
-    return tuple(Supersession(old.id, fact.id, compute_validity_end(old, fact, since[fact.id])) for fact in newer)
+def _find_other_replacements(
+    old: Fact, edge_by_source: Mapping[str, Edge], now: datetime
+) -> Steps[tuple[Supersession, ...]]:
+    """Other supersessions of a fact. Those from before it was remembered again do not count."""
+    times = {id: edge.strengthened or now for id, edge in edge_by_source.items()}
+    in_force = [id for id, time in times.items() if old.reinforced_at is None or old.reinforced_at <= time]
+    newer_facts = yield from read_facts(in_force)
+    return tuple(
+        Supersession(old.id, newer.id, compute_validity_end(old, newer, times[newer.id])) for newer in newer_facts
+    )
 
 
 def _read_pair(old: str, new: str) -> Steps[tuple[Fact, Fact]]:
+    """The older and the newer fact, which may supersede each other."""
     if old == new:
         raise InvalidInput("A fact cannot supersede itself.", way_out="Give two different ids.")
     old_fact, new_fact = yield from read_facts([old, new])

@@ -1,4 +1,4 @@
-"""Rules of superseding: which facts may replace which, and the changes this writes."""
+"""Which facts may supersede which, and what a supersession writes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MIN_VALIDITY = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Replacements:
-    """What a change writes so that older facts are replaced: edges, ends of validity, and the facts this was decided with."""
+    """What a change writes for supersessions, and the older facts as they were read."""
 
     edges: tuple[EdgeWrite, ...] = ()
     superseded: tuple[Supersession, ...] = ()
@@ -28,21 +28,26 @@ class Replacements:
 
 
 def plan_replacements(pairs: Sequence[tuple[Fact, Fact]], now: datetime) -> Steps[Replacements]:
-    """The replacements for pairs of an older and a newer fact, or an error. A newer fact need not be stored yet."""
+    """Check pairs of an older and a newer fact, and plan what to write.
+
+    The newer facts need not be stored yet.
+    """
     for old, new in pairs:
         check_pair(old, new)
         if new.valid_until is not None:
             yield from _refuse_cycle(old.id, new.id)
     _refuse_both_roles(pairs)
+    edges = [Edge(new.id, old.id, SUPERSEDES, origin="user", strengthened=now) for old, new in pairs]
+    supersessions = [Supersession(old.id, new.id, compute_validity_end(old, new, now)) for old, new in pairs]
     return Replacements(
-        edges=tuple(EdgeWrite(make_supersede_edge(old, new, now), "reinforce") for old, new in pairs),
-        superseded=tuple(Supersession(old.id, new.id, compute_validity_end(old, new, now)) for old, new in pairs),
+        edges=tuple(EdgeWrite(edge, "reinforce") for edge in edges),
+        superseded=tuple(supersessions),
         as_read={old.id: old for old, _ in pairs},
     )
 
 
 def check_pair(old: Fact, new: Fact) -> None:
-    """Refuse a fact that would replace itself, or one of another scope."""
+    """Refuse a fact that would supersede itself, and facts of two scopes."""
     if old.id == new.id:
         raise InvalidInput(
             f"{old.id} cannot supersede itself.",
@@ -56,18 +61,22 @@ def check_pair(old: Fact, new: Fact) -> None:
 
 
 def age_key(fact: Fact) -> tuple[datetime, str]:
-    """What facts are ordered by, oldest first."""
-    assert fact.time is not None  # every stored fact has one
+    """Sort key of facts by age, oldest first."""
+    assert fact.time is not None  # every stored fact has a time
     return fact.time, fact.id
 
 
 def is_in_time_order(older: Fact, newer: Fact) -> bool:
-    """Whether one fact has a later time. Facts without times of their own that were stored in one call have none."""
+    """Whether the second fact has a later time. Facts of one call without times have equal times."""
     return age_key(newer)[0] > age_key(older)[0]
 
 
 def are_comparable(older: Fact, newer: Fact) -> bool:
-    """Facts of other speakers or subjects, of one session or of one document are no versions of each other."""
+    """Whether two facts may be versions of each other.
+
+    Facts of different speakers, scopes or subjects are not, nor are facts of one session or of one
+    document that was stored at once.
+    """
     if older.speaker != newer.speaker or older.scope != newer.scope:
         return False
     if older.subject and newer.subject and older.subject.casefold() != newer.subject.casefold():
@@ -77,40 +86,40 @@ def are_comparable(older: Fact, newer: Fact) -> bool:
     return older.source is None or older.source != newer.source or older.stored_at != newer.stored_at
 
 
-def make_supersede_edge(old: Fact, new: Fact, now: datetime) -> Edge:
-    """The edge from the newer fact to the older."""
-    return Edge(new.id, old.id, SUPERSEDES, origin="user", strengthened=now)
-
-
 def compute_validity_end(old: Fact, new: Fact, now: datetime) -> datetime:
-    """When the older fact stops being valid: when the newer one happened, if that is given and later than the older one, else
-    now. A fact that is not valid yet keeps a microsecond, since validity has to end after it begins."""
-    happened_later = new.at is not None and (old.time is None or new.at > old.time)
-    end = new.at if happened_later and new.at is not None else now
+    """When the older fact stops being valid.
+
+    That is the time of the newer fact if it is given and later than the older one, else now. Validity
+    ends after it begins: a fact that is not valid yet stays valid for one microsecond.
+    """
+    end = now
+    if new.at is not None and (old.time is None or new.at > old.time):
+        end = new.at
     if old.valid_from is not None and old.valid_from >= end:
         return old.valid_from + MIN_VALIDITY
     return end
 
 
 def _refuse_cycle(old: str, new: str) -> Steps[None]:
-    """Refuse a newer fact that the older one replaces, directly or over others: none of them would be valid."""
-    seen, frontier = {old}, {old}
+    """Refuse a newer fact that the older one supersedes, directly or through others."""
+    visited = {old}
+    frontier = {old}
     while frontier:
-        edges = yield from store.list_edges(
-            EdgeFilter(kinds=frozenset([SUPERSEDES]), ids=frozenset(frontier)), MAX_EDGES
-        )
-        replaced = {edge.target: edge.source for edge in edges if edge.source in frontier}
-        if new in replaced:
+        edge_filter = EdgeFilter(kinds=frozenset([SUPERSEDES]), ids=frozenset(frontier))
+        edges = yield from store.list_edges(edge_filter, MAX_EDGES)
+        source_by_target = {edge.target: edge.source for edge in edges if edge.source in frontier}
+        if new in source_by_target:
+            source = source_by_target[new]
             raise InvalidInput(
-                f"{new} has itself been superseded by {replaced[new]}.",
-                way_out=f"Undo that first: cofire supersede {new} {replaced[new]} --undo",
+                f"{new} has itself been superseded by {source}.",
+                way_out=f"Undo that first: cofire supersede {new} {source} --undo",
             )
-        frontier = replaced.keys() - seen
-        seen |= frontier
+        frontier = source_by_target.keys() - visited
+        visited |= frontier
 
 
 def _refuse_both_roles(pairs: Sequence[tuple[Fact, Fact]]) -> None:
-    """Refuse a fact that one call both replaces and uses as a replacement."""
+    """Refuse a fact that is the older one of a pair and the newer one of another."""
     both = sorted({old.id for old, _ in pairs} & {new.id for _, new in pairs})
     if both:
         raise InvalidInput(

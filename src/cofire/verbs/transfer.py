@@ -34,13 +34,13 @@ EXPORT_FORMAT = "cofire"
 EXPORT_VERSION = 1
 EXPORT_PAGE_SIZE = 1_000
 MAX_EDGES = 100_000_000
-# How a file of SQLite begins.
+# The first bytes of an SQLite file.
 SQLITE_HEADER = b"SQLite format 3"
 
 
 @dataclass(frozen=True, slots=True)
 class ExportResult:
-    """What was written, and where."""
+    """The file that was written, and how many facts and edges it has."""
 
     path: str
     facts: int
@@ -48,32 +48,32 @@ class ExportResult:
 
 
 def export(path: str | PathLike[str], filters: FilterOptions) -> Steps[ExportResult]:
-    """Write facts and their edges to a file: GraphML if its name ends so, else JSONL. The file appears when it is whole."""
+    """Write facts and their edges to a file: GraphML for the suffix .graphml, else JSONL. The write is atomic."""
     target = Path(validation.parse_path(path))
     _refuse_store_file(target)
-    writer = _format_graphml if target.suffix.lower() == ".graphml" else _format_jsonl
+    format_lines = _format_graphml if target.suffix.lower() == ".graphml" else _format_jsonl
     facts = yield from _scan_facts(filters)
     edges = yield from _read_edges_among({fact.id for fact in facts})
-    rated = yield from store.fetch_importance([fact.id for fact in facts])
+    importance = yield from store.fetch_importance([fact.id for fact in facts])
     with map_file_errors(target), _open_atomically(target) as out:
-        out.writelines(writer(facts, edges, rated))
+        out.writelines(format_lines(facts, edges, importance))
     return ExportResult(str(target), len(facts), len(edges))
 
 
 def _refuse_store_file(target: Path) -> None:
-    """An older export may be overwritten, a memory never, be it this one or another."""
+    """Refuse to overwrite a store. An older export may be overwritten."""
     with map_file_errors(target):
         if not target.is_file():
             return
-        with target.open("rb") as known:
-            begins = known.read(len(SQLITE_HEADER))
-    if begins == SQLITE_HEADER:
+        with target.open("rb") as existing_file:
+            header = existing_file.read(len(SQLITE_HEADER))
+    if header == SQLITE_HEADER:
         raise InvalidInput(f"{target} is a store, which an export would destroy.", way_out="Name another file.")
 
 
 @contextmanager
 def _open_atomically(target: Path) -> Iterator[TextIO]:
-    """A file to write to, which takes the place of the target once it is whole. One that fails leaves nothing behind."""
+    """Open a temporary file that replaces the target at the end of the block. After an error it is deleted."""
     unfinished = target.with_name(target.name + ".unfinished")
     try:
         with unfinished.open("w", encoding="utf-8") as out:
@@ -88,30 +88,28 @@ def _open_atomically(target: Path) -> Iterator[TextIO]:
 def _scan_facts(filters: FilterOptions) -> Steps[list[Fact]]:
     now: datetime = yield ReadClock()
     size = yield from store.read_size()
-    found: list[Fact] = []
+    filter = build_filter(filters, now, everywhere=True, whenever=True)
+    facts: list[Fact] = []
     before: str | None = None
-    while page := (
-        yield from store.list_facts(
-            build_filter(filters, now, everywhere=True, whenever=True), EXPORT_PAGE_SIZE, before
-        )
-    ):
-        found += page
+    while page := (yield from store.list_facts(filter, EXPORT_PAGE_SIZE, before)):
+        facts += page
         before = page[-1].id
-        yield Emit(Progress("export", len(found), max(len(found), size.facts)))
-    return found[::-1]
+        yield Emit(Progress("export", len(facts), max(len(facts), size.facts)))
+    return facts[::-1]
 
 
 def _read_edges_among(ids: set[str]) -> Steps[list[Edge]]:
-    found = yield from store.list_edges(EdgeFilter(), MAX_EDGES)
-    kept = [edge for edge in found if edge.source in ids and edge.target in ids]
-    return sorted(kept, key=lambda edge: (edge.source, edge.target, edge.kind))
+    edges = yield from store.list_edges(EdgeFilter(), MAX_EDGES)
+    inner_edges = [edge for edge in edges if edge.source in ids and edge.target in ids]
+    return sorted(inner_edges, key=lambda edge: (edge.source, edge.target, edge.kind))
 
 
-def _format_jsonl(facts: Sequence[Fact], edges: Sequence[Edge], rated: Mapping[str, FactImportance]) -> Iterator[str]:
-    del rated  # computed anew where it is loaded
-    yield _format_line(
-        {"is": "export", "format": EXPORT_FORMAT, "version": EXPORT_VERSION, "facts": len(facts), "edges": len(edges)}
-    )
+def _format_jsonl(
+    facts: Sequence[Fact], edges: Sequence[Edge], importance: Mapping[str, FactImportance]
+) -> Iterator[str]:
+    del importance  # a dream computes it after loading
+    header = {"is": "export", "format": EXPORT_FORMAT, "version": EXPORT_VERSION}
+    yield _format_line({**header, "facts": len(facts), "edges": len(edges)})
     for fact in facts:
         values = fact_json(fact)
         del values["superseded_by"]  # exported as an edge
@@ -120,16 +118,20 @@ def _format_jsonl(facts: Sequence[Fact], edges: Sequence[Edge], rated: Mapping[s
         yield _format_line({"is": "edge", **edge_json(edge)})
 
 
-def _format_graphml(facts: Sequence[Fact], edges: Sequence[Edge], rated: Mapping[str, FactImportance]) -> Iterator[str]:
+def _format_graphml(
+    facts: Sequence[Fact], edges: Sequence[Edge], importance: Mapping[str, FactImportance]
+) -> Iterator[str]:
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
-    for name, on, kind in _GRAPHML_ATTRIBUTES:
-        yield f'<key id="{on}.{name}" for="{on}" attr.name="{name}" attr.type="{kind}"/>\n'
+    for name, element, type in _GRAPHML_ATTRIBUTES:
+        yield f'<key id="{element}.{name}" for="{element}" attr.name="{name}" attr.type="{type}"/>\n'
     yield '<graph edgedefault="directed">\n'
     for fact in facts:
-        yield f'<node id="{escape(fact.id)}">{_format_data("node", _list_node_values(fact, rated.get(fact.id)))}</node>\n'
+        data = _format_data("node", _list_node_values(fact, importance.get(fact.id)))
+        yield f'<node id="{escape(fact.id)}">{data}</node>\n'
     for number, edge in enumerate(edges):
         ends = f'source="{escape(edge.source)}" target="{escape(edge.target)}"'
-        yield f'<edge id="e{number}" {ends}>{_format_data("edge", _list_edge_values(edge))}</edge>\n'
+        data = _format_data("edge", _list_edge_values(edge))
+        yield f'<edge id="e{number}" {ends}>{data}</edge>\n'
     yield "</graph>\n</graphml>\n"
 
 
@@ -146,7 +148,7 @@ _GRAPHML_ATTRIBUTES = (
 )
 
 
-def _list_node_values(fact: Fact, rated: FactImportance | None) -> dict[str, object]:
+def _list_node_values(fact: Fact, importance: FactImportance | None) -> dict[str, object]:
     return {
         "text": fact.text,
         "subject": fact.subject,
@@ -156,26 +158,32 @@ def _list_node_values(fact: Fact, rated: FactImportance | None) -> dict[str, obj
         "session": fact.session,
         "speaker": fact.speaker,
         "at": fact.at.isoformat() if fact.at else None,
-        "pagerank": rated.pagerank if rated else None,
-        "community": rated.community if rated else None,
+        "pagerank": importance.pagerank if importance else None,
+        "community": importance.community if importance else None,
     }
 
 
 def _list_edge_values(edge: Edge) -> dict[str, object]:
-    values = {"kind": edge.kind, "tags": ",".join(edge.tags) or None, "origin": edge.origin}
-    return {**values, "weight": edge.weight, "confidence": edge.confidence}
+    return {
+        "kind": edge.kind,
+        "tags": ",".join(edge.tags) or None,
+        "origin": edge.origin,
+        "weight": edge.weight,
+        "confidence": edge.confidence,
+    }
 
 
-def _format_data(on: str, values: Mapping[str, object]) -> str:
-    said = ((name, value) for name, value in values.items() if value is not None)
-    return "".join(
-        f'<data key="{on}.{name}">{escape(_strip_control_characters(str(value)), quote=False)}</data>'
-        for name, value in said
-    )
+def _format_data(element: str, values: Mapping[str, object]) -> str:
+    parts: list[str] = []
+    for name, value in values.items():
+        if value is not None:
+            text = escape(_strip_control_characters(str(value)), quote=False)
+            parts.append(f'<data key="{element}.{name}">{text}</data>')
+    return "".join(parts)
 
 
 def _strip_control_characters(text: str) -> str:
-    """XML knows no control characters but tab and line ends, and not the two that Unicode has for no character."""
+    """The text without the characters that XML forbids: control characters except tab and line ends, U+FFFE and U+FFFF."""
     return "".join(letter for letter in text if " " <= letter not in "\ufffe\uffff" or letter in "\t\n\r")
 
 
@@ -198,7 +206,7 @@ ExportLines = Mapping[int, ExportLine]
 
 @dataclass(frozen=True, slots=True)
 class LoadResult:
-    """What was read back: facts by their new ids, and edges; and how many of the facts memory did not know."""
+    """The number of facts and edges that were read, and how many of the facts are new."""
 
     facts: int
     edges: int
@@ -206,79 +214,89 @@ class LoadResult:
 
 
 def load(path: str | PathLike[str], settings: Settings) -> Steps[LoadResult]:
-    """Read a JSONL export. Facts that are known already keep their ids; edges follow the facts to their new ids.
+    """Read a JSONL export. Facts that are already stored keep their ids, and edges use the ids in this store.
 
-    Every line is looked at before anything is kept. What happened to known facts and edges since the export stays so.
+    All lines are validated before anything is written. Changes made to stored facts and edges since the export are kept.
     """
     file = Path(validation.parse_path(path))
     lines = _read_lines(file)
-    facts = {number: line for number, line in lines.items() if line["is"] == "fact"}
-    drawn = _parse_lines(_parse_edge, {number: line for number, line in lines.items() if line["is"] == "edge"}, file)
-    superseded = {edge.target for edge in drawn if edge.kind == SUPERSEDES}
-    given = _parse_lines(partial(_parse_fact, settings=settings, superseded=superseded), facts, file)
-    held, new = yield from remember_new(given, settings)
-    told = dict(zip(held, facts.values(), strict=True))
-    ids = {line["id"]: id for id, line in zip(held, facts.values(), strict=True) if isinstance(line.get("id"), str)}
-    edges = [
-        replace(edge, source=ids[edge.source], target=ids[edge.target]) for edge in drawn if _has_known_ends(edge, ids)
+    fact_lines = {number: line for number, line in lines.items() if line["is"] == "fact"}
+    edge_lines = {number: line for number, line in lines.items() if line["is"] == "edge"}
+    edges = _parse_lines(_parse_edge, edge_lines, file)
+    superseded = {edge.target for edge in edges if edge.kind == SUPERSEDES}
+    facts = _parse_lines(partial(_parse_fact, settings=settings, superseded=superseded), fact_lines, file)
+    stored_ids, new_ids = yield from remember_new(facts, settings)
+    line_by_id: dict[str, ExportLine] = {}
+    id_by_exported: dict[str, str] = {}
+    for stored_id, line in zip(stored_ids, fact_lines.values(), strict=True):
+        line_by_id[stored_id] = line
+        if isinstance(line.get("id"), str):
+            id_by_exported[line["id"]] = stored_id
+    stored_edges = [
+        replace(edge, source=id_by_exported[edge.source], target=id_by_exported[edge.target])
+        for edge in edges
+        if edge.source in id_by_exported and edge.target in id_by_exported
     ]
     now: datetime = yield ReadClock()
+    superseded_facts = yield from _find_superseded(stored_edges, line_by_id)
     change = Change(
         now=now,
-        edges=tuple(EdgeWrite(edge, _choose_merge_mode(edge, new), own=True) for edge in edges),
-        curation=CurationChange(superseded=(yield from _find_superseded(edges, told))),
+        edges=tuple(EdgeWrite(edge, _choose_merge_mode(edge, new_ids), own=True) for edge in stored_edges),
+        curation=CurationChange(superseded=superseded_facts),
         idle_minutes=settings[SESSION_IDLE_MINUTES],
     )
     yield from store.write(change)
-    return LoadResult(len(told), len(edges), len(new))
+    return LoadResult(len(line_by_id), len(stored_edges), len(new_ids))
 
 
-def _find_superseded(edges: Iterable[Edge], told: Mapping[str, ExportLine]) -> Steps[tuple[Supersession, ...]]:
-    """Facts whose place others take, if they did not before: that can then be taken back, as it could where they were exported."""
-    drawn = [edge for edge in edges if edge.kind == SUPERSEDES]
-    if not drawn:
+def _find_superseded(edges: Iterable[Edge], line_by_id: Mapping[str, ExportLine]) -> Steps[tuple[Supersession, ...]]:
+    """The facts that these edges newly supersede, with their exported end, so that it can be restored later."""
+    supersedes = [edge for edge in edges if edge.kind == SUPERSEDES]
+    if not supersedes:
         return ()
-    ids = frozenset(edge.target for edge in drawn)
-    held = yield from store.list_edges(EdgeFilter(kinds=frozenset([SUPERSEDES]), ids=ids), MAX_EDGES)
-    known = {(edge.source, edge.target) for edge in held}
-    ends = ((edge, _parse_validity_end(told[edge.target])) for edge in drawn if (edge.source, edge.target) not in known)
-    return tuple(Supersession(edge.target, edge.source, end) for edge, end in ends if end is not None)
+    ids = frozenset(edge.target for edge in supersedes)
+    stored_edges = yield from store.list_edges(EdgeFilter(kinds=frozenset([SUPERSEDES]), ids=ids), MAX_EDGES)
+    stored_pairs = {(edge.source, edge.target) for edge in stored_edges}
+    supersessions: list[Supersession] = []
+    for edge in supersedes:
+        if (edge.source, edge.target) in stored_pairs:
+            continue
+        end = _parse_validity_end(line_by_id[edge.target])
+        if end is not None:
+            supersessions.append(Supersession(edge.target, edge.source, end))
+    return tuple(supersessions)
 
 
-def _choose_merge_mode(edge: Edge, new: Collection[str]) -> str:
-    """What was drawn as new facts were remembered becomes as it was; between known facts memory knows better."""
-    return "update" if edge.source in new or edge.target in new else "skip"
+def _choose_merge_mode(edge: Edge, new_ids: Collection[str]) -> str:
+    """Edges at new facts get the exported values. Between facts stored before, an existing edge is kept."""
+    return "update" if edge.source in new_ids or edge.target in new_ids else "skip"
 
 
-def _parse_lines(read: Callable[[ExportLine], T], lines: ExportLines, path: Path) -> list[T]:
-    """What each of these lines gives; one that makes no sense is named."""
-    found = list[T]()
+def _parse_lines(parse: Callable[[ExportLine], T], lines: ExportLines, path: Path) -> list[T]:
+    """The value of each line. An error names the line."""
+    values: list[T] = []
     for number, line in lines.items():
         try:
-            found.append(read(line))
+            values.append(parse(line))
         except InvalidInput as error:
             way_out = f"{error.way_out} Nothing was loaded."
             raise type(error)(f"Line {number} of {path}: {error.problem}", way_out=way_out) from error
-    return found
-
-
-def _has_known_ends(edge: Edge, ids: Mapping[str, str]) -> bool:
-    return edge.source in ids and edge.target in ids
+    return values
 
 
 def _read_lines(path: Path) -> dict[int, dict[str, Any]]:
-    """What each line says, by its number."""
+    """The JSON object of each line that is not blank, by line number."""
     with map_file_errors(path):
         raw = path.read_bytes()
-    # Not splitlines(), which also parts at the line separators that a text may hold.
-    texts = enumerate(decode_utf8(raw, f"The file {path}", InvalidInput).split("\n"), start=1)
-    filled = {number: line for number, line in texts if line.strip()}
-    _refuse_other_formats(next(iter(filled.values()), ""), path)
-    return {number: _parse_json_line(line, number, path) for number, line in filled.items()}
+    # Not splitlines(): it also splits at Unicode line separators, which a text may contain.
+    lines = decode_utf8(raw, f"The file {path}", InvalidInput).split("\n")
+    numbered_lines = {number: line for number, line in enumerate(lines, start=1) if line.strip()}
+    _refuse_other_formats(next(iter(numbered_lines.values()), ""), path)
+    return {number: _parse_json_line(line, number, path) for number, line in numbered_lines.items()}
 
 
 def _refuse_other_formats(first_line: str, path: Path) -> None:
-    """An export names its format in the first line. Other files have commands of their own."""
+    """Refuse a file whose first line is not the header of an export, and name the command for other files."""
     try:
         head = json.loads(first_line)
     except ValueError:
@@ -303,22 +321,28 @@ def _parse_json_line(line: str, number: int, path: Path) -> dict[str, Any]:
         values = json.loads(line)
     except ValueError as error:
         raise InvalidInput(
-            f"Line {number} of {path} is not JSON: {error}.", way_out="Mend the line, or export anew."
+            f"Line {number} of {path} is not JSON: {error}.", way_out="Correct the line, or export again."
         ) from error
     if not isinstance(values, dict) or values.get("is") not in {"export", "fact", "edge"}:
-        raise InvalidInput(f"Line {number} of {path} is no fact and no edge.", way_out="Mend the line, or export anew.")
+        raise InvalidInput(
+            f"Line {number} of {path} is neither a fact nor an edge.", way_out="Correct the line, or export again."
+        )
     return values
 
 
 def _parse_fact(line: ExportLine, *, settings: Settings, superseded: Collection[object]) -> Fact:
-    """A fact as it was before others took its place, which ends it anew."""
-    said = {label: line[label] for label in validation.FACT_FIELDS if line.get(label) is not None}
-    said.pop("supersedes", None)  # exported as edges
+    """The fact of a line. If the file supersedes it, its end is left out: loading the edge sets it again."""
+    values = {name: line[name] for name in validation.FACT_FIELDS if line.get(name) is not None}
+    values.pop("supersedes", None)  # exported as edges
     if _parse_validity_end(line) is not None and line.get("id") in superseded:
-        del said["valid_until"]
-    stored = validation.parse_time(line.get("stored_at"), "stored_at", InvalidFact)
-    pinned, archived = (line.get(mark) is True for mark in ("pinned", "archived"))
-    return replace(validation.parse_fact(said, settings), stored_at=stored, pinned=pinned, archived=archived)
+        del values["valid_until"]
+    stored_at = validation.parse_time(line.get("stored_at"), "stored_at", InvalidFact)
+    return replace(
+        validation.parse_fact(values, settings),
+        stored_at=stored_at,
+        pinned=line.get("pinned") is True,
+        archived=line.get("archived") is True,
+    )
 
 
 def _parse_validity_end(line: ExportLine) -> datetime | None:
@@ -326,10 +350,10 @@ def _parse_validity_end(line: ExportLine) -> datetime | None:
 
 
 def _parse_edge(line: ExportLine) -> Edge:
-    """An edge between the facts of the file. One that leads out of it is left aside later."""
+    """The edge of a line, with the ids of the file."""
     kind = validation.parse_name(line.get("kind"), "kind", InvalidInput)
     if kind is None:
-        raise InvalidInput("The edge has no kind.", way_out="Mend the line, or export anew.")
+        raise InvalidInput("The edge has no kind.", way_out="Correct the line, or export again.")
     return Edge(
         str(line.get("source")),
         str(line.get("target")),
@@ -345,7 +369,8 @@ def _parse_edge(line: ExportLine) -> Edge:
     )
 
 
-COPY_BATCH, COPY_PAGE_SIZE = 500, 1_000
+COPY_BATCH = 500
+COPY_PAGE_SIZE = 1_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 ProgressCallback = Callable[[Progress], None]
@@ -354,9 +379,9 @@ HashesById = Mapping[str, bytes]
 
 @dataclass(frozen=True, slots=True)
 class StoreSummary:
-    """What both stores hold, being the same: rows of each kind, facts of each scope, edges of each kind, and checksums.
+    """The equal content of two stores: rows by table, facts by scope, edges by kind, and checksums by table.
 
-    Edges that have ended are among the rows and not among the kinds.
+    Ended edges count as rows, but not as edges of their kind.
     """
 
     rows: Mapping[str, int]
@@ -366,13 +391,13 @@ class StoreSummary:
 
     @property
     def checksum(self) -> str:
-        """All checksums in one."""
+        """One checksum over all tables."""
         return blake2b(repr(sorted(self.checksums.items())).encode(), digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class CopyResult:
-    """How many facts were copied now, how many were there before, and what both stores hold."""
+    """How many facts were copied, how many the target had before, and the content of both stores."""
 
     copied: int
     there: int
@@ -381,7 +406,7 @@ class CopyResult:
 
 @dataclass
 class StoreComparison:
-    """What was seen of both stores so far, and where they differ: how many rows of each kind, and whose the first is."""
+    """Running comparison of two stores. By table: the number of differing rows, and the key of the first."""
 
     rows: Counter[str] = field(default_factory=Counter)
     scopes: Counter[str] = field(default_factory=Counter)
@@ -390,106 +415,130 @@ class StoreComparison:
     differing: Counter[str] = field(default_factory=Counter)
     example: dict[str, str] = field(default_factory=dict)
 
-    def enter(self, table: str, ours: Sequence[TransferRow], theirs: Sequence[TransferRow]) -> None:
-        """Note rows of a kind as both stores have them."""
+    def add_rows(self, table: str, ours: Sequence[TransferRow], theirs: Sequence[TransferRow]) -> None:
+        """Add rows of a table as both stores have them."""
         digest = self.digests.setdefault(table, blake2b(digest_size=16))
         for row in ours:
             digest.update(repr(row).encode("utf-8", "surrogatepass"))
         self.rows[table] += len(ours)
         if ours != theirs:
-            odd = sorted({*ours} ^ {*theirs}, key=repr) or ours  # the same in another order
-            self.differing[table] += len({row[:3] if table == "edges" else row[0] for row in odd})
-            self.example.setdefault(table, odd[0][0])
+            differing = sorted({*ours} ^ {*theirs}, key=repr) or ours  # ours: only the order differs
+            keys = {row[:3] if table == "edges" else row[0] for row in differing}
+            self.differing[table] += len(keys)
+            self.example.setdefault(table, differing[0][0])
 
     def count(self, ours: TransferBatch) -> None:
-        """Count facts by scope, and edges that hold by kind."""
-        self.scopes.update(str(one["scope"]) for one in ours.named("facts"))
-        self.kinds.update(str(one["kind"]) for one in ours.named("edges") if one["ended"] is None)
+        """Count facts by scope, and current edges by kind."""
+        self.scopes.update(str(fact["scope"]) for fact in ours.named("facts"))
+        self.kinds.update(str(edge["kind"]) for edge in ours.named("edges") if edge["ended"] is None)
 
-    def tally(self) -> StoreSummary:
+    def summarise(self) -> StoreSummary:
         checksums = {table: digest.hexdigest() for table, digest in self.digests.items()}
         return StoreSummary(
-            dict(self.rows), dict(sorted(self.scopes.items())), dict(sorted(self.kinds.items())), checksums
+            rows=dict(self.rows),
+            scopes=dict(sorted(self.scopes.items())),
+            kinds=dict(sorted(self.kinds.items())),
+            checksums=checksums,
         )
 
 
 def copy(
     source: TransferableStore, target: TransferableStore, *, now: datetime, advance: ProgressCallback
 ) -> CopyResult:
-    """Bring all that is missing from a source to its target, a batch in one transaction, then compare the two.
+    """Copy all facts that the target lacks, one transaction for each batch, then compare the stores.
 
-    What is there already stays as it is, so a copy that was stopped goes on where it was.
+    Facts in the target are not written again, so an interrupted copy can be continued.
     """
-    held, there = read_hashes(source), read_hashes(target)
-    refuse_other_facts(held, there)
-    missing = [id for id in held if id not in there]
+    source_hashes = read_hashes(source)
+    target_hashes = read_hashes(target)
+    refuse_other_facts(source_hashes, target_hashes)
+    missing = [id for id in source_hashes if id not in target_hashes]
     _write_records(source.read_metadata(), target, now)
-    whole, done = len(missing) + len(held), 0
+    total = len(missing) + len(source_hashes)
+    done = 0
     for batch in split_batches(missing):
         target.import_facts(source.export_facts(batch), now)
         done += len(batch)
-        advance(Progress("copying", done, whole))
-    if (household := source.read_metadata()) != target.read_metadata():
-        target.write_metadata(household)
-    compared = compare(source, target, advance=lambda step: advance(Progress("comparing", done + step.done, whole)))
-    return CopyResult(len(missing), len(there), compared)
+        advance(Progress("copying", done, total))
+    metadata = source.read_metadata()
+    if metadata != target.read_metadata():
+        target.write_metadata(metadata)
+    summary = compare(source, target, advance=lambda step: advance(Progress("comparing", done + step.done, total)))
+    return CopyResult(len(missing), len(target_hashes), summary)
 
 
 def compare(source: TransferableStore, target: TransferableStore, *, advance: ProgressCallback) -> StoreSummary:
-    """What two stores hold, being the same; a Conflict says where they differ."""
+    """The content of two equal stores. If they differ, a Conflict says where."""
     ids = sorted({**read_hashes(source), **read_hashes(target)})
-    ledger = StoreComparison()
+    comparison = StoreComparison()
     for table in TRANSFER_COLUMNS:
-        ledger.enter(table, (), ())
+        comparison.add_rows(table, (), ())
     done = 0
     for batch in split_batches(ids):
-        ours, theirs = source.export_facts(batch).of(batch), target.export_facts(batch).of(batch)
+        ours = source.export_facts(batch).of(batch)
+        theirs = target.export_facts(batch).of(batch)
         for table in TRANSFER_COLUMNS:
-            ledger.enter(table, ours.rows[table], theirs.rows[table])
-        ledger.count(ours)
+            comparison.add_rows(table, ours.rows[table], theirs.rows[table])
+        comparison.count(ours)
         done += len(batch)
         advance(Progress("comparing", done, len(ids)))
-    _compare_metadata(ledger, source.read_metadata(), target.read_metadata())
-    if ledger.differing:
-        raise _make_difference_error(ledger)
-    return ledger.tally()
+    _compare_metadata(comparison, source.read_metadata(), target.read_metadata())
+    if comparison.differing:
+        raise _make_difference_error(comparison)
+    return comparison.summarise()
 
 
-def _compare_metadata(ledger: StoreComparison, ours: StoreMetadata, theirs: StoreMetadata) -> None:
-    ledger.enter("records", sorted(ours.records.items()), sorted(theirs.records.items()))
-    ledger.enter("spans", ours.spans, theirs.spans)
-    ledger.enter("occasions", _list_feedback_rows(ours), _list_feedback_rows(theirs))
-    ledger.enter("word_counts", _list_word_count_rows(ours), _list_word_count_rows(theirs))
+def _compare_metadata(comparison: StoreComparison, ours: StoreMetadata, theirs: StoreMetadata) -> None:
+    comparison.add_rows("records", sorted(ours.records.items()), sorted(theirs.records.items()))
+    comparison.add_rows("spans", ours.spans, theirs.spans)
+    comparison.add_rows("occasions", _list_feedback_rows(ours), _list_feedback_rows(theirs))
+    comparison.add_rows("word_counts", _list_word_count_rows(ours), _list_word_count_rows(theirs))
 
 
-def _list_feedback_rows(household: StoreMetadata) -> list[TransferRow]:
-    return [(one.id, *(tuple(sorted(ids)) for ids in (one.first, one.helped, one.hurt))) for one in household.occasions]
+def _list_feedback_rows(metadata: StoreMetadata) -> list[TransferRow]:
+    rows: list[TransferRow] = []
+    for recall in metadata.occasions:
+        id_sets = (recall.first, recall.helped, recall.hurt)
+        rows.append((recall.id, *(tuple(sorted(ids)) for ids in id_sets)))
+    return rows
 
 
-def _list_word_count_rows(household: StoreMetadata) -> list[TransferRow]:
+def _list_word_count_rows(metadata: StoreMetadata) -> list[TransferRow]:
     return [
-        (one.scope, one.facts, one.length, one.terms, one.holding, one.sample, one.sampled, one.counted)
-        for one in household.words
+        (
+            count.scope,
+            count.facts,
+            count.length,
+            count.terms,
+            count.holding,
+            count.sample,
+            count.sampled,
+            count.counted,
+        )
+        for count in metadata.words
     ]
 
 
-def _make_difference_error(ledger: StoreComparison) -> Conflict:
-    places = [f"{table} ({count:,}, the first of {ledger.example[table]})" for table, count in ledger.differing.items()]
+def _make_difference_error(comparison: StoreComparison) -> Conflict:
+    differences = [
+        f"{table} ({count:,}, the first of {comparison.example[table]})"
+        for table, count in comparison.differing.items()
+    ]
     return Conflict(
-        f"The two stores differ in {', '.join(places)}.",
-        way_out="Somebody wrote to one of them since they were copied. Copy into an empty store, while nobody writes to either.",
+        f"The two stores differ in {', '.join(differences)}.",
+        way_out="One of them was changed after the copy. Copy into an empty store, without writing to either meanwhile.",
     )
 
 
 def read_hashes(store: TransferableStore) -> dict[str, bytes]:
-    """The content hash of every fact by id, in the order of ids."""
-    everything = FactFilter(now=_EPOCH, scopes=None, archived=True, whenever=True)
-    found: dict[str, bytes] = {}
+    """The content hash of every fact by id, sorted by id."""
+    all_facts = FactFilter(now=_EPOCH, scopes=None, archived=True, whenever=True)
+    hashes: dict[str, bytes] = {}
     before: str | None = None
-    while page := store.list_facts(everything, COPY_PAGE_SIZE, before):
-        found |= {fact.id: fact.hash for fact in page}
+    while page := store.list_facts(all_facts, COPY_PAGE_SIZE, before):
+        hashes |= {fact.id: fact.hash for fact in page}
         before = page[-1].id
-    return dict(sorted(found.items()))
+    return dict(sorted(hashes.items()))
 
 
 def split_batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -497,29 +546,31 @@ def split_batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
         yield ids[start : start + COPY_BATCH]
 
 
-def refuse_other_facts(held: HashesById, there: HashesById) -> None:
-    """A target may hold nothing but what the source has: two memories are not mixed."""
-    others = [id for id in there if id not in held]
-    if others:
+def refuse_other_facts(source_hashes: HashesById, target_hashes: HashesById) -> None:
+    """Refuse a target with facts that the source lacks or has with other content. A copy never merges two memories."""
+    extra = [id for id in target_hashes if id not in source_hashes]
+    if extra:
         raise Conflict(
-            f"Facts of the target are not in the source: {len(others):,}, the first of them {others[0]}.",
-            way_out="Copy into an empty store. To bring two memories together: cofire export, then cofire import",
+            f"Facts of the target are not in the source: {len(extra):,}, the first of them {extra[0]}.",
+            way_out="Copy into an empty store. To merge two memories: cofire export, then cofire import",
         )
-    changed = [id for id, hash in there.items() if held[id] != hash]
+    changed = [id for id, hash in target_hashes.items() if source_hashes[id] != hash]
     if changed:
         raise Conflict(
-            f"Facts of the same id say something else in the target: {len(changed):,}, the first of them {changed[0]}.",
+            f"Facts of the target differ from those of the source: {len(changed):,}, the first of them {changed[0]}.",
             way_out="Copy into an empty store.",
         )
 
 
-def _write_records(household: StoreMetadata, target: TransferableStore, now: datetime) -> None:
-    """Records first: vectors are kept only beside the record of their model."""
-    there = target.read_metadata().records
-    _refuse_other_model(_decode_model(household.records), _decode_model(there))
-    news = [StoreRecord(name, value) for name, value in household.records.items() if there.get(name) != value]
-    if news:
-        target.write(Change(now=now, records=tuple(news)), {})
+def _write_records(metadata: StoreMetadata, target: TransferableStore, now: datetime) -> None:
+    """Write records before facts: a store accepts vectors only if it has the record of their model."""
+    target_records = target.read_metadata().records
+    _refuse_other_model(_decode_model(metadata.records), _decode_model(target_records))
+    new_records = [
+        StoreRecord(name, value) for name, value in metadata.records.items() if target_records.get(name) != value
+    ]
+    if new_records:
+        target.write(Change(now=now, records=tuple(new_records)), {})
 
 
 def _decode_model(records: Mapping[str, bytes]) -> Model | None:
@@ -527,13 +578,14 @@ def _decode_model(records: Mapping[str, bytes]) -> Model | None:
     return StoredModel.decode(value).model if value else None
 
 
-def _refuse_other_model(ours: Model | None, theirs: Model | None) -> None:
-    if theirs is not None and ours != theirs:
+def _refuse_other_model(source_model: Model | None, target_model: Model | None) -> None:
+    if target_model is not None and source_model != target_model:
         raise OtherModel(
-            f"The target is for vectors of {_format_model(theirs)}, the source has those of {_format_model(ours)}.",
-            way_out="Copy into an empty store, or give both the same model first with: cofire reembed",
+            f"The target has vectors of {_format_model(target_model)}, "
+            f"the source has vectors of {_format_model(source_model)}.",
+            way_out="Copy into an empty store, or embed both with the same model first: cofire reembed",
         )
 
 
 def _format_model(model: Model | None) -> str:
-    return f"{model.name} ({model.dimension} numbers)" if model else "no model"
+    return f"{model.name} ({model.dimension} dimensions)" if model else "no model"

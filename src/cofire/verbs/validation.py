@@ -1,4 +1,4 @@
-"""Checks of callers' arguments and conversion to plain values. Effect-free."""
+"""Validate callers' arguments and convert them to plain values. No effects."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from cofire.model import DEFAULT_SCOPE, Fact
 from cofire.settings.table import REMEMBER_MAX_CHARACTERS, Settings
 from cofire.verbs.keyword_arguments import find_near_miss
 
-FACT_FIELDS = tuple(one.name for one in fields(Fact))[: [one.name for one in fields(Fact)].index("id")]
-# What other tools call the fields of a fact.
+_ALL_FIELDS = [field.name for field in fields(Fact)]
+# The fields that a caller may set; those from `id` on are set by the store.
+FACT_FIELDS = tuple(_ALL_FIELDS[: _ALL_FIELDS.index("id")])
+# Names that other tools use for the fields of a fact.
 FIELD_ALIASES = {"timestamp": "at", "created_at": "at", "content": "text", "memory": "text"}
 _MAX_NAME_LENGTH = 1_000
 MAX_METADATA_DEPTH = 100
 _DECODE_HINT = "Decode it first: data.decode('utf-8')."
 
 
-def parse_fact(given: Fact | str | Mapping[str, Any], settings: Settings) -> Fact:
-    """A fact from a Fact, a plain text, or a mapping of the keywords of `remember`."""
-    parts = _read_fields(given)
+def parse_fact(value: Fact | str | Mapping[str, Any], settings: Settings) -> Fact:
+    """A validated fact, from a Fact, a text, or a mapping with the keywords of `remember`."""
+    parts = _read_fields(value)
     checked: dict[str, Any] = {
         "text": _check_text(parts.get("text"), settings),
         "tags": parse_tags(parts.get("tags"), InvalidFact),
@@ -49,28 +51,28 @@ def refuse_expired(fact: Fact, now: datetime) -> None:
         )
 
 
-def parse_superseded_ids(given: object) -> tuple[str, ...]:
-    """The ids of facts that a new fact replaces: one id, or several in order without repetition.
+def parse_superseded_ids(value: object) -> tuple[str, ...]:
+    """The ids of the facts that a new fact supersedes, in order without repetition.
 
     >>> parse_superseded_ids("01A"), parse_superseded_ids(["01A", "01B", "01A"]), parse_superseded_ids(None)
     (('01A',), ('01A', '01B'), ())
     """
-    if given is None:
+    if value is None:
         return ()
-    listed = [given] if isinstance(given, str) else given
-    if not isinstance(listed, Iterable) or isinstance(listed, Mapping | bytes):
+    candidates = [value] if isinstance(value, str) else value
+    if not isinstance(candidates, Iterable) or isinstance(candidates, Mapping | bytes):
         raise InvalidFact(
-            f"supersedes must be an id or a list of ids, not {given!r}.",
+            f"supersedes must be an id or a list of ids, not {value!r}.",
             way_out="Use the ids that recall and list give.",
         )
-    ids = [parse_name(id, "supersedes", InvalidFact) for id in listed]
+    ids = [parse_name(id, "supersedes", InvalidFact) for id in candidates]
     if None in ids:
         raise InvalidFact("An id in supersedes is missing.", way_out="Leave it out of the list.")
     return tuple(id for id in dict.fromkeys(ids) if id is not None)
 
 
 def parse_question(text: object) -> str:
-    """The question itself: some text that can be written down."""
+    """The question: a text that is not empty and can be encoded."""
     if not isinstance(text, str):
         way_out = _DECODE_HINT if isinstance(text, bytes | bytearray | memoryview) else "Give it as a string."
         raise InvalidQuestion(f"A question must be text, not {type(text).__name__}.", way_out=way_out)
@@ -79,153 +81,154 @@ def parse_question(text: object) -> str:
     return _check_writable(text, "question", InvalidQuestion)
 
 
-def parse_tags(given: object, error: type[InvalidInput]) -> tuple[str, ...]:
-    """Tags as a sorted tuple of lower-case words; one tag may be given as a plain text."""
-    if given is None:
+def parse_tags(value: object, error: type[InvalidInput]) -> tuple[str, ...]:
+    """Tags as a sorted tuple of lower-case texts, from one text or several."""
+    if value is None:
         return ()
-    listed = [given] if isinstance(given, str) else given
-    if not isinstance(listed, Iterable) or isinstance(listed, Mapping):
-        raise error(f"Tags must be a list of words, not {given!r}.", way_out='Give them as in tags=["db", "prod"].')
-    return tuple(sorted({_parse_tag(one, error) for one in listed}))
+    tags = [value] if isinstance(value, str) else value
+    if not isinstance(tags, Iterable) or isinstance(tags, Mapping):
+        raise error(f"Tags must be a list of words, not {value!r}.", way_out='Give them as in tags=["db", "prod"].')
+    return tuple(sorted({_parse_tag(tag, error) for tag in tags}))
 
 
-def parse_names(given: object, label: str, error: type[InvalidInput]) -> frozenset[str]:
-    """One name or several, for a filter that any of them passes."""
-    if given is None:
+def parse_names(value: object, label: str, error: type[InvalidInput]) -> frozenset[str]:
+    """One name or several, for a filter that matches any of them."""
+    if value is None:
         return frozenset()
-    listed = [given] if isinstance(given, str) else given
-    if not isinstance(listed, Iterable):
+    candidates = [value] if isinstance(value, str) else value
+    if not isinstance(candidates, Iterable):
         raise error(
-            f"{label} must be a name or a list of names, not {given!r}.", way_out="Give text, or a list of texts."
+            f"{label} must be a name or a list of names, not {value!r}.", way_out="Give text, or a list of texts."
         )
-    return frozenset(found for one in listed if (found := parse_name(one, label, error)) is not None)
+    names = [parse_name(candidate, label, error) for candidate in candidates]
+    return frozenset(name for name in names if name is not None)
 
 
-def parse_scopes(given: object, error: type[InvalidInput]) -> tuple[str, ...] | None:
-    """The scopes named, in order; None for all where none is asked for. An empty list is a mistake: it would mean all or nothing."""
-    if given is None:
+def parse_scopes(value: object, error: type[InvalidInput]) -> tuple[str, ...] | None:
+    """The scopes in order, or None for all. An empty list is refused: it could mean all or none."""
+    if value is None:
         return None
-    found = parse_names(given, "scope", error)
-    if not found:
+    scopes = parse_names(value, "scope", error)
+    if not scopes:
         raise error("No scope is named.", way_out="Name one or several, or leave scope out.")
-    return tuple(sorted(found))
+    return tuple(sorted(scopes))
 
 
-def parse_name(given: object, label: str, error: type[InvalidInput]) -> str | None:
+def parse_name(value: object, label: str, error: type[InvalidInput]) -> str | None:
     """A short text such as a speaker or a scope; None stays None."""
-    if given is None:
+    if value is None:
         return None
-    if not isinstance(given, str):
-        raise error(f"{label} must be text, not {type(given).__name__}.", way_out="Give it as a string.")
-    if not given.strip():
+    if not isinstance(value, str):
+        raise error(f"{label} must be text, not {type(value).__name__}.", way_out="Give it as a string.")
+    if not value.strip():
         raise error(f"{label} is empty.", way_out=f"Give some text, or leave {label} out.")
-    if len(given) > _MAX_NAME_LENGTH:
-        raise error(f"{label} has {len(given):,} characters.", way_out=f"Keep it to {_MAX_NAME_LENGTH:,}.")
-    return _check_writable(given, label, error)
+    if len(value) > _MAX_NAME_LENGTH:
+        raise error(f"{label} has {len(value):,} characters.", way_out=f"Keep it to {_MAX_NAME_LENGTH:,}.")
+    return _check_writable(value, label, error)
 
 
-def parse_path(given: object) -> str:
-    """Where a file is, from text or a path."""
-    found = given.__fspath__() if isinstance(given, PathLike) else given
-    if not isinstance(found, str) or not found:
-        raise InvalidInput(f"A file cannot be at {given!r}.", way_out="Give its path as text or as a Path.")
-    return found
+def parse_path(value: object) -> str:
+    """The path of a file as text."""
+    path = value.__fspath__() if isinstance(value, PathLike) else value
+    if not isinstance(path, str) or not path:
+        raise InvalidInput(f"A file cannot be at {value!r}.", way_out="Give its path as text or as a Path.")
+    return path
 
 
-def parse_time(given: object, label: str, error: type[InvalidInput]) -> datetime | None:
-    """A time as an aware datetime in UTC, from a datetime, a date or ISO text. Without a time zone it is taken as UTC.
+def parse_time(value: object, label: str, error: type[InvalidInput]) -> datetime | None:
+    """An aware datetime in UTC, from a datetime, a date or ISO text. A time without a zone is UTC.
 
     >>> parse_time("2023-05-08", "at", InvalidFact)
     datetime.datetime(2023, 5, 8, 0, 0, tzinfo=datetime.timezone.utc)
     """
-    if given is None:
+    if value is None:
         return None
     try:
-        found = _to_datetime(given)
-        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        moment = _to_datetime(value)
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, TypeError, OverflowError) as problem:
         raise error(
-            f"{label} cannot be {given!r}.",
+            f"{label} cannot be {value!r}.",
             way_out="Give a datetime, a date, or ISO text as in 2026-05-08T13:56:00+02:00.",
         ) from problem
 
 
-def parse_share(given: Any, label: str) -> float | None:
-    """A number from 0 to 1, as edges have them."""
-    if given is None:
+def parse_share(value: Any, label: str) -> float | None:
+    """A number from 0 to 1, such as the weight of an edge."""
+    if value is None:
         return None
-    if type(given) not in {int, float} or not 0 <= given <= 1:
-        raise InvalidInput(f"{label} cannot be {given!r}.", way_out="Give a number from 0 to 1.")
-    return float(given)
+    if type(value) not in {int, float} or not 0 <= value <= 1:
+        raise InvalidInput(f"{label} cannot be {value!r}.", way_out="Give a number from 0 to 1.")
+    return float(value)
 
 
-def check_count(given: object, label: str, *, low: int, high: int) -> int:
-    """A whole number within bounds."""
-    if isinstance(given, bool) or not isinstance(given, int) or not low <= given <= high:
-        raise InvalidQuestion(f"{label} cannot be {given!r}.", way_out=f"Give a whole number from {low:,} to {high:,}.")
-    return given
+def check_count(value: object, label: str, *, low: int, high: int) -> int:
+    """A whole number from `low` to `high`."""
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise InvalidQuestion(f"{label} cannot be {value!r}.", way_out=f"Give a whole number from {low:,} to {high:,}.")
+    return value
 
 
-def _read_fields(given: Fact | str | Mapping[str, Any]) -> Mapping[str, Any]:
-    if isinstance(given, str):
-        return {"text": given}
-    if isinstance(given, Fact):
-        return {label: getattr(given, label) for label in FACT_FIELDS}
-    refuse_bytes(given)
-    if not isinstance(given, Mapping):
+def _read_fields(value: Fact | str | Mapping[str, Any]) -> Mapping[str, Any]:
+    if isinstance(value, str):
+        return {"text": value}
+    if isinstance(value, Fact):
+        return {label: getattr(value, label) for label in FACT_FIELDS}
+    refuse_bytes(value)
+    if not isinstance(value, Mapping):
         raise InvalidFact(
-            f"A fact cannot be made of {type(given).__name__}.", way_out="Give a text, a Fact or a mapping."
+            f"A fact cannot be made of {type(value).__name__}.", way_out="Give a text, a Fact or a mapping."
         )
-    parts = _resolve_aliases(given)
+    parts = _resolve_aliases(value)
     unknown = [str(label) for label in parts if label not in FACT_FIELDS]
     if unknown:
         raise InvalidFact(f"A fact has no {', '.join(unknown)}.", way_out=_suggest_fields(unknown))
     return parts
 
 
-def _resolve_aliases(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The mapping with the labels of a fact for those that other tools use."""
-    aliases = [label for label in given if label in FIELD_ALIASES]
+def _resolve_aliases(mapping: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The mapping with the field names of other tools replaced by those of a fact."""
+    aliases = [label for label in mapping if label in FIELD_ALIASES]
     if not aliases:
-        return given
-    parts = {label: value for label, value in given.items() if label not in FIELD_ALIASES}
+        return mapping
+    parts = {label: value for label, value in mapping.items() if label not in FIELD_ALIASES}
     for alias in aliases:
         label = FIELD_ALIASES[alias]
         if label in parts:
             raise InvalidFact(f"The fact has {label} twice, also as {alias}.", way_out=f"Give {label} alone.")
-        parts[label] = given[alias]
+        parts[label] = mapping[alias]
     return parts
 
 
 def _suggest_fields(unknown: list[str]) -> str:
-    """The fields of a fact, the near miss first."""
+    """The fields of a fact, after the field that was probably meant."""
     near = find_near_miss(unknown[0], frozenset([*FACT_FIELDS, *FIELD_ALIASES]))
     hint = f"Did you mean {FIELD_ALIASES.get(near, near)}? " if near else ""
     return f"{hint}It has {', '.join(FACT_FIELDS)}."
 
 
-def refuse_bytes(given: object) -> None:
-    """Refuse bytes in place of the text of a fact, with the way to decode them."""
-    if isinstance(given, bytes | bytearray | memoryview):
+def refuse_bytes(value: object) -> None:
+    """Refuse bytes as the text of a fact; the error says how to decode them."""
+    if isinstance(value, bytes | bytearray | memoryview):
         raise InvalidFact("A fact's text must be text, not bytes.", way_out=_DECODE_HINT)
 
 
-def _check_text(given: object, settings: Settings) -> str:
-    refuse_bytes(given)
-    if not isinstance(given, str):
-        raise InvalidFact(f"A fact's text must be text, not {type(given).__name__}.", way_out="Give it as a string.")
-    if not given.strip():
+def _check_text(value: object, settings: Settings) -> str:
+    refuse_bytes(value)
+    if not isinstance(value, str):
+        raise InvalidFact(f"A fact's text must be text, not {type(value).__name__}.", way_out="Give it as a string.")
+    if not value.strip():
         raise InvalidFact("The text of the fact is empty.", way_out="Say what to remember.")
-    if len(given) > settings[REMEMBER_MAX_CHARACTERS]:
+    if len(value) > settings[REMEMBER_MAX_CHARACTERS]:
         raise InvalidFact(
-            f"The text has {len(given):,} characters; the longest fact has {settings[REMEMBER_MAX_CHARACTERS]:,}.",
+            f"The text has {len(value):,} characters; the longest fact has {settings[REMEMBER_MAX_CHARACTERS]:,}.",
             way_out=f"Split it into several facts, or raise the setting {REMEMBER_MAX_CHARACTERS.name}.",
         )
-    return _check_writable(given, "text", InvalidFact)
+    return _check_writable(value, "text", InvalidFact)
 
 
 def _check_writable(text: str, label: str, error: type[InvalidInput]) -> str:
-    """The text if it can be written down, as a plain string: one of an enumeration is no text to every store."""
+    """The text as a plain `str`, if it can be encoded. Some stores refuse subclasses (StrEnum)."""
     if "\x00" in text:
         raise error(f"The {label} holds a NUL character.", way_out="Remove it; the input may not be text at all.")
     try:
@@ -238,22 +241,22 @@ def _check_writable(text: str, label: str, error: type[InvalidInput]) -> str:
     return str.__str__(text)
 
 
-def _parse_tag(given: object, error: type[InvalidInput]) -> str:
-    found = parse_name(given, "tag", error)
-    if found is None:
+def _parse_tag(value: object, error: type[InvalidInput]) -> str:
+    tag = parse_name(value, "tag", error)
+    if tag is None:
         raise error("A tag is missing.", way_out="Leave it out of the list.")
-    return found.strip().lower()
+    return tag.strip().lower()
 
 
-def _parse_metadata(given: object) -> dict[str, Any]:
-    if given is None:
+def _parse_metadata(value: object) -> dict[str, Any]:
+    if value is None:
         return {}
-    if not isinstance(given, Mapping) or not all(isinstance(label, str) for label in given):
+    if not isinstance(value, Mapping) or not all(isinstance(label, str) for label in value):
         raise InvalidFact(
             "metadata must be a mapping with text as keys.", way_out='Give it as in metadata={"page": 3}.'
         )
     try:
-        text = _check_writable(json.dumps(dict(given), ensure_ascii=False, allow_nan=False), "metadata", InvalidFact)
+        text = _check_writable(json.dumps(dict(value), ensure_ascii=False, allow_nan=False), "metadata", InvalidFact)
     except (TypeError, ValueError, RecursionError) as problem:
         if isinstance(problem, InvalidFact):
             raise
@@ -261,27 +264,32 @@ def _parse_metadata(given: object) -> dict[str, Any]:
             f"metadata cannot be written as JSON: {problem}.",
             way_out="Use texts, numbers, true, false, lists and mappings.",
         ) from problem
-    kept: dict[str, Any] = json.loads(text)
-    _check_depth(kept)
-    return kept
+    metadata: dict[str, Any] = json.loads(text)
+    _check_depth(metadata)
+    return metadata
 
 
-def _check_depth(kept: object, depth: int = 0) -> None:
-    """What nests deeper than anybody means could be kept, but not read by everyone."""
+def _check_depth(value: object, depth: int = 0) -> None:
+    """Refuse deep nesting: it could be stored, but not every reader could parse it."""
     if depth > MAX_METADATA_DEPTH:
         raise InvalidFact(f"metadata is nested more than {MAX_METADATA_DEPTH} deep.", way_out="Give flatter metadata.")
-    for one in kept.values() if isinstance(kept, Mapping) else kept if isinstance(kept, list) else ():
-        _check_depth(one, depth + 1)
+    children: Iterable[object] = ()
+    if isinstance(value, Mapping):
+        children = value.values()
+    elif isinstance(value, list):
+        children = value
+    for child in children:
+        _check_depth(child, depth + 1)
 
 
-def _to_datetime(given: object) -> datetime:
-    if isinstance(given, datetime):
-        return given
-    if isinstance(given, date):
-        return datetime.combine(given, time())
-    if isinstance(given, str):
-        return datetime.fromisoformat(given.strip())
-    raise TypeError(type(given).__name__)
+def _to_datetime(value: object) -> datetime:
+    if isinstance(value, datetime):
+        return value
+    if isinstance(value, date):
+        return datetime.combine(value, time())
+    if isinstance(value, str):
+        return datetime.fromisoformat(value.strip())
+    raise TypeError(type(value).__name__)
 
 
 def _check_order(start: datetime | None, end: datetime | None) -> None:
