@@ -19,7 +19,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class AffinityWeights:
-    """What each signal counts in the composite; together 1, so that the score stays in [0, 1]."""
+    """Weights of the signals. Their sum is 1, so that the score stays in [0, 1]."""
 
     cosine: float
     tags: float
@@ -28,14 +28,15 @@ class AffinityWeights:
 
 
 def jaccard_similarity(a: Iterable[str], b: Iterable[str]) -> float:
-    """The share of tags that both have: |A ∩ B| / |A ∪ B|, whatever their case; 0 where neither has any (002 §5).
+    """The share of common tags: |A ∩ B| / |A ∪ B|, ignoring case; 0 without any tags (002 §5).
 
     >>> round(jaccard_similarity(["async", "Python"], ["Async", "database"]), 4), jaccard_similarity([], [])
     (0.3333, 0.0)
     """
-    one, other = {tag.casefold() for tag in a}, {tag.casefold() for tag in b}
-    either = one | other
-    return len(one & other) / len(either) if either else 0.0
+    first = {tag.casefold() for tag in a}
+    second = {tag.casefold() for tag in b}
+    union = first | second
+    return len(first & second) / len(union) if union else 0.0
 
 
 def jaccard_similarities(tags: Sequence[Collection[str]], left: Ints, right: Ints) -> Floats:
@@ -46,26 +47,28 @@ def jaccard_similarities(tags: Sequence[Collection[str]], left: Ints, right: Int
     ... ).round(4).tolist()
     [0.3333, 0.0]
     """
-    numbers = defaultdict[str, int](count().__next__)
-    held = [{numbers[tag.casefold()] for tag in some} if some else () for some in tags]
-    many = np.array([len(some) for some in held], np.int64)
-    shared, both = np.zeros(len(left)), np.flatnonzero((many[left] > 0) & (many[right] > 0))
-    if not len(both):
-        return shared
-    first = np.cumsum(many) - many
-    flat = np.fromiter(chain.from_iterable(held), np.int64, int(many.sum()))
-    # A tag of a row is one number, so that whether the other row has it too is looked up for all pairs at once.
-    known = np.sort(np.repeat(np.arange(len(tags)), many) * len(numbers) + flat)
-    pair, at = expand_runs(first[left[both]], many[left[both]])
-    wanted = right[both][pair] * len(numbers) + flat[at]
-    found = known[np.minimum(np.searchsorted(known, wanted), len(known) - 1)] == wanted
-    common = np.bincount(pair[found], minlength=len(both))
-    shared[both] = common / (many[left[both]] + many[right[both]] - common)
-    return shared
+    tag_numbers = defaultdict[str, int](count().__next__)
+    row_tags = [{tag_numbers[tag.casefold()] for tag in tag_names} for tag_names in tags]
+    counts = np.array([len(numbers) for numbers in row_tags], np.int64)
+    similarities = np.zeros(len(left))
+    tagged = np.flatnonzero((counts[left] > 0) & (counts[right] > 0))
+    if not len(tagged):
+        return similarities
+    starts = np.cumsum(counts) - counts
+    flat_tags = np.fromiter(chain.from_iterable(row_tags), np.int64, int(counts.sum()))
+    # A row and its tag make one key, so that the tags of all pairs are looked up at once.
+    keys = np.sort(np.repeat(np.arange(len(tags)), counts) * len(tag_numbers) + flat_tags)
+    pair, position = expand_runs(starts[left[tagged]], counts[left[tagged]])
+    wanted_keys = right[tagged][pair] * len(tag_numbers) + flat_tags[position]
+    nearest = np.minimum(np.searchsorted(keys, wanted_keys), len(keys) - 1)
+    is_common = keys[nearest] == wanted_keys
+    common = np.bincount(pair[is_common], minlength=len(tagged))
+    similarities[tagged] = common / (counts[left[tagged]] + counts[right[tagged]] - common)
+    return similarities
 
 
 def temporal_proximity(hours_a: float, hours_b: float, *, sigma: float) -> float:
-    """How much two facts were learned together: exp(−Δh² / 2σ²), in hours of use (002 §5).
+    """How close in time two facts were stored: exp(−Δh² / 2σ²), in hours of use (002 §5).
 
     >>> round(temporal_proximity(0.0, 8.0, sigma=8.0), 4), round(temporal_proximity(24.0, 0.0, sigma=8.0), 4)
     (0.6065, 0.0111)
@@ -85,7 +88,7 @@ def temporal_proximities(hours_a: Floats, hours_b: Floats, *, sigma: float) -> F
 
 
 def category_match(a: str, b: str, *, cross: float) -> float:
-    """1 within a category; `cross` between two, not 0, or the category would decide alone (002 §5).
+    """1 within a category, `cross` between two. `cross` is above 0, so that category alone does not decide (002 §5).
 
     >>> category_match("fact", "fact", cross=0.3), category_match("fact", "preference", cross=0.3)
     (1.0, 0.3)
@@ -107,8 +110,8 @@ def composite_score(
 ) -> float:
     """The score of an edge: Σ weight · signal, 0 where the cosine is under the guard (002 §2, §6).
 
-    The guard comes first: two facts of one session and category share .25 before they say anything alike. A cosine is
-    taken within [0, 1]. .55 · .78 + .20 + .15 + .10 is
+    The guard is needed because two unrelated facts of one session and category already score .25. Cosines
+    are clipped to [0, 1]. .55 · .78 + .20 + .15 + .10 is
 
     >>> weights = AffinityWeights(cosine=0.55, tags=0.20, category=0.15, temporal=0.10)
     >>> round(composite_score(cosine=0.78, tags=1.0, category=1.0, temporal=1.0, weights=weights, guard=0.3), 3)
@@ -116,10 +119,10 @@ def composite_score(
     >>> composite_score(cosine=0.28, tags=1.0, category=1.0, temporal=1.0, weights=weights, guard=0.3)
     0.0
     """
-    alike = min(max(cosine, 0.0), 1.0)
-    if alike < guard:
+    clipped = min(max(cosine, 0.0), 1.0)
+    if clipped < guard:
         return 0.0
-    return weights.cosine * alike + weights.tags * tags + weights.category * category + weights.temporal * temporal
+    return weights.cosine * clipped + weights.tags * tags + weights.category * category + weights.temporal * temporal
 
 
 def composite_scores(
@@ -134,6 +137,6 @@ def composite_scores(
     ... ).tolist()
     [0.879, 0.0]
     """
-    alike = np.clip(cosine, 0.0, 1.0)
-    score = weights.cosine * alike + weights.tags * tags + weights.category * category + weights.temporal * temporal
-    return np.where(alike < guard, 0.0, score)
+    clipped = np.clip(cosine, 0.0, 1.0)
+    score = weights.cosine * clipped + weights.tags * tags + weights.category * category + weights.temporal * temporal
+    return np.where(clipped < guard, 0.0, score)

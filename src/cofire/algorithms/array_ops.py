@@ -15,7 +15,7 @@ WORD_BITS = 63
 
 
 def sort_order(*columns: NDArray[Any]) -> Ints:
-    """The rows by the first of these columns of whole numbers, within it by the next; of equals in their order.
+    """The row numbers sorted by columns of integers, the first column first. Equal rows keep their order.
 
     >>> sort_order(np.array([1, 0, 1, 1]), np.array([5, 9, -2, 5])).tolist()
     [1, 2, 0, 3]
@@ -26,12 +26,12 @@ def sort_order(*columns: NDArray[Any]) -> Ints:
         return np.bitwise_and(packed, (1 << row_bits) - 1, out=packed)
     if len(columns) == 1:
         return np.argsort(columns[0], kind="stable")
-    later = sort_order(*columns[1:])
-    return np.asarray(later[sort_order(columns[0][later])])
+    by_later_columns = sort_order(*columns[1:])
+    return np.asarray(by_later_columns[sort_order(columns[0][by_later_columns])])
 
 
 def first_unique_rows(*columns: Ints) -> Ints:
-    """Of rows that are the same in all columns the first; by the first column, within it by the next.
+    """The first of each group of equal rows, sorted by the columns, the first column first.
 
     >>> first_unique_rows(np.array([2, 1, 2]), np.array([7, 8, 7])).tolist()
     [1, 0]
@@ -41,19 +41,23 @@ def first_unique_rows(*columns: Ints) -> Ints:
         order = sort_order(*columns)
         return order[_mark_group_starts(np.stack(columns)[:, order])]
     packed.sort()
-    return packed[_mark_group_starts((packed >> row_bits)[None])] & ((1 << row_bits) - 1)
+    values = packed >> row_bits
+    first = packed[_mark_group_starts(values[None])]
+    return first & ((1 << row_bits) - 1)
 
 
 def _mark_group_starts(ordered: Ints) -> NDArray[np.bool_]:
-    """Where a column of a matrix is another than the one before."""
+    """Mark the columns of a matrix that differ from the column before."""
     new = np.ones(ordered.shape[1], np.bool_)
     np.any(ordered[:, 1:] != ordered[:, :-1], axis=0, out=new[1:])
     return new
 
 
 def _pack_columns(columns: tuple[NDArray[Any], ...]) -> tuple[Ints | None, int]:
-    """A row as one word that carries its place, as such words are sorted many times as fast as places; None where there is no room
-    for it. And how many bits the place has."""
+    """Each row packed into one integer with its row number in the lowest bits, and the number of those bits.
+
+    Sorting such integers is many times as fast as sorting row numbers. None if a row needs too many bits.
+    """
     if not len(columns[0]):
         return np.zeros(0, np.int64), 0
     numbered = (*columns, np.arange(len(columns[0])))
@@ -61,35 +65,36 @@ def _pack_columns(columns: tuple[NDArray[Any], ...]) -> tuple[Ints | None, int]:
     bits = [(int(column.max()) - low).bit_length() for column, low in zip(numbered, least, strict=True)]
     if sum(bits) > WORD_BITS:
         return None, 0
-    word = np.zeros(len(columns[0]), np.int64)
-    for column, low, room in zip(numbered, least, bits, strict=True):
-        word = word << room | (column.astype(np.int64, copy=False) - low)
-    return word, bits[-1]
+    packed = np.zeros(len(columns[0]), np.int64)
+    for column, low, width in zip(numbered, least, bits, strict=True):
+        packed = packed << width | (column.astype(np.int64, copy=False) - low)
+    return packed, bits[-1]
 
 
 def descending_keys(values: NDArray[np.float32]) -> Ints:
-    """Whole numbers in the order of these numbers, turned around: to sort by the highest first.
+    """Integers that sort in descending order of these numbers.
 
     >>> sort_order(descending_keys(np.array([0.5, -1.0, 0.75, -2.0], np.float32))).tolist()
     [2, 0, 1, 3]
     """
-    # The bits of a number above 0 grow with it, and those of one below 0 fall; 0 may have a sign, and loses it.
+    # As integers, the bits of positive floats ascend and those of negative floats descend. Adding 0 turns -0 into 0.
     bits = (values.astype(np.float32) + np.float32(0)).view(np.int32).astype(np.int64)
     return np.where(bits < 0, bits ^ 0x7FFFFFFF, bits) * -1
 
 
 def positions_in_groups(ordered: Ints) -> Ints:
-    """How many of the same stand before each of these numbers, which are in order.
+    """The position of each number within its run of equal numbers. The numbers are sorted.
 
     >>> positions_in_groups(np.array([3, 3, 5, 5, 5])).tolist()
     [0, 1, 0, 1, 2]
     """
-    begins = np.flatnonzero(_mark_group_starts(ordered[None]))
-    return np.arange(len(ordered)) - np.repeat(begins, np.diff(begins, append=len(ordered)))
+    starts = np.flatnonzero(_mark_group_starts(ordered[None]))
+    lengths = np.diff(starts, append=len(ordered))
+    return np.arange(len(ordered)) - np.repeat(starts, lengths)
 
 
 def list_occurring_rows(room: int, *columns: Ints) -> Ints:
-    """Those of so many rows that occur in any of these columns, in order.
+    """The row numbers below `room` that occur in any of these columns, sorted.
 
     >>> list_occurring_rows(5, np.array([4, 1]), np.array([1, 0])).tolist()
     [0, 1, 4]
@@ -102,14 +107,14 @@ def list_occurring_rows(room: int, *columns: Ints) -> Ints:
 
 Floats = NDArray[np.float64]
 
-# Sums of the same numbers in another order are equals.
+# Values are compared rounded: sums of the same numbers in another order are equal.
 TIE_DECIMALS = 12
 
 
 def expand_runs(first: Ints, many: Ints) -> tuple[Ints, Ints]:
-    """Runs of so many numbers, each from its first: the place of the run, and the number.
+    """Expand runs of consecutive integers, given by first value and length, into run numbers and values.
 
-    >>> [found.tolist() for found in expand_runs(np.array([5, 0, 8]), np.array([2, 0, 3]))]
+    >>> [column.tolist() for column in expand_runs(np.array([5, 0, 8]), np.array([2, 0, 3]))]
     [[0, 0, 2, 2, 2], [5, 6, 8, 9, 10]]
     """
     ends = np.cumsum(many)
@@ -118,9 +123,9 @@ def expand_runs(first: Ints, many: Ints) -> tuple[Ints, Ints]:
 
 
 def widen_half_floats(halves: NDArray[np.float16]) -> NDArray[np.float32]:
-    """Half precision as single. numpy converts number by number; shifting the bits of all at once is five times as fast.
+    """Half precision as single precision. Shifting bits is five times as fast as numpy's conversion.
 
-    A half has 5 bits of exponent and 10 of fraction. Shifted by 13 they are those of a single 2¹¹² times too small.
+    A half has 5 bits of exponent and 10 of fraction. Shifted by 13 they make a single that is 2¹¹² times too small.
 
     >>> widen_half_floats(np.array([1.5, -0.25, 6e-8], np.float16)).tolist() == np.array(
     ...     [1.5, -0.25, 6e-8], np.float16
@@ -139,7 +144,7 @@ _HALF_FLOAT_MASK, _HALF_FLOAT_SCALE = np.int32(-0x7000_2000), np.float32(2.0**11
 
 
 def nan_to_none(number: float) -> float | None:
-    """None for a number that is missing.
+    """None for NaN, otherwise the number.
 
     >>> nan_to_none(0.5), nan_to_none(math.nan)
     (0.5, None)
@@ -148,7 +153,7 @@ def nan_to_none(number: float) -> float | None:
 
 
 def pad_last_axis(values: NDArray[Any], rows: int, nothing: float = 0) -> NDArray[Any]:
-    """An array with as many rows as there are now, or a matrix with as many columns; the new ones hold nothing.
+    """A copy whose last axis has the length `rows`; the new entries are `nothing`.
 
     >>> pad_last_axis(np.array([1, 2]), 3).tolist()
     [1, 2, 0]
@@ -160,23 +165,23 @@ def pad_last_axis(values: NDArray[Any], rows: int, nothing: float = 0) -> NDArra
 
 
 def order_descending(values: Floats, tie: Callable[[int], Any]) -> list[int]:
-    """The places of all values, the highest first; of equals that with the smaller `tie`.
+    """The indices of the values, the highest first. Of equal values the smaller `tie` comes first.
 
     >>> order_descending(np.array([0.2, 0.5, 0.2]), ["b", "c", "a"].__getitem__)
     [1, 2, 0]
     """
     order = np.argsort(-values, kind="stable")
-    places: list[int] = order.tolist()
+    indices: list[int] = order.tolist()
     ordered = values[order]
-    (alike,) = (ordered[1:] == ordered[:-1]).nonzero()
-    # Runs of equals, as far as there are any, are put in order by themselves.
-    for first, last in _consecutive_runs(alike.tolist()):
-        places[first : last + 2] = sorted(places[first : last + 2], key=tie)
-    return places
+    (equal_to_next,) = (ordered[1:] == ordered[:-1]).nonzero()
+    # Only runs of equal values need ties.
+    for first, last in _consecutive_runs(equal_to_next.tolist()):
+        indices[first : last + 2] = sorted(indices[first : last + 2], key=tie)
+    return indices
 
 
 def _consecutive_runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """The first and the last of each run of growing numbers that follow one another.
+    """The first and the last number of each run of consecutive integers.
 
     >>> list(_consecutive_runs([3, 4, 5, 8]))
     [(3, 5), (8, 8)]
@@ -189,14 +194,15 @@ def _consecutive_runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def strongest_rows(values: Floats, ties: Sequence[str] | Sequence[int], most: int) -> Ints:
-    """The rows of the highest values, the highest first; of equals the smaller of `ties`.
+    """The rows of the highest values, the highest first. Of equal values the smaller of `ties` comes first.
 
     >>> strongest_rows(np.array([0.2, 0.5, 0.1, 0.2]), ["d", "c", "b", "a"], 2).tolist()
     [1, 3]
     """
     rounded = np.round(values, TIE_DECIMALS)
     if len(rounded) > most > 0:
-        rows = np.flatnonzero(rounded >= np.partition(rounded, len(rounded) - most)[len(rounded) - most])
+        cut = len(rounded) - most
+        rows = np.flatnonzero(rounded >= np.partition(rounded, cut)[cut])
     else:
         rows = np.arange(len(rounded))
     ranked = sorted(zip((-rounded[rows]).tolist(), [ties[row] for row in rows.tolist()], rows.tolist(), strict=True))

@@ -12,17 +12,17 @@ Floats = NDArray[np.float64]
 
 
 def inverse_document_frequency(facts: int, holding: int) -> float:
-    """How telling a word is that `holding` of `facts` hold: ln(1 + (n − h + ½) / (h + ½)), Lucene's idf, never negative.
+    """Inverse document frequency of a word that h of n facts hold: ln(1 + (n − h + ½) / (h + ½)), as in Lucene.
 
     >>> round(inverse_document_frequency(100, 1), 3), round(inverse_document_frequency(100, 100), 3)
     (4.21, 0.005)
     """
-    held = min(holding, facts)
-    return math.log(1 + (facts - held + 0.5) / (held + 0.5))
+    holding = min(holding, facts)
+    return math.log(1 + (facts - holding + 0.5) / (holding + 0.5))
 
 
 def length_normalisation(lengths: Floats, *, k1: float, b: float, mean_length: float) -> Floats:
-    """How little a single occurrence says in a text of this length: k₁(1 − b + b·length/mean).
+    """The length term in the denominator of BM25: k₁(1 − b + b·length/mean).
 
     >>> length_normalisation(np.array([10.0, 20.0]), k1=0.8, b=0.6, mean_length=10.0).round(3).tolist()
     [0.8, 1.28]
@@ -32,9 +32,9 @@ def length_normalisation(lengths: Floats, *, k1: float, b: float, mean_length: f
 
 
 def term_saturation(counts: Floats, resisting: Floats) -> Floats:
-    """Each further occurrence of a word says less: c / (c + resistance) (Robertson, Zaragoza 2009), in [0, 1).
+    """Saturated word counts in [0, 1): c / (c + length term) (Robertson, Zaragoza 2009).
 
-    Counts may have a column a word; then the resistance is a column too.
+    With a column of counts per word, the length terms are a column too.
 
     >>> term_saturation(np.array([0.0, 1.0, 2.0]), np.array([0.8, 0.8, 0.8])).round(3).tolist()
     [0.0, 0.556, 0.714]
@@ -43,7 +43,7 @@ def term_saturation(counts: Floats, resisting: Floats) -> Floats:
 
 
 def bm25_share(saturated: Floats, weights: Sequence[float]) -> Floats:
-    """BM25 as a share of all that the question's words could give, so that questions of any length compare: Σ w·s / Σ w.
+    """BM25 as a share of the highest possible score, which makes questions of any length comparable: Σ w·s / Σ w.
 
     >>> bm25_share(np.array([[0.5, 0.0], [0.5, 1.0]]), [1.0, 3.0]).tolist()
     [0.125, 0.875]

@@ -18,31 +18,35 @@ _EPOCH_DAY = date(1970, 1, 1)
 
 
 def decay_weights(anchor: ArrayLike, days: ArrayLike, *, grace: float, rate: float) -> Shares:
-    """Weights after days without strengthening: w = w₀ · e^(−rate · days) once the grace is over, w₀ before (000, ruling 7).
+    """Weights after days without strengthening: w = w₀ · e^(−rate · days) after the grace, w₀ before (000, ruling 7).
 
-    All inactive days count then, those of the grace too. w₀ is the weight at the last strengthening, not the last faded one:
-    fading twice at one moment is fading once.
+    After the grace all inactive days count, also those of the grace. w₀ is the weight at the last
+    strengthening, not the last decayed one, so that repeated decay at one time changes nothing.
 
     >>> decay_weights([0.8, 0.8, 0.8], [29, 30, 100], grace=30, rate=0.01).tolist()
     [0.8, 0.592655, 0.294304]
     """
-    at, unused = np.asarray(anchor, np.float64), np.asarray(days, np.float64)
-    return _clip_and_round(np.where(unused < grace, at, at * np.exp(-rate * unused)))
+    initial = np.asarray(anchor, np.float64)
+    unused = np.asarray(days, np.float64)
+    decayed = initial * np.exp(-rate * unused)
+    return _clip_and_round(np.where(unused < grace, initial, decayed))
 
 
 def lower_confidences(
     anchor: ArrayLike, days: ArrayLike, *, grace: float, period: float, step: float, floor: float
 ) -> Shares:
-    """Confidences after days without being seen: c = max(floor, c₀ − step · ⌊days / period⌋) once the grace is over (001, ruling 14).
+    """Confidences after days without use: c = max(floor, c₀ − step · ⌊days / period⌋) after the grace (001, ruling 14).
 
-    What is below the floor already stays as it is.
+    A confidence below the floor does not rise to it.
 
     >>> lower_confidences([1.0, 1.0, 1.0, 0.3], [89, 90, 200, 900], grace=90, period=90, step=0.1, floor=0.1).tolist()
     [1.0, 0.9, 0.8, 0.1]
     """
-    at, unseen = np.asarray(anchor, np.float64), np.asarray(days, np.float64)
-    less = np.maximum(np.minimum(floor, at), at - step * np.floor(unseen / period))
-    return _clip_and_round(np.where(unseen < grace, at, less))
+    initial = np.asarray(anchor, np.float64)
+    unused = np.asarray(days, np.float64)
+    lowered = initial - step * np.floor(unused / period)
+    bounded = np.maximum(np.minimum(floor, initial), lowered)
+    return _clip_and_round(np.where(unused < grace, initial, bounded))
 
 
 def _clip_and_round(shares: Shares) -> Shares:
@@ -59,19 +63,19 @@ def day_number(moment: datetime) -> int:
 
 
 def list_usage_days(spans: Iterable[tuple[datetime, datetime]]) -> list[int]:
-    """The days that times of use lie on, in order.
+    """The days on which periods of use lie, sorted.
 
     >>> evening, morning = datetime(1970, 1, 3, 23, tzinfo=UTC), datetime(1970, 1, 4, 1, tzinfo=UTC)
     >>> list_usage_days([(evening, evening), (evening, morning)])
     [2, 3]
     """
-    return sorted({day for begun, ended in spans for day in range(day_number(begun), day_number(ended) + 1)})
+    return sorted({day for start, end in spans for day in range(day_number(start), day_number(end) + 1)})
 
 
 def days_between(since: ArrayLike, today: int, *, in_use: Sequence[int] | None) -> Days:
-    """Whole days from some days to today; with `in_use` only those on which the memory was used (ruling 39).
+    """Whole days from each day to today; with `in_use` only the days on which the memory was used (ruling 39).
 
-    A memory that nobody opened for a year has lost nothing.
+    A memory that is not opened for a year then does not decay.
 
     >>> (
     ...     days_between([0, 10, 360], 365, in_use=None).tolist(),
@@ -83,12 +87,13 @@ def days_between(since: ArrayLike, today: int, *, in_use: Sequence[int] | None) 
     if in_use is None:
         return np.asarray(np.maximum(today - first, 0), np.int64)
     used = np.asarray(in_use, np.int64)
+    # Days of use after each day, up to today.
     passed = np.searchsorted(used, today, side="right") - np.searchsorted(used, first, side="right")
     return np.asarray(np.maximum(passed, 0), np.int64)
 
 
 def last_day_before_grace(today: int, grace: float, *, in_use: Sequence[int] | None) -> int:
-    """The last day from which so many days have passed by today: whatever came later is still within its grace.
+    """The last day from which the grace has passed by today. Later days are still within the grace.
 
     >>> (
     ...     last_day_before_grace(365, 30, in_use=None),
@@ -109,7 +114,7 @@ HOUR = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class UsagePeriod:
-    """A time of use: from its first use to its last. A single use has no length."""
+    """A period of use, from its first use to its last. A single use has the length 0."""
 
     begun: datetime
     ended: datetime
@@ -120,9 +125,9 @@ class UsagePeriod:
 
 
 def extend_usage_period(last: UsagePeriod | None, moment: datetime, *, idle: timedelta) -> UsagePeriod:
-    """The span that a use belongs to: the last one, grown to this moment, or a new one after a silence longer than `idle` (002 §5).
+    """The period that a use belongs to: the last one extended, or a new one after more than `idle` (002 §5).
 
-    A moment before the last end (another process, a clock set back) belongs to the last span and adds nothing to it.
+    A moment before the end of the last period (another process, a clock set back) does not extend it.
 
     >>> from datetime import UTC
     >>> noon, half = datetime(2026, 3, 1, 12, tzinfo=UTC), timedelta(minutes=30)
@@ -135,7 +140,7 @@ def extend_usage_period(last: UsagePeriod | None, moment: datetime, *, idle: tim
     return UsagePeriod(last.begun, max(last.ended, moment))
 
 
-# What the parts count. All that is asked of them: that use counts most, and that no part alone decides.
+# Weights of the parts. Use counts most, and no part decides alone.
 RECENCY_WEIGHT, IMPORTANCE_WEIGHT, SUCCESS_WEIGHT, YOUTH_WEIGHT = 0.4, 0.3, 0.2, 0.1
 RECENCY_DECAY_DAYS, YOUTH_DECAY_DAYS = 90.0, 365.0
 
@@ -164,17 +169,18 @@ class RetentionScore:
 
 
 def score_retention(*, unused_days: float, old_days: float, importance: float, success: float) -> RetentionScore:
-    """What a fact is worth: w = .4·e^(−unused/90) + .3·importance + .2·success + .1·e^(−age/365).
+    """The retention score of a fact: .4·e^(−unused/90) + .3·importance + .2·success + .1·e^(−age/365).
 
-    `importance` is the PageRank as a share of the highest, `success` how often it helped of the times that somebody said (.5 where
-    nobody did).
+    `importance` is the PageRank as a share of the highest, `success` the share of feedback that was
+    positive (.5 without feedback).
 
     >>> round(score_retention(unused_days=90, old_days=365, importance=0.5, success=0.5).total, 3)
     0.434
     """
-    recency, youth = exp(-max(0.0, unused_days) / RECENCY_DECAY_DAYS), exp(-max(0.0, old_days) / YOUTH_DECAY_DAYS)
+    recency = exp(-max(0.0, unused_days) / RECENCY_DECAY_DAYS)
+    youth = exp(-max(0.0, old_days) / YOUTH_DECAY_DAYS)
     return RetentionScore(recency, _clip_share(importance), _clip_share(success), youth)
 
 
-def _clip_share(given: float) -> float:
-    return min(1.0, max(0.0, given))
+def _clip_share(value: float) -> float:
+    return min(1.0, max(0.0, value))

@@ -9,7 +9,7 @@ from itertools import combinations
 
 @dataclass(frozen=True, slots=True)
 class RankChange:
-    """A fact whose place changed, counted from 1; None where it is not in a list."""
+    """A fact whose place changed. Places count from 1; None if the fact is not in a list."""
 
     id: str
     before: int | None
@@ -18,7 +18,7 @@ class RankChange:
 
 @dataclass(frozen=True, slots=True)
 class RankingComparison:
-    """How alike two rankings are, and who moved. Promoted: now higher, or new; demoted: now lower, or gone."""
+    """The similarity of two rankings and the facts that moved. Promoted: higher or new. Demoted: lower or gone."""
 
     k: int
     overlap: float
@@ -49,8 +49,9 @@ def compare_rankings(before: Sequence[str], after: Sequence[str], *, k: int) -> 
 
 
 def overlap_at_k(before: Sequence[str], after: Sequence[str], *, k: int) -> float:
-    """The share of the first k that both have: |A ∩ B| / max(|A|, |B|), so that a short list is not blamed for its length
-    but for what it lacks; two empty ones are alike.
+    """The share of the first k that both have: |A ∩ B| / max(|A|, |B|); 1 for two empty lists.
+
+    The longer list is the denominator, so that lists shorter than k lose only what they lack.
 
     >>> (
     ...     overlap_at_k(["a", "b", "c"], ["c", "d", "a"], k=2),
@@ -59,18 +60,19 @@ def overlap_at_k(before: Sequence[str], after: Sequence[str], *, k: int) -> floa
     ... )
     (0.0, 0.6666666666666666, 1.0)
     """
-    one, other = set(before[:k]), set(after[:k])
-    longer = max(len(one), len(other))
-    return len(one & other) / longer if longer else 1.0
+    ids_before = set(before[:k])
+    ids_after = set(after[:k])
+    longer = max(len(ids_before), len(ids_after))
+    return len(ids_before & ids_after) / longer if longer else 1.0
 
 
 def kendall_tau_b(before: Sequence[str], after: Sequence[str]) -> float:
-    """Kendall's τ-b on the union of both lists, where what a list lacks shares its last place (Kendall 1945).
+    """Kendall's τ-b on the union of both lists; ids that a list lacks share a place behind its last (Kendall 1945).
 
-    τ-b = (C − D) / √((C + D + T₁)(C + D + T₂)): C pairs in the same order, D in opposite order, T₁ and T₂ tied in one list
-    alone. Not Spearman: τ-b takes the ties of the absent into account, where Spearman's squared distances would make one fact
-    that falls out of the list outweigh every exchange above it. One list: 1; its reverse: −1; where a list has
-    nothing to order (a single place), equal lists are 1 and others 0.
+    τ-b = (C − D) / √((C + D + T₁)(C + D + T₂)): C pairs in the same order, D in opposite order, T₁ and T₂
+    tied in one list only. τ-b handles the ties of missing ids; with Spearman's squared distances, one
+    missing fact would outweigh all exchanges above it. Equal lists have 1, reversed ones −1. If a list
+    has a single place, equal lists have 1 and others 0.
 
     >>> (
     ...     kendall_tau_b("abc", "abc"),
@@ -81,8 +83,12 @@ def kendall_tau_b(before: Sequence[str], after: Sequence[str]) -> float:
     (1.0, -1.0, 0.3333, 0.3333)
     """
     ids = [*dict.fromkeys((*before, *after))]
-    one, other = _ranking_positions(before, ids), _ranking_positions(after, ids)
-    pairs = [(one[a] - one[b], other[a] - other[b]) for a, b in combinations(range(len(ids)), 2)]
+    positions_before = _ranking_positions(before, ids)
+    positions_after = _ranking_positions(after, ids)
+    pairs = [
+        (positions_before[a] - positions_before[b], positions_after[a] - positions_after[b])
+        for a, b in combinations(range(len(ids)), 2)
+    ]
     agreeing = sum((x * y > 0) - (x * y < 0) for x, y in pairs)
     ordered = sum(x != 0 for x, _ in pairs) * sum(y != 0 for _, y in pairs)
     return agreeing / ordered**0.5 if ordered else float(list(before) == list(after))
@@ -94,9 +100,10 @@ def list_rank_changes(before: Sequence[str], after: Sequence[str]) -> tuple[Rank
     >>> list_rank_changes("ab", "ca")
     (RankChange(id='c', before=None, after=1), RankChange(id='a', before=1, after=2), RankChange(id='b', before=2, after=None))
     """
-    was = {id: place for place, id in enumerate(before, 1)}
-    now = {id: place for place, id in enumerate(after, 1)}
-    return tuple(RankChange(id, was.get(id), now.get(id)) for id in {**now, **was} if was.get(id) != now.get(id))
+    old_places = {id: place for place, id in enumerate(before, 1)}
+    new_places = {id: place for place, id in enumerate(after, 1)}
+    changes = (RankChange(id, old_places.get(id), new_places.get(id)) for id in {**new_places, **old_places})
+    return tuple(change for change in changes if change.before != change.after)
 
 
 def _is_promoted(move: RankChange) -> bool:
@@ -106,6 +113,6 @@ def _is_promoted(move: RankChange) -> bool:
 
 
 def _ranking_positions(ranking: Sequence[str], ids: Sequence[str]) -> list[int]:
-    """The place of each id; the absent are all behind the last."""
-    place = {id: at for at, id in enumerate(ranking)}
-    return [place.get(id, len(ranking)) for id in ids]
+    """The position of each id. Missing ids share the position behind the last."""
+    position_of = {id: position for position, id in enumerate(ranking)}
+    return [position_of.get(id, len(ranking)) for id in ids]

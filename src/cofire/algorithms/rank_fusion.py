@@ -16,8 +16,9 @@ SCORE_DECIMALS = 6
 
 
 def order_rows(scores: Floats, ties: Sequence[Any]) -> tuple[int, ...]:
-    """Rows by falling score; of equals the larger name first. Rounded, so that the last bit of a sum decides nothing. What has no score
-    that could be compared comes last.
+    """The rows by descending score. Of equal scores the larger of `ties` comes first.
+
+    Scores are rounded, so that the last bit of a sum decides nothing. Rows with −inf or NaN come last.
 
     >>> (
     ...     order_rows(np.array([0.5, 0.9, 0.5000000001]), ["a", "b", "c"]),
@@ -25,13 +26,13 @@ def order_rows(scores: Floats, ties: Sequence[Any]) -> tuple[int, ...]:
     ... )
     ((1, 2, 0), (1, 0))
     """
-    found = top_rows(scores, ties, len(scores))
-    return tuple(found) if len(found) == len(scores) else (*found, *sorted({*range(len(scores))} - {*found}))
+    scored_rows = top_rows(scores, ties, len(scores))
+    other_rows = set(range(len(scores))) - set(scored_rows)
+    return (*scored_rows, *sorted(other_rows))
 
 
 def top_rows(scores: Floats, ties: Sequence[Any], count: int) -> list[int]:
-    """The first rows of the order, without putting all in order; those at minus infinity are none, and those that
-    are no numbers.
+    """The first `count` rows by descending score, without sorting all. Rows with −inf or NaN are left out.
 
     >>> top_rows(np.array([0.5, 0.9, 0.5000000001, -np.inf]), ["a", "b", "c", "d"], 2)
     [1, 2]
@@ -41,8 +42,9 @@ def top_rows(scores: Floats, ties: Sequence[Any], count: int) -> list[int]:
 
 
 def top_rows_with_ties(scores: Floats, count: int) -> tuple[list[int], Floats | None]:
-    """The first rows by falling score and all that equal the last of them, and their scores as they are compared, None if no two are
-    equal. Those at minus infinity are none, and those that are no numbers.
+    """The first `count` rows by descending score and all rows that equal the last of them.
+
+    The second value is their rounded scores, None if no two are equal. Rows with −inf or NaN are left out.
 
     >>> top_rows_with_ties(np.array([0.5, 0.9, 0.7, -np.inf]), 2)
     ([1, 2], None)
@@ -50,13 +52,14 @@ def top_rows_with_ties(scores: Floats, count: int) -> tuple[list[int], Floats | 
     rounded = np.where(np.isnan(scores), -np.inf, scores.round(SCORE_DECIMALS))
     least = -np.inf
     if len(rounded) > count > 0:
-        least = np.partition(rounded, len(rounded) - count)[len(rounded) - count]
+        cut = len(rounded) - count
+        least = np.partition(rounded, cut)[cut]
     rows = ((rounded >= least) & (rounded > -np.inf)).nonzero()[0]
     return _sort_descending(rows, rounded[rows])
 
 
 def rank_in_channel(scores: Floats, heard: NDArray[np.bool_], ties: Sequence[Any]) -> NDArray[np.int64]:
-    """The place of each fact in a channel, from 1; 0 where the channel did not hear it. Equal scores go by `ties`.
+    """The rank of each fact in a channel, from 1; 0 if the channel did not propose it. Equal scores go by `ties`.
 
     >>> rank_in_channel(np.array([0.2, 0.9, 0.0]), np.array([True, True, False]), ["a", "b", "c"]).tolist()
     [2, 1, 0]
@@ -64,15 +67,16 @@ def rank_in_channel(scores: Floats, heard: NDArray[np.bool_], ties: Sequence[Any
     rows = heard.nonzero()[0]
     places = np.zeros(len(scores), np.int64)
     if len(rows):
-        places[break_ties(*_sort_descending(rows, scores[rows].round(SCORE_DECIMALS)), ties)] = np.arange(
-            1, len(rows) + 1
-        )
+        rounded = scores[rows].round(SCORE_DECIMALS)
+        ranked_rows = break_ties(*_sort_descending(rows, rounded), ties)
+        places[ranked_rows] = np.arange(1, len(rows) + 1)
     return places
 
 
 def break_ties(rows: list[int], ordered: Floats | None, ties: Sequence[Any]) -> list[int]:
-    """Rows in the order of their numbers, with equals in the order of their names, the larger first. There are few of these, so only
-    they are compared.
+    """Sorted rows with rows of equal scores sorted by `ties`, the larger first.
+
+    Equal scores are few, so only their ties are compared.
 
     >>> break_ties([1, 0, 2], np.array([0.9, 0.5, 0.5]), ["a", "b", "c"])
     [1, 2, 0]
@@ -87,14 +91,15 @@ def break_ties(rows: list[int], ordered: Floats | None, ties: Sequence[Any]) -> 
 
 
 def _sort_descending(rows: NDArray[np.int64], rounded: Floats) -> tuple[list[int], Floats | None]:
-    """Rows by falling number, and the numbers if any two are equal."""
+    """The rows by descending score, and the scores if any two are equal, otherwise None."""
     order = np.argsort(-rounded, kind="stable")
     ordered = rounded[order]
-    return rows[order].tolist(), ordered if (ordered[1:] == ordered[:-1]).any() else None
+    has_ties = (ordered[1:] == ordered[:-1]).any()
+    return rows[order].tolist(), ordered if has_ties else None
 
 
 def scale_values(values: Floats, by: float) -> Floats:
-    """Values that count so much; most count once, and need not be copied for it.
+    """Values times a factor; the array itself for the factor 1, which is the common case.
 
     >>> scale_values(np.array([1.0, 2.0]), 0.5).tolist()
     [0.5, 1.0]
@@ -103,7 +108,7 @@ def scale_values(values: Floats, by: float) -> Floats:
 
 
 def reciprocal_rank_scores(places: NDArray[np.integer], *, weight: float, k: float) -> Floats:
-    """What a channel gives under weighted reciprocal rank fusion: w / (k + rank), nothing to the unheard (Cormack 2009; 000).
+    """Weighted reciprocal rank fusion: w / (k + rank), 0 for facts without a rank (Cormack 2009; 000).
 
     >>> reciprocal_rank_scores(np.array([1, 0]), weight=1.0, k=60).round(4).tolist()
     [0.0164, 0.0]

@@ -1,12 +1,12 @@
 """Learning from use: Hebbian edge steps, and the score of facts that helped before.
 
-Documented (000): new_weight = min(1.0, current_weight + 0.05), co_access_count + 1, for facts that are recalled together;
-reinforcement of confidence (001): + 0.05 capped at 1. Here both are earned, by feedback or by recall in three distinct sessions,
-and taken back by the same step when a fact did harm.
+Documented (000): new_weight = min(1.0, current_weight + 0.05), co_access_count + 1, for facts that are
+recalled together; reinforcement of confidence (001): + 0.05 capped at 1. Here a step needs feedback or
+recall in three distinct sessions, and negative feedback takes the same step back.
 
-Two questions are alike when they bring the same facts to the first places, whatever their words (the overlap of Jaccard):
+Two questions are similar if the same facts rank first, whatever their words (Jaccard overlap):
 
-    worth(fact) = max(0, max over occasions where it helped − max over occasions where it hurt),
+    score(fact) = max(0, max over recalls where it helped − max over recalls where it hurt),
     each counting (J − floor) / (1 − floor) with J = |first ∩ first′| / |first ∪ first′|
 """
 
@@ -21,13 +21,13 @@ from cofire.stores.learning_rows import JudgedRecall
 HEBBIAN_STEP = 0.05
 MIN_CONFIDENCE = 0.1
 
-# Distinct sessions in which a pair must have been shown together to earn a step, and how many of the first places count.
+# Distinct sessions that must return a pair together before a step, and the number of first ranks that count.
 MIN_DISTINCT_SESSIONS = 3
 COUNTED_RANKS = 5
 
 
 def adjust_weight(weight: float | None, *, step: float) -> float | None:
-    """w′ = min(1, w + step), or max(0, w + step) where the step is negative. A weight that nobody said grows from where it conducts.
+    """w′ = w + step, from 0 to 1. A missing weight starts at `MISSING_WEIGHT` and stays missing on a negative step.
 
     >>> (
     ...     round(adjust_weight(0.3, step=HEBBIAN_STEP), 2),
@@ -44,7 +44,7 @@ def adjust_weight(weight: float | None, *, step: float) -> float | None:
 
 
 def adjust_confidence(confidence: float | None, *, step: float) -> float | None:
-    """c′ = min(1, c + step), or max(.1, c + step) where the step is negative; one that nobody said stays unsaid, and trusted.
+    """c′ = min(1, c + step), at least .1 on a negative step. A missing confidence stays missing: it means full trust.
 
     >>> (
     ...     adjust_confidence(0.98, step=HEBBIAN_STEP),
@@ -59,7 +59,7 @@ def adjust_confidence(confidence: float | None, *, step: float) -> float | None:
 
 
 def is_adjustable(origin: str, *, step: float) -> bool:
-    """Whether an edge changes: what a user made never becomes weaker than the user made it, so it is left alone then.
+    """Whether feedback may change an edge. It never weakens an edge that a user made.
 
     >>> (
     ...     is_adjustable("user", step=HEBBIAN_STEP),
@@ -72,7 +72,7 @@ def is_adjustable(origin: str, *, step: float) -> bool:
 
 
 def list_id_pairs(ids: Sequence[str]) -> list[tuple[str, str]]:
-    """All pairs of facts that were shown together, from the smaller id to the larger.
+    """All pairs of facts that one recall returned, the smaller id first.
 
     >>> list_id_pairs(["c", "a", "b"])
     [('a', 'b'), ('a', 'c'), ('b', 'c')]
@@ -80,12 +80,12 @@ def list_id_pairs(ids: Sequence[str]) -> list[tuple[str, str]]:
     return list(combinations(sorted(set(ids)), 2))
 
 
-# Two facts in common of five say nothing yet (J = .25): popular ones come to mind on many occasions.
+# Two common facts of five are no evidence (J = .25): popular facts rank first for many questions.
 MIN_RECALL_OVERLAP = 0.25
 
 
-def recall_similarity(one: Set[str], other: Set[str], *, floor: float) -> float:
-    """How alike two occasions are, by the facts that came to mind first: 1 for the same, 0 up to the floor.
+def recall_similarity(first: Set[str], second: Set[str], *, floor: float) -> float:
+    """The similarity of two recalls by the facts that rank first: 1 for the same facts, 0 up to the floor.
 
     >>> (
     ...     round(recall_similarity({"a", "b", "c"}, {"b", "c", "d"}, floor=0.1), 3),
@@ -93,13 +93,15 @@ def recall_similarity(one: Set[str], other: Set[str], *, floor: float) -> float:
     ... )
     (0.444, 0.0)
     """
-    shared = len(one & other) / max(1, len(one | other))
-    return max(0.0, (shared - floor) / (1.0 - floor))
+    jaccard = len(first & second) / max(1, len(first | second))
+    return max(0.0, (jaccard - floor) / (1.0 - floor))
 
 
 def score_past_feedback(first: Set[str], judged: Iterable[JudgedRecall], *, floor: float) -> dict[str, float]:
-    """What facts are worth by occasions like this one. Harm takes back what help gave and no more: where all that stood among the
-    first places without helping was blamed, questions lost by it.
+    """The score of facts by feedback on similar recalls.
+
+    Negative feedback only takes back positive feedback: a penalty for all facts that ranked first
+    without helping lowered the results.
 
     >>> judged = [
     ...     JudgedRecall("1", frozenset("ab"), frozenset("a")),
@@ -108,10 +110,13 @@ def score_past_feedback(first: Set[str], judged: Iterable[JudgedRecall], *, floo
     >>> {id: round(value, 2) for id, value in score_past_feedback({"a", "b"}, judged, floor=0.1).items()}
     {'a': 0.74}
     """
-    helped, hurt = dict[str, float](), dict[str, float]()
-    for one in judged:
-        alike = recall_similarity(first, one.first, floor=floor)
-        for counts, ids in ((helped, one.helped), (hurt, one.hurt)):
-            counts.update({id: max(alike, counts.get(id, 0.0)) for id in ids})
-    left = {id: value - hurt.get(id, 0.0) for id, value in helped.items()}
-    return {id: value for id, value in left.items() if value > 0}
+    helped: dict[str, float] = {}
+    hurt: dict[str, float] = {}
+    for judged_recall in judged:
+        similarity = recall_similarity(first, judged_recall.first, floor=floor)
+        for id in judged_recall.helped:
+            helped[id] = max(similarity, helped.get(id, 0.0))
+        for id in judged_recall.hurt:
+            hurt[id] = max(similarity, hurt.get(id, 0.0))
+    scores = {id: value - hurt.get(id, 0.0) for id, value in helped.items()}
+    return {id: score for id, score in scores.items() if score > 0}

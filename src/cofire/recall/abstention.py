@@ -1,4 +1,4 @@
-"""Abstention: whether the candidates are evidence enough to answer at all."""
+"""Abstention: decide whether the candidates are enough evidence to answer."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ from cofire.settings.table import (
     Settings,
 )
 
-# Deviations above chance that are never chance, however few facts there are.
+# Deviations above chance that count as evidence with any number of facts; more are needed with many.
 MIN_STANDING_DEVIATIONS = 2.0
 
-# A word that no more facts hold than these names something.
+# A word that at most this many facts hold counts as a name.
 RARE_WORD_FACTS = 3
 
 ALWAYS_ANSWER = AbstentionVerdict(True, math.inf, -math.inf, "")
 
 
 def decide_abstention(activation: Activation, query: Query, request: RecallRequest) -> AbstentionVerdict:
-    """Known or not, by the rule of the settings. Where there is no candidate, there is nothing to weigh."""
+    """The verdict by the rule of the settings. Without candidates it is always to abstain."""
     settings = request.settings
     if settings[ABSTENTION_RULE] == "off":
         return ALWAYS_ANSWER
@@ -52,41 +52,52 @@ def decide_abstention(activation: Activation, query: Query, request: RecallReque
     if settings[ABSTENTION_RULE] == "gate":
         return _judge_by_gate(activation, settings)
     if not query.words.words and not query.speakers:
-        # A model puts every text somewhere, also signs that say nothing.
+        # A model embeds every text, also punctuation, so the vector alone is no evidence.
         return AbstentionVerdict(
             False, 0.0, settings[ABSTENTION_LEXICAL_THRESHOLD], "The question has no words to go by."
         )
-    weighed = _judge_by_evidence(activation, query, settings)
-    if not weighed.known and not settings[ABSTENTION_THRESHOLD] and has_exact_match(activation, query):
-        return replace(weighed, known=True, reason="")
-    return weighed
+    verdict = _judge_by_evidence(activation, query, settings)
+    if not verdict.known and not settings[ABSTENTION_THRESHOLD] and has_exact_match(activation, query):
+        return replace(verdict, known=True, reason="")
+    return verdict
 
 
 def has_exact_match(activation: Activation, query: Query) -> bool:
-    """Whether one fact holds every word of the question, a rare one among them: who asks for a number or a name finds it."""
+    """Whether one fact holds every word of the question, one of them rare, such as a number or a name."""
     holds = activation.candidates.holds_words
-    return bool(holds.shape[1] and min(query.word_fact_counts) <= RARE_WORD_FACTS and holds.all(axis=1).any())
+    if not holds.shape[1]:
+        return False
+    has_rare_word = min(query.word_fact_counts) <= RARE_WORD_FACTS
+    return bool(has_rare_word and holds.all(axis=1).any())
 
 
 def compute_unknown_share(activation: Activation, query: Query) -> float:
-    """The share of the question's words, speakers among them, that memory never met. What was told since words were last counted
-    is met in the candidates."""
-    uncounted = [word for word, holding in enumerate(query.word_fact_counts) if not holding]
+    """The share of the question's words and speakers that occur in no fact.
+
+    The candidates are checked too, because they can be newer than the word counts.
+    """
+    uncounted = [column for column, fact_count in enumerate(query.word_fact_counts) if not fact_count]
     if not uncounted:
         return 0.0
     holds = activation.candidates.holds_words
-    never = sum(not holds[:, word].any() for word in uncounted)
-    return never / max(1, len(query.word_fact_counts) + len(query.speakers))
+    unknown_count = sum(not holds[:, column].any() for column in uncounted)
+    return unknown_count / max(1, len(query.word_fact_counts) + len(query.speakers))
 
 
 def has_known_name(query: Query) -> bool:
-    """Whether the question names one who speaks in memory, or something that facts are about. One word is too little to be sure of
-    the thing: an Adam is not the Adam."""
-    return bool(query.speakers) or any(" " in one.name for one in query.subject_names)
+    """Whether the question names a speaker, or a subject of facts in two words or more.
+
+    One word is ambiguous: two people can have the name Adam.
+    """
+    return bool(query.speakers) or any(" " in known_name.name for known_name in query.subject_names)
 
 
 def _judge_by_evidence(activation: Activation, query: Query, settings: Settings) -> AbstentionVerdict:
-    """By evidence. Without an embedder words alone decide; with one that nobody calibrated, words or what stands out."""
+    """The verdict by evidence.
+
+    Without an embedder, words alone decide. With an embedder that is not calibrated, either words or
+    a cosine far above chance is enough.
+    """
     threshold = settings[ABSTENTION_THRESHOLD] or (query.model.silent_below if query.model else None)
     by_meaning = query.vector is not None and threshold is not None
     verdict = make_verdict(
@@ -103,18 +114,18 @@ def _judge_by_evidence(activation: Activation, query: Query, settings: Settings)
         ),
     )
     if threshold is None and not verdict.known:
-        standing = float(
-            np.max(activation.candidates.scores["semantic"], initial=0.0, where=activation.candidates.has_vector)
-        )
+        candidates = activation.candidates
+        highest = float(np.max(candidates.scores["semantic"], initial=0.0, where=candidates.has_vector))
         least = max(MIN_STANDING_DEVIATIONS, expected_chance_maximum(query.fact_count))
-        if standing >= least:
-            return AbstentionVerdict(True, standing, least, "")
+        if highest >= least:
+            return AbstentionVerdict(True, highest, least, "")
     return AbstentionVerdict(verdict.known, verdict.evidence, verdict.threshold, verdict.reason)
 
 
 def _collect_evidence(activation: Activation, query: Query, *, by_meaning: bool) -> CandidateEvidence:
-    """What there is to weigh. A word said twice is no rarer for it, so that the words' weights will not do."""
+    """The evidence of each candidate."""
     candidates = activation.candidates
+    # Not the weights of the words: a word that the question repeats is no rarer.
     rarities = [inverse_document_frequency(query.fact_count, count) for count in query.word_fact_counts]
     return CandidateEvidence(
         candidates.raw_cosine if by_meaning else None,
@@ -125,9 +136,9 @@ def _collect_evidence(activation: Activation, query: Query, *, by_meaning: bool)
 
 def _judge_by_gate(activation: Activation, settings: Settings) -> AbstentionVerdict:
     """The documented gate: the strongest activation must reach tau (000)."""
-    strongest, tau = float(np.max(activation.strengths, initial=0.0)), settings[SPREADING_ACTIVATION_TAU_GATE]
+    strongest = float(np.max(activation.strengths, initial=0.0))
+    tau = settings[SPREADING_ACTIVATION_TAU_GATE]
     if is_activation_sufficient(strongest, tau=tau):
         return AbstentionVerdict(True, strongest, tau, "")
-    return AbstentionVerdict(
-        False, strongest, tau, f"The strongest activation is {strongest:.3f}, below the gate at {tau:g}."
-    )
+    reason = f"The strongest activation is {strongest:.3f}, below the gate at {tau:g}."
+    return AbstentionVerdict(False, strongest, tau, reason)

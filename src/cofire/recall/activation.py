@@ -52,11 +52,11 @@ from cofire.text.subjects import extract_ngrams
 
 @dataclass(frozen=True)
 class Activation:
-    """What activation did.
+    """The result of activation.
 
-    `candidates` has the facts it reached too. `strengths` is how active each is, `contributions` what
-    that adds to the fused score, by feature. `hops` and `seeds` are of each pass, `rounds` the replay
-    of dynamics that record one.
+    `candidates` include the facts that it reached. `strengths` are their activations, `contributions`
+    the additions to the fused score by feature. `hops` and `seeds` have an entry per pass, `rounds` are
+    the recorded rounds of dynamics that record them.
     """
 
     candidates: Candidates
@@ -71,7 +71,7 @@ class Activation:
 def spread_activation(
     candidates: Candidates, query: Query, request: RecallRequest, plan: RecallPlan
 ) -> Steps[Activation]:
-    """Follow links from the best candidates by the dynamics of the settings, if the plan says so."""
+    """Follow links from the best candidates by the dynamics of the settings, if the plan has a pass."""
     if not plan.activates:
         return skip_activation(candidates, ChannelReport("activation", "disabled"))
     if not candidates.ids:
@@ -90,7 +90,7 @@ def skip_activation(candidates: Candidates, report: ChannelReport) -> Activation
 def _activate_by_walk(
     candidates: Candidates, query: Query, request: RecallRequest, plan: RecallPlan
 ) -> Steps[Activation]:
-    """The default dynamics."""
+    """The default dynamics: a walk over names and stored edges."""
     candidates, passes = yield from walk_graph(candidates, query, request, plan)
     last = passes[-1]
     reached = int(np.count_nonzero(last.strength))
@@ -120,12 +120,9 @@ def _activate_by_synapse(
         settings[SYNAPSE_INHIBITION] if is_paper else None,
     )
     rounds = min(settings[SPREADING_ACTIVATION_MAX_ITERATIONS], plan.steps)
-    spread = yield from spread_synapse(
-        seeds, _make_link_filter(request, 0.0), rule, rounds, tau=settings[SPREADING_ACTIVATION_TAU_GATE]
-    )
-    if not synapse.has_sufficient_activation(
-        np.array(list(spread.activation.values())), tau=settings[SPREADING_ACTIVATION_TAU_GATE]
-    ):
+    tau = settings[SPREADING_ACTIVATION_TAU_GATE]
+    spread = yield from spread_synapse(seeds, _make_link_filter(request, 0.0), rule, rounds, tau=tau)
+    if not synapse.has_sufficient_activation(list(spread.activation.values()), tau=tau):
         gated = skip_activation(candidates, ChannelReport("activation", "empty", note="below the feeling of knowing"))
         return replace(gated, rounds=spread.rounds)
     return (yield from _score_spread(candidates, query, request, spread, seeds))
@@ -143,9 +140,8 @@ def _activate_by_diffusion(
         settings[DIFFUSION_DAMPING],
         settings[DIFFUSION_ITERATIONS],
     )
-    spread = yield from spread_diffusion(
-        seeds, _make_link_filter(request, settings[GRAPH_RECALL_CONFIDENCE_FLOOR]), rule
-    )
+    links = _make_link_filter(request, settings[GRAPH_RECALL_CONFIDENCE_FLOOR])
+    spread = yield from spread_diffusion(seeds, links, rule)
     return (yield from _score_spread(candidates, query, request, spread, seeds))
 
 
@@ -153,10 +149,10 @@ def _activate_by_energy(
     candidates: Candidates, query: Query, request: RecallRequest, plan: RecallPlan
 ) -> Steps[Activation]:
     settings = request.settings
-    spellings: list[str] = (
-        [] if request.cue_tags else run_reading_rule("ngrams", lambda: extract_ngrams(request.text), [])
-    )
-    tags: frozenset[str] = request.cue_tags or (yield from store.match_tags(request.scopes, spellings))
+    tags = request.cue_tags
+    if not tags:
+        spellings: list[str] = run_reading_rule("ngrams", lambda: extract_ngrams(request.text), [])
+        tags = yield from store.match_tags(request.scopes, spellings)
     seeds = _select_seeds(candidates, _scale_to_best(candidates.direct), settings, by_words=True)
     rule = energy.EnergyRule(
         min(settings[ENERGY_MAX_DEPTH], plan.steps), settings[ENERGY_MIN_ACTIVATION], settings[ENERGY_BRANCHES]
@@ -170,13 +166,12 @@ def _activate_by_energy(
 def _select_seeds(
     candidates: Candidates, scores: FloatArray, settings: Settings, *, by_words: bool
 ) -> dict[str, float]:
-    """The best candidates as seeds; a fact heard by its words alone counts by them where the dynamics says so."""
+    """The best candidates with their scores. With `by_words`, a fact without a positive cosine has its keyword score."""
     if by_words:
         scores = np.maximum(scores, np.where(candidates.cosine > 0, 0.0, candidates.scores["keyword"]))
     rows = rank_fusion.top_rows(np.where(scores > 0, scores, -np.inf), candidates.ids, settings[GRAPH_RECALL_SEEDS])
-    return {
-        candidates.ids[row]: float(scores[row]) for row in rows if scores[row] >= settings[GRAPH_RECALL_MIN_SEED_SCORE]
-    }
+    min_score = settings[GRAPH_RECALL_MIN_SEED_SCORE]
+    return {candidates.ids[row]: float(scores[row]) for row in rows if scores[row] >= min_score}
 
 
 def _scale_to_best(scores: FloatArray) -> FloatArray:
@@ -191,7 +186,7 @@ def _make_link_filter(request: RecallRequest, floor: float) -> ExpansionOptions:
 def _score_spread(
     candidates: Candidates, query: Query, request: RecallRequest, spread: SpreadResult, seeds: Mapping[str, float]
 ) -> Steps[Activation]:
-    """A spread as a channel: facts it brought are weighed like all others."""
+    """Activation as a channel. Facts that only it reached are scored like all other candidates."""
     candidates = yield from score_missing(candidates, [spread.activation], query, request.settings)
     scores = np.array([spread.activation.get(id, 0.0) for id in candidates.ids])
     contribution = request.settings[ACTIVATION_WEIGHT] * _scale_to_best(scores)

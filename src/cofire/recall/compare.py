@@ -1,4 +1,4 @@
-"""Recalls under two configurations: compared on request, or in the shadow of every recall."""
+"""Recalls under two configurations, compared on request or as shadow recalls beside every recall."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ from cofire.settings.table import (
 from cofire.verbs import validation
 from cofire.verbs.remember import Progress
 
-# A preset by its name, settings by theirs, or nothing at all: the settings as they hold.
+# The name of a preset, settings by name, or None for the current settings.
 ConfigurationInput = str | Mapping[str, object] | None
 
-# What says nothing about how a question is answered.
+# Settings that do not change the answer to a question.
 _IGNORED_PREFIXES = ("shadow.", "snapshots.")
 
 
@@ -61,29 +61,31 @@ def compare_configurations(
     k: int | None,
     settings: Settings,
 ) -> Steps[CompareResult]:
-    """Ask every question twice, under each configuration of the pair."""
-    asked = _check_questions(questions)
-    first, second = (parse_configuration(given) for given in pair)
+    """Recall every question under both configurations of the pair, and compare the rankings."""
+    texts = _check_questions(questions)
+    first, second = (parse_configuration(configuration) for configuration in pair)
     k = validation.check_count(settings[RECALL_K] if k is None else k, "k", low=1, high=1_000)
-    found = []
-    for done, text in enumerate(asked, start=1):
+    questions_compared = []
+    for done, text in enumerate(texts, start=1):
         before = yield from recall(text, override_options(filters, first, k), settings)
         after = yield from recall(text, override_options(filters, second, k), settings)
-        found.append(QuestionComparison(before.question, compare_rankings(before.ids, after.ids, k=k)))
-        yield Emit(Progress("compare", done, len(asked)))
+        comparison = compare_rankings(before.ids, after.ids, k=k)
+        questions_compared.append(QuestionComparison(before.question, comparison))
+        yield Emit(Progress("compare", done, len(texts)))
+    comparisons = [question.comparison for question in questions_compared]
     return CompareResult(
         k=k,
         a=describe_settings(settings.over(first)),
         b=describe_settings(settings.over(second)),
-        questions=tuple(found),
-        overlap=_compute_mean([one.comparison.overlap for one in found]),
-        tau=_compute_mean([one.comparison.tau for one in found]),
-        same=sum(not one.comparison.promoted and not one.comparison.demoted for one in found),
+        questions=tuple(questions_compared),
+        overlap=sum(comparison.overlap for comparison in comparisons) / len(comparisons),
+        tau=sum(comparison.tau for comparison in comparisons) / len(comparisons),
+        same=sum(not comparison.promoted and not comparison.demoted for comparison in comparisons),
     )
 
 
-def parse_configuration(given: ConfigurationInput) -> dict[str, object]:
-    """What a configuration sets: a preset, settings, or settings written as NAME=VALUE,… or in JSON.
+def parse_configuration(configuration: ConfigurationInput) -> dict[str, object]:
+    """The settings of a configuration: the name of a preset, a mapping, or text as NAME=VALUE,… or JSON.
 
     >>> (
     ...     parse_configuration("balanced"),
@@ -92,49 +94,56 @@ def parse_configuration(given: ConfigurationInput) -> dict[str, object]:
     ... )
     ({'preset': 'balanced'}, {'recall.k': '3', 'bridges.enabled': 'true'}, {})
     """
-    if isinstance(given, Mapping):
-        named = given
-    elif not isinstance(given, str | None):
-        raise _make_configuration_error(given)
-    elif given is None or not given.strip():
+    if configuration is None:
         return {}
-    elif given.strip() in PRESETS:
-        return {PRESET.name: given.strip()}
+    if isinstance(configuration, Mapping):
+        values = configuration
+    elif not isinstance(configuration, str):
+        raise _make_configuration_error(configuration)
     else:
-        named = _parse_json(given) if given.lstrip().startswith("{") else _parse_pairs(given)
-    Settings.layered(call=named)
-    return {find_knob(name).name: value for name, value in named.items()}
+        text = configuration.strip()
+        if not text:
+            return {}
+        if text in PRESETS:
+            return {PRESET.name: text}
+        values = _parse_json(configuration) if text.startswith("{") else _parse_pairs(configuration)
+    # Checks names and values.
+    Settings.layered(call=values)
+    return {find_knob(name).name: value for name, value in values.items()}
 
 
-def override_options(asked: FilterOptions | RecallOptions, over: Mapping[str, object], k: int) -> RecallOptions:
-    """What is asked, with other settings laid over those of the call, and as many results."""
-    said = cast(RecallOptions, asked)
-    own: dict[str, object] = {find_knob(name).name: value for name, value in (said.get("settings") or {}).items()}
-    if said.get("preset") is not None:
-        own[PRESET.name] = said["preset"]
-    return cast(RecallOptions, {**said, "preset": None, "settings": {**own, **over}, "k": k})
+def override_options(options: FilterOptions | RecallOptions, overrides: Mapping[str, object], k: int) -> RecallOptions:
+    """The options of a call with its settings overridden by others, and with another k."""
+    call_options = cast(RecallOptions, options)
+    call_settings = call_options.get("settings") or {}
+    values: dict[str, object] = {find_knob(name).name: value for name, value in call_settings.items()}
+    preset = call_options.get("preset")
+    if preset is not None:
+        values[PRESET.name] = preset
+    return cast(RecallOptions, {**call_options, "preset": None, "settings": {**values, **overrides}, "k": k})
 
 
 def describe_settings(settings: Settings) -> ConfigurationSettings:
-    """What settings set that decides about an answer, besides the defaults."""
-    return {name: settings[KNOBS[name]] for name in sorted(settings.origins) if not name.startswith(_IGNORED_PREFIXES)}
+    """The settings that are not at their default and that change answers."""
+    names = [name for name in sorted(settings.origins) if not name.startswith(_IGNORED_PREFIXES)]
+    return {name: settings[KNOBS[name]] for name in names}
 
 
-def _check_questions(given: object) -> list[str]:
-    asked = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else []
-    if not asked:
-        raise InvalidQuestion("There is no question to compare by.", way_out="Give a list of questions.")
-    return asked
+def _check_questions(questions: object) -> list[str]:
+    texts = list(questions) if isinstance(questions, Iterable) and not isinstance(questions, str) else []
+    if not texts:
+        raise InvalidQuestion("There are no questions to compare.", way_out="Give a list of questions.")
+    return texts
 
 
 def _parse_json(text: str) -> Mapping[str, Any]:
     try:
-        found = json.loads(text)
+        values = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InvalidSetting(
             f"These settings are not JSON: {error}.", way_out='Give an object as in {"recall.k": 3}'
         ) from error
-    return cast(Mapping[str, Any], found)
+    return cast(Mapping[str, Any], values)
 
 
 def _parse_pairs(text: str) -> dict[str, str]:
@@ -144,131 +153,145 @@ def _parse_pairs(text: str) -> dict[str, str]:
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
-def _make_configuration_error(given: object) -> InvalidInput:
+def _make_configuration_error(configuration: object) -> InvalidInput:
     return InvalidInput(
-        f"{given!r} is neither a preset nor settings.",
+        f"{configuration!r} is neither a preset nor settings.",
         way_out=f"Give NAME=VALUE, separated by commas, or one of {', '.join(PRESETS)}.",
     )
-
-
-def _compute_mean(values: list[float]) -> float:
-    return sum(values) / len(values)
 
 
 COMPARISONS_JOURNAL, RECALLS_JOURNAL = "shadow", "recalls"
 SHADOW_KINDS = ("recall", "assist")
 
-# Facts and reasons that a report shows: the most frequent.
+# Number of facts and failure reasons in a report, the most frequent first.
 MAX_REPORTED = 10
 
 _log = logging.getLogger("cofire")
 
 
 def recall_with_shadow(text: object, options: RecallOptions, settings: Settings) -> Steps[Recollection]:
-    """A recall; where the settings say so, others are run after it and compared, and a snapshot is kept."""
-    found = yield from recall(text, options, settings)
-    held = apply_call_settings(options, settings)
-    if found.mode != "no_recall" and (held[SHADOW_ENABLED] or held[SHADOW_ASSIST] or held[SNAPSHOTS_ENABLED]):
-        yield from _record_shadows(found, options, held, settings)
-    return found
+    """Answer a question. If the settings say so, also run and compare shadow recalls, and store a snapshot."""
+    recollection = yield from recall(text, options, settings)
+    call_settings = apply_call_settings(options, settings)
+    records = call_settings[SHADOW_ENABLED] or call_settings[SHADOW_ASSIST] or call_settings[SNAPSHOTS_ENABLED]
+    if records and recollection.mode != "no_recall":
+        yield from _record_shadows(recollection, options, call_settings, settings)
+    return recollection
 
 
-def _record_shadows(found: Recollection, options: RecallOptions, held: Settings, settings: Settings) -> Steps[None]:
-    """All that is kept of a recall. A journal that cannot be written is told to whoever reads the log, and to nobody else."""
+def _record_shadows(
+    recollection: Recollection, options: RecallOptions, call_settings: Settings, settings: Settings
+) -> Steps[None]:
+    """Write the snapshot and the shadow comparisons of a recall. A failure is logged and does not change the answer."""
     now: datetime = yield ReadClock()
-    k = options.get("k") or held[RECALL_K]
-    begun = {"at": now.isoformat(), "question": found.question, "scopes": list(found.scopes), "k": k}
+    k = options.get("k") or call_settings[RECALL_K]
+    header = {
+        "at": now.isoformat(),
+        "question": recollection.question,
+        "scopes": list(recollection.scopes),
+        "k": k,
+    }
     try:
-        if held[SNAPSHOTS_ENABLED]:
-            yield _make_note(RECALLS_JOURNAL, {**begun, **_make_snapshot(found)}, held)
-        for kind, second in _list_shadow_configurations(held).items():
-            line = yield from _compare_with_shadow(found, second, options, settings, k)
-            yield _make_note(
-                COMPARISONS_JOURNAL, {**begun, "kind": kind, "a": dict(describe_settings(held)), **line}, held
-            )
-    except Exception as error:  # noqa: BLE001 - the answer is there already, and nothing beside it may take it away
-        _log.warning("A recall was answered, but nothing could be noted beside it: %s", error)
+        if call_settings[SNAPSHOTS_ENABLED]:
+            snapshot = {**header, **_make_snapshot(recollection)}
+            yield _make_journal_line(RECALLS_JOURNAL, snapshot, call_settings)
+        first_settings = dict(describe_settings(call_settings))
+        for kind, read_configuration in _list_shadow_configurations(call_settings).items():
+            outcome = yield from _compare_with_shadow(recollection, read_configuration, options, settings, k)
+            line = {**header, "kind": kind, "a": first_settings, **outcome}
+            yield _make_journal_line(COMPARISONS_JOURNAL, line, call_settings)
+    except Exception as error:  # noqa: BLE001 - the recall has its answer; a journal must not take it away
+        _log.warning("The recall was answered, but its shadow recalls or snapshot could not be recorded: %s", error)
 
 
-def _make_note(name: str, line: Mapping[str, Any], held: Settings) -> AppendJournalLine:
-    return AppendJournalLine(name, line, held[SNAPSHOTS_FOLDER], held[SNAPSHOTS_MOST])
+def _make_journal_line(journal: str, line: Mapping[str, Any], settings: Settings) -> AppendJournalLine:
+    return AppendJournalLine(journal, line, settings[SNAPSHOTS_FOLDER], settings[SNAPSHOTS_MOST])
 
 
-def _list_shadow_configurations(held: Settings) -> dict[str, Callable[[], dict[str, object]]]:
-    """The configurations to try, by kind. They are read later, where it is noted if they cannot be."""
-    wanted: dict[str, Callable[[], dict[str, object]]] = {}
-    if held[SHADOW_ENABLED]:
-        wanted["recall"] = lambda: {"preset": held[SHADOW_PRESET], **parse_configuration(held[SHADOW_SETTINGS])}
-    if held[SHADOW_ASSIST]:
-        wanted["assist"] = lambda: {GRAPH_ASSIST_ENABLED.name: not held[GRAPH_ASSIST_ENABLED]}
-    return wanted
+def _list_shadow_configurations(settings: Settings) -> dict[str, Callable[[], dict[str, object]]]:
+    """Functions that return the configuration of each kind of shadow. Invalid ones raise when called."""
+    configurations: dict[str, Callable[[], dict[str, object]]] = {}
+    if settings[SHADOW_ENABLED]:
+        configurations["recall"] = lambda: {
+            "preset": settings[SHADOW_PRESET],
+            **parse_configuration(settings[SHADOW_SETTINGS]),
+        }
+    if settings[SHADOW_ASSIST]:
+        configurations["assist"] = lambda: {GRAPH_ASSIST_ENABLED.name: not settings[GRAPH_ASSIST_ENABLED]}
+    return configurations
 
 
 def _compare_with_shadow(
-    found: Recollection, second: Callable[[], dict[str, object]], options: RecallOptions, settings: Settings, k: int
+    recollection: Recollection,
+    read_configuration: Callable[[], dict[str, object]],
+    options: RecallOptions,
+    settings: Settings,
+    k: int,
 ) -> Steps[dict[str, Any]]:
-    """The same question under another configuration, compared; or why that failed."""
-    over: dict[str, object] = {}
+    """Recall the question under another configuration and compare; on failure, the reason."""
+    overrides: dict[str, object] = {}
     try:
-        over = second()
-        shadow = yield from recall(found.question, override_options(options, over, k), settings)
-    except Exception as error:  # noqa: BLE001 - whatever fails here is noted, and the answer stays
-        return {"b": over, "failed": str(error)}
-    both = comparison_json(compare_rankings(found.ids, shadow.ids, k=k))
-    return {
-        "b": dict(describe_settings(settings.over(override_options(options, over, k)["settings"] or {}))),
-        **both,
-        "failed": None,
-    }
+        overrides = read_configuration()
+        shadow_options = override_options(options, overrides, k)
+        shadow = yield from recall(recollection.question, shadow_options, settings)
+    except Exception as error:  # noqa: BLE001 - recorded as a failure; the answer stays
+        return {"b": overrides, "failed": str(error)}
+    comparison = comparison_json(compare_rankings(recollection.ids, shadow.ids, k=k))
+    shadow_settings = describe_settings(settings.over(shadow_options["settings"] or {}))
+    return {"b": dict(shadow_settings), **comparison, "failed": None}
 
 
-def _make_snapshot(found: Recollection) -> dict[str, Any]:
-    """A recall by its ids."""
+def _make_snapshot(recollection: Recollection) -> dict[str, Any]:
+    """The ids, scores and paths of a recall."""
+    verdict, plan, ranking = recollection.judgement, recollection.plan, recollection.ranking
     return {
-        "known": found.known,
-        "evidence": found.judgement.evidence if found.judgement and isfinite(found.judgement.evidence) else None,
-        "mode": found.mode,
-        "strategy": found.strategy,
-        "dynamics": found.plan.dynamics if found.plan else None,
-        "channels": {report.name: report.status for report in found.channels},
-        "seeds": [list(seeds) for seeds in found.ranking.seeds] if found.ranking else [],
-        "hits": [{"id": hit.id, "score": hit.score, "path": list(hit.path)} for hit in found.hits],
+        "known": recollection.known,
+        "evidence": verdict.evidence if verdict and isfinite(verdict.evidence) else None,
+        "mode": recollection.mode,
+        "strategy": recollection.strategy,
+        "dynamics": plan.dynamics if plan else None,
+        "channels": {report.name: report.status for report in recollection.channels},
+        "seeds": [list(seeds) for seeds in ranking.seeds] if ranking else [],
+        "hits": [{"id": hit.id, "score": hit.score, "path": list(hit.path)} for hit in recollection.hits],
     }
 
 
 def shadow_report(kind: str | None, settings: Settings) -> Steps[ShadowReport]:
-    """What the shadow recalls that are kept came to; of one kind, or of all."""
+    """Summarise the recorded shadow comparisons, of one kind or of all."""
     if kind is not None and kind not in SHADOW_KINDS:
         raise InvalidInput(f"There is no kind of shadow {kind!r}.", way_out=f"Choose one of {', '.join(SHADOW_KINDS)}.")
     folder, most = settings[SNAPSHOTS_FOLDER], settings[SNAPSHOTS_MOST]
     lines: list[dict[str, Any]] = yield FetchJournalLines(COMPARISONS_JOURNAL, folder, most)
-    lines = [line for line in lines if line.get("kind") in ((kind,) if kind else SHADOW_KINDS)]
-    well = [line for line in lines if not line.get("failed")]
+    kinds = (kind,) if kind else SHADOW_KINDS
+    lines = [line for line in lines if line.get("kind") in kinds]
+    compared = [line for line in lines if not line.get("failed")]
     reasons = Counter(line["failed"] for line in lines if line.get("failed"))
     return ShadowReport(
         count=len(lines),
-        overlap=_mean_or_none([line["overlap"] for line in well]),
-        tau=_mean_or_none([line["tau"] for line in well]),
-        same=sum(not line["promoted"] and not line["demoted"] for line in well),
-        promoted=(yield from _count_moves(well, "promoted")),
-        demoted=(yield from _count_moves(well, "demoted")),
-        failures=len(lines) - len(well),
+        overlap=_mean_or_none([line["overlap"] for line in compared]),
+        tau=_mean_or_none([line["tau"] for line in compared]),
+        same=sum(not line["promoted"] and not line["demoted"] for line in compared),
+        promoted=(yield from _count_moves(compared, "promoted")),
+        demoted=(yield from _count_moves(compared, "demoted")),
+        failures=len(lines) - len(compared),
         reasons=tuple(ShadowFailure(reason, times) for reason, times in reasons.most_common(MAX_REPORTED)),
         place=(yield LocateJournal(folder)),
     )
 
 
 def shadow_clear(settings: Settings) -> Steps[int]:
-    """Remove every comparison and snapshot; tells how many there were."""
-    gone: int = yield DeleteJournalLines(None, settings[SNAPSHOTS_FOLDER])
-    return gone
+    """Delete every comparison and snapshot. Returns their number."""
+    count: int = yield DeleteJournalLines(None, settings[SNAPSHOTS_FOLDER])
+    return count
 
 
-def _count_moves(lines: Iterable[Mapping[str, Any]], way: str) -> Steps[tuple[MovedFact, ...]]:
-    """The facts that moved one way most often; those that were forgotten since are left out."""
-    times = Counter(move["id"] for line in lines for move in line[way])
-    often = sorted(times, key=lambda id: (-times[id], id))[:MAX_REPORTED]
-    facts: Sequence[Fact | None] = (yield from store.read_facts(often)) if often else []
+def _count_moves(lines: Iterable[Mapping[str, Any]], direction: str) -> Steps[tuple[MovedFact, ...]]:
+    """The facts that moved most often in this direction. Facts that were deleted since are left out."""
+    times = Counter(move["id"] for line in lines for move in line[direction])
+    most_moved = sorted(times, key=lambda id: (-times[id], id))[:MAX_REPORTED]
+    if not most_moved:
+        return ()
+    facts: Sequence[Fact | None] = yield from store.read_facts(most_moved)
     return tuple(MovedFact(fact.id, fact.text, times[fact.id]) for fact in facts if fact is not None)
 
 

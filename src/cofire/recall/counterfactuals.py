@@ -9,7 +9,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import islice
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -45,22 +44,22 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def find_refusals(where: FactFilter, fact: Fact, community: int | None) -> tuple[FilterMismatch, ...]:
-    """Every filter that the fact does not pass, each looked at alone. `community` is that of the fact."""
-    found = [
+    """Every filter that the fact does not pass, each checked alone. `community` is the fact's community."""
+    mismatches = [
         FilterMismatch(name, _format_value(asked), _format_value(has))
         for name, (alone, asked, has) in _isolate_filters(where, fact).items()
         if not alone.admits(fact)
     ]
     if where.community is not None and where.community != community:
-        found.append(FilterMismatch("community", str(where.community), _format_value(community)))
-    return (*found, *_check_validity(where, fact))
+        mismatches.append(FilterMismatch("community", str(where.community), _format_value(community)))
+    return (*mismatches, *_check_validity(where, fact))
 
 
-def loosen_filters(refused: Collection[FilterMismatch], where: FactFilter, fact: Fact) -> dict[str, Any] | None:
-    """What to ask for so that the fact passes, with the least change; None where nothing can be said to that end."""
+def loosen_filters(refusals: Collection[FilterMismatch], where: FactFilter, fact: Fact) -> dict[str, Any] | None:
+    """The smallest change of filter arguments that lets the fact pass; None if no arguments can."""
     changes: dict[str, Any] = {}
-    for one in refused:
-        change = _loosen_filter(one.filter, where, fact)
+    for refusal in refusals:
+        change = _loosen_filter(refusal.filter, where, fact)
         if change is None:
             return None
         changes |= change
@@ -68,37 +67,40 @@ def loosen_filters(refused: Collection[FilterMismatch], where: FactFilter, fact:
 
 
 def _loosen_filter(name: str, where: FactFilter, fact: Fact) -> dict[str, Any] | None:
-    several = {
+    value_filters = {
         "scope": (where.scopes or (), fact.scope),
         "category": (where.categories, fact.category),
         "speaker": (where.speakers, fact.speaker),
         "session": (where.sessions, fact.session),
     }
-    if name in several:
-        asked, own = several[name]
-        return {name: sorted({*asked, own}) if own else None}
+    if name in value_filters:
+        allowed_values, fact_value = value_filters[name]
+        return {name: sorted({*allowed_values, fact_value}) if fact_value else None}
     if name == "tags":
         return {"tags": sorted(where.tags & set(fact.tags)) or None}
     if name == "where":
-        return {"where": conditions_to_mapping(one for one in where.metadata if one.holds(fact.metadata)) or None}
+        holding = (condition for condition in where.metadata if condition.holds(fact.metadata))
+        return {"where": conditions_to_mapping(holding) or None}
     if name in ("since", "until"):
         return {name: fact.time.isoformat() if fact.time else None}
     if name in ("as_of", "community"):
         return {name: None}
-    held = _find_valid_moment(fact)
-    return {"as_of": held.isoformat()} if held and name != "archived" else None
+    moment = _find_valid_moment(fact)
+    return {"as_of": moment.isoformat()} if moment and name != "archived" else None
 
 
 def _find_valid_moment(fact: Fact) -> datetime | None:
-    """The last moment at which memory knew the fact and it held, or the first where it has no end."""
+    """The last moment at which the fact was stored and valid, or the first if its validity has no end."""
     ends = [end for end in (fact.valid_until, fact.expires) if end]
     begins = [begin for begin in (fact.stored_at, fact.valid_from) if begin]
     moment = min(ends) - _MICROSECOND if ends else max(begins, default=None)
-    return moment if moment is not None and all(begin <= moment for begin in begins) else None
+    if moment is None or any(begin > moment for begin in begins):
+        return None
+    return moment
 
 
 def _isolate_filters(where: FactFilter, fact: Fact) -> Mapping[str, tuple[FactFilter, object, object]]:
-    """For each filter one that looks at nothing else, what it asks for, and what the fact has."""
+    """For each argument: a filter of this argument alone, its value, and the value of the fact."""
     every = FactFilter(now=where.now, scopes=None, archived=True, whenever=True)
     return {
         "scope": (replace(every, scopes=where.scopes), where.scopes, fact.scope),
@@ -118,14 +120,14 @@ def _check_validity(where: FactFilter, fact: Fact) -> list[FilterMismatch]:
     if where.whenever:
         return []
     moment = where.as_of or where.now
-    found = []
+    mismatches = []
     if fact.valid_from and fact.valid_from > moment:
-        found.append(FilterMismatch("valid_from", _format_value(moment), _format_value(fact.valid_from)))
+        mismatches.append(FilterMismatch("valid_from", _format_value(moment), _format_value(fact.valid_from)))
     if fact.valid_until and fact.valid_until <= moment:
-        found.append(FilterMismatch("valid_until", _format_value(moment), _format_value(fact.valid_until)))
+        mismatches.append(FilterMismatch("valid_until", _format_value(moment), _format_value(fact.valid_until)))
     if fact.expires and fact.expires <= moment:
-        found.append(FilterMismatch("expires", _format_value(moment), _format_value(fact.expires)))
-    return found
+        mismatches.append(FilterMismatch("expires", _format_value(moment), _format_value(fact.expires)))
+    return mismatches
 
 
 def _format_value(value: object) -> str:
@@ -148,52 +150,57 @@ SUPPOSED_KIND = "supports"
 
 
 def run_with_link(verb: Steps[T], source: str, target: str) -> Steps[T]:
-    """The verb, told whenever it asks where one of the two facts leads that it leads to the other, fully weighted and trusted."""
+    """Run a verb as if an edge of weight and confidence 1 joined two facts: the store's answers about links include it."""
     step = partial(next, verb)
     while True:
         try:
-            ask = step()
+            effect = step()
         except StopIteration as end:
-            found: T = end.value
-            return found
+            result: T = end.value
+            return result
         try:
-            answer = yield ask
-        except Exception as error:  # noqa: BLE001 - handed on to the verb, which decides what it means
+            answer = yield effect
+        except Exception as error:  # noqa: BLE001 - passed on to the verb, which handles it
             step = partial(verb.throw, error)
             continue
-        step = partial(verb.send, _add_link_to_answer(ask, answer, source, target))
+        step = partial(verb.send, _add_link_to_answer(effect, answer, source, target))
 
 
-def _add_link_to_answer(ask: Effect, answer: Any, source: str, target: str) -> Any:
-    """An answer with the link, be it asked for alone or together with other things."""
-    if isinstance(ask, Together):
-        return [_add_link_to_answer(one, its, source, target) for one, its in zip(ask.calls, answer, strict=True)]
-    if not isinstance(ask, StoreCall) or not isinstance(answer, LinkExpansion):
+def _add_link_to_answer(effect: Effect, answer: Any, source: str, target: str) -> Any:
+    """The answer to an effect with the link added to every link expansion."""
+    if isinstance(effect, Together):
+        return [
+            _add_link_to_answer(call, call_answer, source, target)
+            for call, call_answer in zip(effect.calls, answer, strict=True)
+        ]
+    if not isinstance(effect, StoreCall) or not isinstance(answer, LinkExpansion):
         return answer
-    ids = ask.arguments[0]
-    return add_link(add_link(answer, ids, source, target), ids, target, source)
+    expanded_ids = effect.arguments[0]
+    forward = add_link(answer, expanded_ids, source, target)
+    return add_link(forward, expanded_ids, target, source)
 
 
-def add_link(known: LinkExpansion, asked: Sequence[str], source: str, target: str) -> LinkExpansion:
-    """An expansion with one link more, if it tells of the source at all."""
-    if source not in asked:
-        return known
-    told = tuple(known.ids)
-    ids = told if target in told else (*told, target)
+def add_link(expansion: LinkExpansion, expanded_ids: Sequence[str], source: str, target: str) -> LinkExpansion:
+    """An expansion with one more link, if the source is among the expanded facts."""
+    if source not in expanded_ids:
+        return expansion
+    ids = tuple(expansion.ids)
+    if target not in ids:
+        ids = (*ids, target)
     start, end = ids.index(source), ids.index(target)
-    is_new = not np.any((known.source == start) & (known.target == end))
-    degree = known.degree.copy()
+    is_new = not np.any((expansion.source == start) & (expansion.target == end))
+    degree = expansion.degree.copy()
     degree[start] += int(is_new)
     return replace(
-        known,
+        expansion,
         ids=ids,
-        source=np.append(known.source, start),
-        target=np.append(known.target, end),
-        kind=(*known.kind, SUPPOSED_KIND),
-        weight=np.append(known.weight, 1.0),
-        confidence=np.append(known.confidence, 1.0),
-        tags=(*known.tags, frozenset()),
-        via=(*known.via, None),
+        source=np.append(expansion.source, start),
+        target=np.append(expansion.target, end),
+        kind=(*expansion.kind, SUPPOSED_KIND),
+        weight=np.append(expansion.weight, 1.0),
+        confidence=np.append(expansion.confidence, 1.0),
+        tags=(*expansion.tags, frozenset()),
+        via=(*expansion.via, None),
         degree=degree,
     )
 
@@ -201,7 +208,7 @@ def add_link(known: LinkExpansion, asked: Sequence[str], source: str, target: st
 MAX_ATTEMPTS = 8
 MAX_NUDGES = 3
 MAX_K = 1_000
-# A remedy that needs so many times the facts asked for comes after the others.
+# A remedy that needs a k larger than the requested one by this factor comes after the others.
 LARGE_K_FACTOR = 3
 
 _TOKEN_PATTERN = re.compile(r"[^\W_]+(?:[./@'’_-][^\W_]+)*")
@@ -209,53 +216,62 @@ _TOKEN_PATTERN = re.compile(r"[^\W_]+(?:[./@'’_-][^\W_]+)*")
 
 @dataclass(frozen=True)
 class RecallCase:
-    """A fact, and all that is known of the recall that was to bring it back."""
+    """A fact, and the recall that is examined for it. `query` is None in mode no_recall."""
 
-    asked: RecallOptions
+    options: RecallOptions
     settings: Settings
-    question: RecallRequest
+    request: RecallRequest
     fact: Fact
-    found: Recollection
-    refused: tuple[FilterMismatch, ...]
-    cue: Query | None
+    recollection: Recollection
+    refusals: tuple[FilterMismatch, ...]
+    query: Query | None
 
     @property
     def place(self) -> int | None:
-        return self.found.ranking.place(self.fact.id) if self.found.ranking else None
+        ranking = self.recollection.ranking
+        return ranking.place(self.fact.id) if ranking else None
 
     @property
     def dynamics(self) -> str | None:
-        """How activation spread, None where it did not."""
-        return self.found.plan.dynamics if self.found.plan else None
+        """The dynamics of activation; None if activation did not run."""
+        plan = self.recollection.plan
+        return plan.dynamics if plan else None
 
 
 @dataclass(frozen=True)
 class RemedyAttempt:
-    """What is changed: keywords of recall, the question itself, or a link from another fact. Nudges may be added to it or not."""
+    """A change to try: keyword arguments of recall, another question, or a link from another fact.
 
-    asked: Mapping[str, Any] = field(default_factory=dict)
+    With `may_nudge`, k, the budget or the threshold may be changed further if the change is not enough.
+    """
+
+    options: Mapping[str, Any] = field(default_factory=dict)
     query: str | None = None
     link: tuple[str, str] | None = None
-    nudged: bool = True
-
-    def besides(self, more: Mapping[str, Any]) -> RemedyAttempt:
-        return replace(self, asked=merge_options(self.asked, more))
+    may_nudge: bool = True
 
     def __str__(self) -> str:
-        settings = self.asked.get("settings", {})
-        given = {name: value for name, value in self.asked.items() if name != "settings"}
-        said = [f"without {name}" if value is None else f"{name}={value}" for name, value in given.items()]
-        said += [f"{name}={value}" for name, value in settings.items()]
-        said += [f"ask: {self.query}"] if self.query else []
-        said += [f"connect {self.link[0]} {self.link[1]} --kind {SUPPOSED_KIND} --weight 1"] if self.link else []
-        return ", ".join(said)
+        parts = []
+        for name, value in self.options.items():
+            if name != "settings":
+                parts.append(f"without {name}" if value is None else f"{name}={value}")
+        for name, value in self.options.get("settings", {}).items():
+            parts.append(f"{name}={value}")
+        if self.query:
+            parts.append(f"ask: {self.query}")
+        if self.link:
+            source, target = self.link
+            parts.append(f"connect {source} {target} --kind {SUPPOSED_KIND} --weight 1")
+        return ", ".join(parts)
 
 
-def merge_options(asked: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Keywords of recall with others over them; settings are joined one by one."""
-    both = {**asked, **more}
-    settings = {**(asked.get("settings") or {}), **(more.get("settings") or {})}
-    return {**both, "settings": settings} if settings else both
+def merge_options(options: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """Keyword arguments of recall, overridden by others. Settings are merged by name."""
+    merged = {**options, **overrides}
+    settings = {**(options.get("settings") or {}), **(overrides.get("settings") or {})}
+    if settings:
+        merged["settings"] = settings
+    return merged
 
 
 def setting_to_options(knob: Knob[Any], value: object) -> dict[str, Any]:
@@ -263,163 +279,169 @@ def setting_to_options(knob: Knob[Any], value: object) -> dict[str, Any]:
 
 
 def find_remedies(case: RecallCase, stage: RecallStage) -> Steps[tuple[tuple[Counterfactual, ...], tuple[str, ...]]]:
-    """The changes that bring the fact back, and those that were tried in vain."""
+    """The changes that bring the fact back, and the changes that do not."""
     attempts = yield from _list_attempts(case, stage)
-    found: list[Counterfactual] = []
+    remedies: dict[str, Counterfactual] = {}
     in_vain: list[str] = []
     for attempt in attempts[:MAX_ATTEMPTS]:
         remedy = yield from try_attempt(case, attempt)
         if remedy is not None:
-            found.append(remedy)
+            remedies[remedy.change] = remedy
         elif str(attempt):
             in_vain.append(str(attempt))
-    distinct = {one.change: one for one in found}.values()
-    return tuple(sorted(distinct, key=lambda one: one.asked.get("k", 0) > LARGE_K_FACTOR * case.question.k)), tuple(
-        in_vain
-    )
+    large_k = LARGE_K_FACTOR * case.request.k
+    large_k_last = sorted(remedies.values(), key=lambda remedy: remedy.asked.get("k", 0) > large_k)
+    return tuple(large_k_last), tuple(in_vain)
 
 
 def try_attempt(case: RecallCase, attempt: RemedyAttempt) -> Steps[Counterfactual | None]:
-    """Ask again with a change; where the fact is then held back by k, the budget or the gate alone, with the smallest nudge too."""
+    """Repeat the recall with a change.
+
+    If only k, the budget or the threshold then keeps the fact out, the smallest sufficient change of it is added.
+    """
     for _ in range(MAX_NUDGES + 1):
-        found = yield from _recall_again(case, attempt)
-        if case.fact.id in found.ids:
-            place = found.ids.index(case.fact.id) + 1
-            return Counterfactual(str(attempt), place, attempt.asked, attempt.query, attempt.link)
-        nudge = (yield from _find_nudge(case, attempt, found)) if attempt.nudged else None
+        recollection = yield from _recall_again(case, attempt)
+        if case.fact.id in recollection.ids:
+            place = recollection.ids.index(case.fact.id) + 1
+            return Counterfactual(str(attempt), place, attempt.options, attempt.query, attempt.link)
+        if not attempt.may_nudge:
+            return None
+        nudge = yield from _find_nudge(case, attempt, recollection)
         if nudge is None:
             return None
-        attempt = attempt.besides(nudge)
+        attempt = replace(attempt, options=merge_options(attempt.options, nudge))
     return None
 
 
 def _recall_again(case: RecallCase, attempt: RemedyAttempt) -> Steps[Recollection]:
-    asked = cast(RecallOptions, merge_options(case.asked, attempt.asked))
-    again = recall(attempt.query or case.question.text, asked, case.settings)
-    return (yield from (run_with_link(again, *attempt.link) if attempt.link else again))
+    options = cast(RecallOptions, merge_options(case.options, attempt.options))
+    steps = recall(attempt.query or case.request.text, options, case.settings)
+    if attempt.link:
+        steps = run_with_link(steps, *attempt.link)
+    return (yield from steps)
 
 
-def _find_nudge(case: RecallCase, attempt: RemedyAttempt, found: Recollection) -> Steps[dict[str, Any] | None]:
-    """The smallest change that takes away what holds the fact back now."""
-    asked = _make_changed_request(case, attempt)
-    place = found.ranking.place(case.fact.id) if found.ranking else None
-    if place is None or found.ranking is None:
+def _find_nudge(case: RecallCase, attempt: RemedyAttempt, recollection: Recollection) -> Steps[dict[str, Any] | None]:
+    """The smallest change of the threshold, k or the budget that lets the fact pass; None if it is no candidate."""
+    request = _make_changed_request(case, attempt)
+    ranking = recollection.ranking
+    place = ranking.place(case.fact.id) if ranking else None
+    if place is None or ranking is None:
         return None
-    if found.judgement and not found.judgement.known:
-        return lower_threshold(found.judgement, asked.settings, case.cue)
-    if place > asked.k:
+    verdict = recollection.judgement
+    if verdict and not verdict.known:
+        return lower_threshold(verdict, request.settings, case.query)
+    if place > request.k:
         return {"k": place} if place <= MAX_K else None
-    facts = yield from store.read_facts(found.ranking.best(place))
+    facts = yield from store.read_facts(ranking.best(place))
     return {"budget": sum(estimate_tokens(fact.text + "\n") for fact in facts if fact is not None)}
 
 
 def _make_changed_request(case: RecallCase, attempt: RemedyAttempt) -> RecallRequest:
-    asked = cast(RecallOptions, merge_options(case.asked, attempt.asked))
-    return make_request(attempt.query or case.question.text, asked, case.question.where.now, case.settings)
+    options = cast(RecallOptions, merge_options(case.options, attempt.options))
+    return make_request(attempt.query or case.request.text, options, case.request.where.now, case.settings)
 
 
-def lower_threshold(judgement: AbstentionVerdict, settings: Settings, cue: Query | None) -> dict[str, Any]:
-    """The threshold that the evidence would just have reached; a rule that cannot be lowered so far is switched off."""
-    reached = math.floor(judgement.evidence * 1_000) / 1_000 if math.isfinite(judgement.evidence) else -1.0
+def lower_threshold(verdict: AbstentionVerdict, settings: Settings, query: Query | None) -> dict[str, Any]:
+    """The threshold that the evidence just reaches. A rule whose threshold cannot be that low is switched off."""
+    reached = -1.0
+    if math.isfinite(verdict.evidence):
+        reached = math.floor(verdict.evidence * 1_000) / 1_000
     if settings[ABSTENTION_RULE] == "gate":
         return setting_to_options(SPREADING_ACTIVATION_TAU_GATE, max(0.0, reached))
     if reached <= 0:
         return setting_to_options(ABSTENTION_RULE, "off")
-    return setting_to_options(
-        ABSTENTION_THRESHOLD if _is_calibrated(cue, settings) else ABSTENTION_LEXICAL_THRESHOLD, reached
-    )
+    threshold = ABSTENTION_THRESHOLD if _is_calibrated(query, settings) else ABSTENTION_LEXICAL_THRESHOLD
+    return setting_to_options(threshold, reached)
 
 
-def _is_calibrated(cue: Query | None, settings: Settings) -> bool:
-    if cue is None or cue.vector is None or cue.model is None:
+def _is_calibrated(query: Query | None, settings: Settings) -> bool:
+    if query is None or query.vector is None or query.model is None:
         return False
-    return bool(settings[ABSTENTION_THRESHOLD]) or cue.model.silent_below is not None
+    return bool(settings[ABSTENTION_THRESHOLD]) or query.model.silent_below is not None
 
 
 def _list_attempts(case: RecallCase, stage: RecallStage) -> Steps[list[RemedyAttempt]]:
-    """What to try, the smallest change first."""
+    """The changes to try, the smallest first. Only the first one of a candidate may be nudged."""
     if stage == "filtered":
-        change = loosen_filters(case.refused, case.question.where, case.fact)
+        change = loosen_filters(case.refusals, case.request.where, case.fact)
         return [] if change is None else [RemedyAttempt(change)]
     if stage == "switched_off":
         return [RemedyAttempt({"mode": "full"})]
-    is_candidate = stage in ("silent", "beyond_k", "beyond_budget", "outranked")
-    by_word = yield from _list_word_attempts(case)
-    found = [
-        *([RemedyAttempt()] if is_candidate else []),
-        *(RemedyAttempt(change) for change in _list_setting_changes(case, stage)),
-        *by_word,
-        *_list_link_attempts(case),
-    ]
-    return [found[0], *(replace(one, nudged=False) for one in found[1:])] if is_candidate else found
+    attempts = [RemedyAttempt(change) for change in _list_setting_changes(case, stage)]
+    attempts += yield from _list_word_attempts(case)
+    attempts += _list_link_attempts(case)
+    if stage in ("silent", "beyond_k", "beyond_budget", "outranked"):
+        return [RemedyAttempt(), *(replace(attempt, may_nudge=False) for attempt in attempts)]
+    return attempts
 
 
 def _list_setting_changes(case: RecallCase, stage: RecallStage) -> list[dict[str, Any]]:
-    """Settings that may matter at a stage, with a value to try."""
-    settings = case.question.settings
-    found = _list_channel_switches(case)
+    """Settings that can remove a fact at this stage, with a value to try."""
+    settings = case.request.settings
+    changes = _list_channel_switches(case)
     if stage == "not_a_candidate":
-        found.append(setting_to_options(RECALL_HEADROOM, RECALL_HEADROOM.high))
+        changes.append(setting_to_options(RECALL_HEADROOM, RECALL_HEADROOM.high))
     if stage == "beyond_expanded":
-        found += [
-            setting_to_options(GRAPH_RECALL_EXPANDED, value)
-            for value in (4 * settings[GRAPH_RECALL_EXPANDED], GRAPH_RECALL_EXPANDED.high)
-        ]
+        for limit in (4 * settings[GRAPH_RECALL_EXPANDED], GRAPH_RECALL_EXPANDED.high):
+            changes.append(setting_to_options(GRAPH_RECALL_EXPANDED, limit))
     if stage == "cut_by_inhibition":
-        found.append(setting_to_options(SPREADING_ACTIVATION_TOP_M, 4 * settings[SPREADING_ACTIVATION_TOP_M]))
-        found += (
-            [setting_to_options(SYNAPSE_INHIBITION, 0.0)] if settings[ACTIVATION_DYNAMICS] == "synapse.paper" else []
-        )
+        top_m = 4 * settings[SPREADING_ACTIVATION_TOP_M]
+        changes.append(setting_to_options(SPREADING_ACTIVATION_TOP_M, top_m))
+        if settings[ACTIVATION_DYNAMICS] == "synapse.paper":
+            changes.append(setting_to_options(SYNAPSE_INHIBITION, 0.0))
     if case.dynamics is not None and stage != "beyond_budget":
-        found.append(
-            setting_to_options(
-                ACTIVATION_DYNAMICS,
-                "diffusion" if case.dynamics == ACTIVATION_DYNAMICS.default else ACTIVATION_DYNAMICS.default,
-            )
-        )
+        default = ACTIVATION_DYNAMICS.default
+        other_dynamics = "diffusion" if case.dynamics == default else default
+        changes.append(setting_to_options(ACTIVATION_DYNAMICS, other_dynamics))
     if case.dynamics is not None and stage in ("beyond_k", "outranked"):
-        found.append({"settings": {SPREADING_ACTIVATION_ENABLED.name: False, GRAPH_ASSIST_ENABLED.name: False}})
-    return found
+        changes.append({"settings": {SPREADING_ACTIVATION_ENABLED.name: False, GRAPH_ASSIST_ENABLED.name: False}})
+    return changes
 
 
 def _list_channel_switches(case: RecallCase) -> list[dict[str, Any]]:
-    """Channels that took no part because somebody said so."""
-    if case.found.mode == "minimal":
+    """Changes that switch disabled channels on, one each."""
+    if case.recollection.mode == "minimal":
         return [{"mode": "full"}]
-    off = [report.name for report in case.found.channels if report.status == "disabled"]
-    knobs = {"activation": SPREADING_ACTIVATION_ENABLED.name}
-    return [{"settings": {knobs.get(name, f"{name}.enabled"): True}} for name in off]
+    switches = {"activation": SPREADING_ACTIVATION_ENABLED.name}
+    disabled = [report.name for report in case.recollection.channels if report.status == "disabled"]
+    return [{"settings": {switches.get(name, f"{name}.enabled"): True}} for name in disabled]
 
 
 def _list_word_attempts(case: RecallCase) -> Steps[list[RemedyAttempt]]:
-    """The question with the rarest word of the fact that it lacks."""
-    asked = map_word_spellings(case.question.text)
-    lacking = {stem: token for stem, token in map_word_spellings(case.fact.text).items() if stem not in asked}
-    if not lacking:
+    """The question with the rarest word of the fact that the question lacks."""
+    question_words = map_word_spellings(case.request.text)
+    fact_words = map_word_spellings(case.fact.text)
+    missing_words = {word: spelling for word, spelling in fact_words.items() if word not in question_words}
+    if not missing_words:
         return []
-    statistics = yield from store.read_word_statistics(case.question.scopes, tuple(lacking))
-    rarest = min(zip(lacking, statistics.holding, strict=True), key=lambda pair: (pair[1], -len(pair[0]), pair[0]))[0]
-    return [RemedyAttempt(query=f"{case.question.text} {lacking[rarest]}")]
+    statistics = yield from store.read_word_statistics(case.request.scopes, tuple(missing_words))
+    fact_counts = dict(zip(missing_words, statistics.holding, strict=True))
+    rarest = min(missing_words, key=lambda word: (fact_counts[word], -len(word), word))
+    return [RemedyAttempt(query=f"{case.request.text} {missing_words[rarest]}")]
 
 
 def map_word_spellings(text: str) -> dict[str, str]:
-    """The words that search reads in a text, each as the text first spells it.
+    """The indexed words of a text, each with the spelling of its first occurrence.
 
     >>> map_word_spellings("The pool is PgBouncer.")
     {'pool': 'pool', 'pgbouncer': 'PgBouncer', 'pg': 'PgBouncer', 'bouncer': 'PgBouncer'}
     """
-    found: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     for token in _TOKEN_PATTERN.findall(text):
-        for stem in extract_words(token) if token.casefold() not in STOP_WORDS else ():
-            found.setdefault(stem, token)
-    return found
+        if token.casefold() in STOP_WORDS:
+            continue
+        for word in extract_words(token):
+            spellings.setdefault(word, token)
+    return spellings
 
 
-def _list_link_attempts(case: RecallCase) -> Sequence[RemedyAttempt]:
-    """A link from the best fact that came back, where activation would follow it."""
+def _list_link_attempts(case: RecallCase) -> list[RemedyAttempt]:
+    """A link from the best other result, if activation ran and both facts are in one scope."""
     if case.dynamics is None:
         return []
-    others = (hit for hit in (*case.found.hits, *case.found.guesses) if hit.id != case.fact.id)
-    return [
-        RemedyAttempt(link=(hit.id, case.fact.id)) for hit in islice(others, 1) if hit.fact.scope == case.fact.scope
-    ]
+    results = (*case.recollection.hits, *case.recollection.guesses)
+    best = next((hit for hit in results if hit.id != case.fact.id), None)
+    if best is None or best.fact.scope != case.fact.scope:
+        return []
+    return [RemedyAttempt(link=(best.id, case.fact.id))]

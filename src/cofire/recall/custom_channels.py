@@ -1,4 +1,4 @@
-"""Retrieval channels added by the user: registration, calls, time limits."""
+"""Retrieval channels added by users: registration, calls and time limits."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from cofire.model import FactFilter
 from cofire.runtime.effects import Effect, RunContext
 from cofire.stores.base import CallFailure
 
-# Names under which something else gives to a score.
+# Names of built-in channels and of other parts of a score.
 RESERVED_NAMES = frozenset("semantic keyword entity temporal activation prior coverage importance".split())
 
 
 @dataclass(frozen=True, slots=True)
 class OwnChannel:
-    """A way of finding facts besides those built in.
+    """A retrieval channel added by a user.
 
-    `listen(question, k, where)` gives ids with scores from 0 to 1; those that do not pass `where` are left out afterwards. What
-    takes longer than `seconds` is reported as timed out, and the other channels answer alone.
+    `listen(question, k, where)` returns scores from 0 to 1 by id. Facts that do not pass `where` are
+    removed afterwards. A call that takes longer than `seconds` is reported as timed out, and the recall
+    uses the other channels only.
     """
 
     name: str
@@ -35,7 +36,7 @@ class OwnChannel:
 
 @dataclass(frozen=True, slots=True)
 class ListCustomChannels(Effect):
-    """Which channels were added, and what does each count?"""
+    """The weight of each custom channel, by name."""
 
     def run(self, context: RunContext) -> dict[str, float]:
         return {name: channel.weight for name, channel in context.channels.items()}
@@ -43,8 +44,10 @@ class ListCustomChannels(Effect):
 
 @dataclass(frozen=True, slots=True)
 class AskCustomChannels(Effect):
-    """What do these channels find? All are asked at once and apart from the store, which they may use themselves; a failing one
-    answers `CallFailure`."""
+    """The scores of custom channels, by name; `CallFailure` for a channel that fails.
+
+    All channels run at the same time and outside the store's session, so that they may use the store.
+    """
 
     names: Sequence[str]
     text: str
@@ -52,21 +55,22 @@ class AskCustomChannels(Effect):
     where: FactFilter
 
     def run(self, context: RunContext) -> dict[str, Any]:
-        return {channel.name: _wait_for_scores(channel, answer) for channel, answer in self._begun(context)}
+        calls = self._start_calls(context)
+        return {channel.name: _wait_for_scores(channel, future) for channel, future in calls}
 
     async def run_async(self, context: RunContext) -> dict[str, Any]:
-        """The same, awaited. No thread of the event loop's few waits along: a channel that uses the memory needs them."""
-        begun = self._begun(context)
-        answers = await asyncio.gather(*(_await_scores(channel, answer) for channel, answer in begun))
-        return {channel.name: answer for (channel, _), answer in zip(begun, answers, strict=True)}
+        """Await the scores. This blocks no thread of the event loop's pool: channels that use the memory need them."""
+        calls = self._start_calls(context)
+        answers = await asyncio.gather(*(_await_scores(channel, future) for channel, future in calls))
+        return {channel.name: answer for (channel, _), answer in zip(calls, answers, strict=True)}
 
-    def _begun(self, context: RunContext) -> list[tuple[OwnChannel, Future[Any]]]:
+    def _start_calls(self, context: RunContext) -> list[tuple[OwnChannel, Future[Any]]]:
         channels = [context.channels[name] for name in self.names if name in context.channels]
         return [(channel, _start_channel(channel, self)) for channel in channels]
 
 
 def register_channel(context: RunContext, channel: OwnChannel) -> None:
-    """Make a channel known to a context, under a name that nobody has."""
+    """Add a channel to a context. Its name must be new."""
     if not isinstance(channel, OwnChannel):
         raise InvalidInput(f"A channel cannot be {channel!r}.", way_out="Give an OwnChannel.")
     name = str(channel.name).strip()
@@ -78,14 +82,14 @@ def register_channel(context: RunContext, channel: OwnChannel) -> None:
         )
     if not (_is_number(channel.weight) and channel.weight >= 0 and _is_number(channel.seconds) and channel.seconds > 0):
         raise InvalidInput(
-            f"The channel {name} cannot count {channel.weight!r} and take {channel.seconds!r} seconds.",
+            f"The channel {name} cannot have weight {channel.weight!r} and seconds {channel.seconds!r}.",
             way_out="Its weight must be 0 or more, its seconds more than 0.",
         )
     context.channels[name] = channel
 
 
 def unregister_channel(context: RunContext, name: object) -> bool:
-    """Take a channel of one's own out; tells whether it was there."""
+    """Remove a custom channel. Returns whether it was registered."""
     if not isinstance(name, str):
         raise InvalidInput(f"A channel cannot be called {name!r}.", way_out="Give the name of one that was registered.")
     return context.channels.pop(name, None) is not None
@@ -95,57 +99,54 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _start_channel(channel: OwnChannel, asked: AskCustomChannels) -> Future[Any]:
-    """A channel at work in a thread that is let go: one that hangs does not hold up the program's end."""
-    answer: Future[Any] = Future()
-    # From now on nobody can cancel it: whoever gives up waiting leaves the thread its answer.
-    answer.set_running_or_notify_cancel()
-    Thread(
-        target=_resolve_answer, args=(answer, channel, asked), daemon=True, name=f"cofire channel {channel.name}"
-    ).start()
-    return answer
+def _start_channel(channel: OwnChannel, question: AskCustomChannels) -> Future[Any]:
+    """Call a channel in a daemon thread: a channel that hangs does not delay the end of the program."""
+    future: Future[Any] = Future()
+    # A running future cannot be cancelled, so the thread can always set its result, also after a timeout.
+    future.set_running_or_notify_cancel()
+    thread_name = f"cofire channel {channel.name}"
+    Thread(target=_resolve_answer, args=(future, channel, question), daemon=True, name=thread_name).start()
+    return future
 
 
-def _resolve_answer(answer: Future[Any], channel: OwnChannel, asked: AskCustomChannels) -> None:
-    answer.set_result(_call_channel(channel, asked))
-
-
-def _call_channel(channel: OwnChannel, asked: AskCustomChannels) -> dict[str, float] | CallFailure:
+def _resolve_answer(future: Future[Any], channel: OwnChannel, question: AskCustomChannels) -> None:
     try:
-        return validate_scores(channel.name, channel.listen(asked.text, asked.k, asked.where))
-    except BaseException as error:  # noqa: BLE001 handed to whoever waits for the answer
-        return CallFailure(error if isinstance(error, Exception) else RuntimeError(repr(error)))
+        scores = channel.listen(question.text, question.k, question.where)
+        future.set_result(validate_scores(channel.name, scores))
+    except BaseException as error:  # noqa: BLE001 passed on as the result
+        failure = error if isinstance(error, Exception) else RuntimeError(repr(error))
+        future.set_result(CallFailure(failure))
 
 
-def _wait_for_scores(channel: OwnChannel, answer: Future[Any]) -> Any:
+def _wait_for_scores(channel: OwnChannel, future: Future[Any]) -> Any:
     try:
-        return answer.result(channel.seconds)
+        return future.result(channel.seconds)
     except TimeoutError:
         return _make_timeout_failure(channel)
 
 
-async def _await_scores(channel: OwnChannel, answer: Future[Any]) -> Any:
+async def _await_scores(channel: OwnChannel, future: Future[Any]) -> Any:
     try:
-        return await asyncio.wait_for(asyncio.wrap_future(answer), channel.seconds)
+        return await asyncio.wait_for(asyncio.wrap_future(future), channel.seconds)
     except TimeoutError:
         return _make_timeout_failure(channel)
 
 
 def _make_timeout_failure(channel: OwnChannel) -> CallFailure:
-    late = f"The channel {channel.name} took longer than {channel.seconds:g} seconds."
-    return CallFailure(ChannelTimedOut(late, way_out="Make it faster, or give it more seconds."))
+    message = f"The channel {channel.name} took longer than {channel.seconds:g} seconds."
+    return CallFailure(ChannelTimedOut(message, way_out="Make it faster, or give it more seconds."))
 
 
 def validate_scores(name: str, scores: Any) -> dict[str, float]:
-    """Scores as they may be used: from 0 to 1, by id."""
+    """The scores above 0, by id. Every score must be from 0 to 1."""
     if not isinstance(scores, Mapping) or not all(_is_score(id, score) for id, score in scores.items()):
         raise InvalidInput(
-            f"The channel {name} gave something other than ids with scores from 0 to 1.",
+            f"The channel {name} must return ids with scores from 0 to 1.",
             way_out="Return a dictionary of ids and scores.",
         )
     return {str(id): float(score) for id, score in scores.items() if score > 0}
 
 
 def _is_score(id: object, score: Any) -> bool:
-    """A score of something that may be an id: no store can look for a NUL or for half of a character."""
+    """Whether both are valid. An id must be printable: stores cannot look up a NUL or a lone surrogate."""
     return str(id).isprintable() and _is_number(score) and 0 <= score <= 1

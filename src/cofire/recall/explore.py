@@ -12,7 +12,6 @@ from cofire.activation_paths import ExploreResult, SeedExploration
 from cofire.algorithms.energy import EnergyRule, sum_energies
 from cofire.errors import CofireError, InvalidQuestion
 from cofire.ids import is_id
-from cofire.model import Fact, FactFilter
 from cofire.recall.recall import recall
 from cofire.recall.request import FilterOptions, NamesInput, build_filter
 from cofire.recall.spreading import follow_paths
@@ -31,12 +30,12 @@ from cofire.stores.base import ExpansionOptions
 from cofire.verbs import validation
 from cofire.verbs.listing import check_ids
 
-# Of a hub the strongest links are read: the others would be given next to nothing.
+# Only the strongest links of a hub are read: the others would pass on almost no energy.
 MAX_LINKS_PER_FACT = 1_000
 
 
 class ExploreOptions(TypedDict, total=False):
-    """Everything a caller of `explore` may say besides the ids to start from."""
+    """All keyword arguments of `explore`."""
 
     query: Annotated[str | None, "Start from the facts that recall finds for this question, instead of ids."]
     tags: Annotated[NamesInput, "Prefer edges with these tags."]
@@ -57,30 +56,35 @@ class ExploreOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class ExploreLimits:
-    """How to go: which links, how far, and by which tags."""
+    """Which links to follow, how far, and which tags to prefer."""
 
-    conducting: ExpansionOptions
+    links: ExpansionOptions
     rule: EnergyRule
     tags: frozenset[str]
     tag_floor: float
 
 
 def explore(ids: str | Iterable[str] | None, options: ExploreOptions, settings: Settings) -> Steps[ExploreResult]:
-    """Start from facts by id, each with an energy of 1 by default, or from the hits of a question, weighted by their scores."""
+    """Explore from facts by id, each with energy 1 by default, or from the hits of a question by their scores."""
     if isinstance(ids, str) and (yield from _is_question(ids, options)):
         ids, options = None, {**options, "query": ids}
-    given, now = parse_starts(ids, options), (yield ReadClock())
-    manner = _make_limits(options, settings, now, everywhere=given is not None)
-    seeds, reason = (given, "") if given is not None else (yield from _find_seeds(options, settings))
-    explored: list[SeedExploration] = []
+    seeds = parse_starts(ids, options)
+    now = yield ReadClock()
+    limits = _make_limits(options, settings, now, everywhere=seeds is not None)
+    reason = ""
+    if seeds is None:
+        seeds, reason = yield from _find_seeds(options, settings)
+    explorations: list[SeedExploration] = []
     for seed, energy in seeds.items():
-        explored.append((yield from _explore_seed(seed, energy, manner)))
-        yield Emit(explored[-1])
-    return ExploreResult(tuple(explored), sum_energies(seed.energies for seed in explored), reason)
+        exploration = yield from _explore_seed(seed, energy, limits)
+        explorations.append(exploration)
+        yield Emit(exploration)
+    energies = sum_energies(exploration.energies for exploration in explorations)
+    return ExploreResult(tuple(explorations), energies, reason)
 
 
 def _is_question(text: str, options: ExploreOptions) -> Steps[bool]:
-    """Whether a text given in place of an id is a question: it has not the form of an id, and no fact has it as its id."""
+    """Whether a single text is a question: it does not look like an id, and no fact has it as its id."""
     if not text.strip() or is_id(text) or options.get("query") is not None or options.get("energies") is not None:
         return False
     (fact,) = yield from store.read_facts([text])
@@ -88,7 +92,7 @@ def _is_question(text: str, options: ExploreOptions) -> Steps[bool]:
 
 
 def parse_starts(ids: str | Iterable[str] | None, options: ExploreOptions) -> dict[str, float] | None:
-    """The ids to start from with their energies; None where a question is to find them."""
+    """The ids to start from with their energies; None if a question selects them."""
     query, energies = options.get("query"), options.get("energies")
     if (ids is None) == (query is None):
         raise InvalidQuestion("Explore from ids or from a query.", way_out="Give one of the two.")
@@ -96,14 +100,14 @@ def parse_starts(ids: str | Iterable[str] | None, options: ExploreOptions) -> di
         if energies is not None:
             raise InvalidQuestion("A query weighs its seeds itself.", way_out="Leave energies out, or give ids.")
         return None
-    listed = check_ids(ids)
-    if not listed:
+    checked_ids = check_ids(ids)
+    if not checked_ids:
         raise InvalidQuestion("There is no id to start from.", way_out="Give one id or several.")
-    return dict(zip(listed, _check_energies(listed, energies), strict=True))
+    return dict(zip(checked_ids, _check_energies(checked_ids, energies), strict=True))
 
 
 def normalise_scores(scores: Sequence[float]) -> list[float]:
-    """Scores as energies in (0, 1], the best at 1: in proportion where all are above 0, else by e^(score − best).
+    """Scores as energies in (0, 1], the best one 1: score / best if all are above 0, otherwise e^(score − best).
 
     >>> normalise_scores([4.0, 2.0]), [round(energy, 3) for energy in normalise_scores([1.0, -1.0])]
     ([1.0, 0.5], [1.0, 0.135])
@@ -115,73 +119,72 @@ def normalise_scores(scores: Sequence[float]) -> list[float]:
 
 
 def _find_seeds(options: ExploreOptions, settings: Settings) -> Steps[tuple[dict[str, float], str]]:
-    """The facts that a question finds, with their energies; or why there are none."""
-    found: Recollection = yield from recall(
+    """The hits of a question with their energies, and the reason if there are none."""
+    recollection: Recollection = yield from recall(
         options.get("query"),
         {"k": settings[ENERGY_SEEDS], "scope": options.get("scope"), "where": options.get("where")},
         settings,
     )
-    hits = list(found)[: settings[ENERGY_SEEDS]]
-    weighed = zip(hits, normalise_scores([hit.score for hit in hits]), strict=True)
-    return {hit.id: energy for hit, energy in weighed}, found.reason
+    hits = list(recollection)[: settings[ENERGY_SEEDS]]
+    energies = normalise_scores([hit.score for hit in hits])
+    seeds = {hit.id: energy for hit, energy in zip(hits, energies, strict=True)}
+    return seeds, recollection.reason
 
 
-def _explore_seed(seed: str, energy: float, manner: ExploreLimits) -> Steps[SeedExploration]:
+def _explore_seed(seed: str, energy: float, limits: ExploreLimits) -> Steps[SeedExploration]:
+    where = limits.links.where
     try:
         (fact,) = yield from store.read_facts([seed])
-        if not _is_visible(fact, manner.conducting.where):
-            filtered = fact is not None and bool(manner.conducting.where.metadata)
+        if fact is None or not where.admits(fact):
+            filtered = fact is not None and bool(where.metadata)
             reason = f"No fact has the id {seed}{' and passes the filter where' if filtered else ''}."
             return SeedExploration(seed, energy, "seed_not_found", reason=reason)
         (trail,) = yield from follow_paths(
-            {seed: energy}, manner.conducting, manner.rule, tags=manner.tags, tag_floor=manner.tag_floor
+            {seed: energy}, limits.links, limits.rule, tags=limits.tags, tag_floor=limits.tag_floor
         )
     except CofireError as error:
         return SeedExploration(seed, energy, "failed", reason=str(error))
     return SeedExploration(seed, energy, "complete", paths=trail.paths, energies=trail.energies, hops=trail.hops)
 
 
-def _is_visible(fact: Fact | None, allowed: FactFilter) -> bool:
-    return fact is not None and allowed.admits(fact)
-
-
 def _make_limits(options: ExploreOptions, settings: Settings, now: datetime, *, everywhere: bool) -> ExploreLimits:
-    """Links of a fact stay in its scope, so that ids need not say theirs."""
-    said = {
-        knob.name: options[name]  # type: ignore[literal-required]
-        for name, knob in (
-            ("max_depth", ENERGY_MAX_DEPTH),
-            ("min_activation", ENERGY_MIN_ACTIVATION),
-            ("branches", ENERGY_BRANCHES),
-        )
-        if options.get(name) is not None
+    """The limits of a call. Links stay within a scope, so ids need no scope argument (`everywhere`)."""
+    limit_values = {
+        ENERGY_MAX_DEPTH.name: options.get("max_depth"),
+        ENERGY_MIN_ACTIVATION.name: options.get("min_activation"),
+        ENERGY_BRANCHES.name: options.get("branches"),
     }
-    held = settings.over(said)
+    overrides = {name: value for name, value in limit_values.items() if value is not None}
+    settings = settings.over(overrides)
     filters: FilterOptions = {"scope": options.get("scope"), "where": options.get("where")}
+    where = build_filter(filters, now, everywhere=everywhere)
     return ExploreLimits(
-        ExpansionOptions(
-            build_filter(filters, now, everywhere=everywhere), kinds=None, floor=0.0, most=MAX_LINKS_PER_FACT
-        ),
-        EnergyRule(held[ENERGY_MAX_DEPTH], held[ENERGY_MIN_ACTIVATION], held[ENERGY_BRANCHES]),
-        frozenset(validation.parse_tags(options.get("tags"), InvalidQuestion)),
-        held[ENERGY_TAG_FLOOR],
+        links=ExpansionOptions(where, kinds=None, floor=0.0, most=MAX_LINKS_PER_FACT),
+        rule=EnergyRule(settings[ENERGY_MAX_DEPTH], settings[ENERGY_MIN_ACTIVATION], settings[ENERGY_BRANCHES]),
+        tags=frozenset(validation.parse_tags(options.get("tags"), InvalidQuestion)),
+        tag_floor=settings[ENERGY_TAG_FLOOR],
     )
 
 
-def _check_energies(ids: Sequence[str], given: Mapping[str, float] | Sequence[float] | None) -> list[float]:
-    if given is None:
+def _check_energies(ids: Sequence[str], energies: Mapping[str, float] | Sequence[float] | None) -> list[float]:
+    """The energy of each id, in the order of the ids."""
+    if energies is None:
         return [1.0 for _ in ids]
-    listed = [given.get(id, 1.0) for id in ids] if isinstance(given, Mapping) else list(given)
-    if isinstance(given, Mapping) and not given.keys() <= set(ids):
-        raise InvalidQuestion("There is energy for an id that is no seed.", way_out="Give it for the ids alone.")
-    if len(listed) != len(ids):
+    if isinstance(energies, Mapping):
+        if not energies.keys() <= set(ids):
+            raise InvalidQuestion(
+                "energies names an id that is not among the ids.", way_out="Give energies only for these ids."
+            )
+        return [_check_energy(energies.get(id, 1.0)) for id in ids]
+    values = list(energies)
+    if len(values) != len(ids):
         raise InvalidQuestion(
-            f"There are {len(ids)} ids and {len(listed)} energies.", way_out="Give an energy for each id, in order."
+            f"There are {len(ids)} ids and {len(values)} energies.", way_out="Give an energy for each id, in order."
         )
-    return [_check_energy(one) for one in listed]
+    return [_check_energy(value) for value in values]
 
 
-def _check_energy(given: object) -> float:
-    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given <= 1:
-        raise InvalidQuestion(f"An energy cannot be {given!r}.", way_out="Give a number above 0, up to 1.")
-    return float(given)
+def _check_energy(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+        raise InvalidQuestion(f"An energy cannot be {value!r}.", way_out="Give a number above 0, up to 1.")
+    return float(value)

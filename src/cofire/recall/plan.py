@@ -22,15 +22,17 @@ from cofire.settings.table import (
 from cofire.text.base import run_reading_rule
 from cofire.text.questions import classify_strategy
 
-# From the best to what they lead to, and once more from the best of those. A third pass lost on every set.
+# The first pass follows links from the best candidates, the second one from the best facts after the
+# first. A third pass lowered the results on every evaluation set.
 MAX_PASSES = 2
 
 
 @dataclass(frozen=True, slots=True)
 class RecallPlan:
-    """How a question will be answered. `weights` are what the strategy makes of each channel's weight, 1 where it says nothing.
+    """How to answer a question.
 
-    `passes` is how often activation goes out from the best: never, once, or once more from what it then finds.
+    `weights` are factors of the strategy on channel weights; a channel without one has the factor 1.
+    `passes` is the number of activation passes, from 0 to `MAX_PASSES`.
     """
 
     mode: str
@@ -46,18 +48,17 @@ class RecallPlan:
 
 
 def make_plan(request: RecallRequest) -> RecallPlan:
-    """Choose strategy and mode: those asked for, else by the question. A question of many hops is answered by the graph."""
+    """Choose strategy and mode: as requested, otherwise by the question. Multi-hop questions use mode graph."""
     settings = request.settings
     strategy = request.strategy or run_reading_rule("strategies", lambda: classify_strategy(request.text), "general")
     mode, reason = _choose_mode(request, strategy)
-    steps = settings[GRAPH_RECALL_STEPS]
-    weighed = request.strategy is not None or settings[STRATEGY_ENABLED]
+    uses_weights = request.strategy is not None or settings[STRATEGY_ENABLED]
     return RecallPlan(
         mode=mode,
         strategy=strategy,
         passes=_count_passes(mode, settings, assists=False),
-        steps=steps,
-        weights=STRATEGY_WEIGHTS[strategy] if weighed else {},
+        steps=settings[GRAPH_RECALL_STEPS],
+        weights=STRATEGY_WEIGHTS[strategy] if uses_weights else {},
         reason=reason,
     )
 
@@ -71,25 +72,32 @@ def _choose_mode(request: RecallRequest, strategy: str) -> tuple[str, str]:
 
 
 def describe_plan(plan: RecallPlan, request: RecallRequest) -> PlanSummary:
-    """The plan for whoever wants to know why."""
+    """The plan as results show it."""
+    strategy_reason = "asked for" if request.strategy else "by the words of the question"
     return PlanSummary(
         plan.mode,
         plan.reason,
         plan.strategy,
-        "asked for" if request.strategy else "by the words of the question",
+        strategy_reason,
         request.settings[ACTIVATION_DYNAMICS] if plan.activates else None,
         request.settings[FUSION_METHOD],
     )
 
 
 def adapt_plan(plan: RecallPlan, request: RecallRequest, results: int) -> RecallPlan:
-    """The plan, now that it is known how much the channels found to go on from."""
-    assists = request.settings[GRAPH_ASSIST_ENABLED] and results >= request.settings[GRAPH_ASSIST_MIN_SEED_RESULTS]
-    passes = _count_passes(plan.mode, request.settings, assists=assists)
+    """The plan with the number of passes that suits the number of candidates."""
+    settings = request.settings
+    assists = settings[GRAPH_ASSIST_ENABLED] and results >= settings[GRAPH_ASSIST_MIN_SEED_RESULTS]
+    passes = _count_passes(plan.mode, settings, assists=assists)
     return plan if passes == plan.passes else replace(plan, passes=passes)
 
 
 def _count_passes(mode: str, settings: Settings, *, assists: bool) -> int:
-    """In full mode a pass as a channel of its own, and one that assists; in graph mode all there are."""
-    wanted = {"graph": MAX_PASSES, "full": settings[SPREADING_ACTIVATION_ENABLED] + assists}.get(mode, 0)
-    return min(wanted, settings[GRAPH_RECALL_STEPS], MAX_PASSES)
+    """Mode graph uses all passes, mode full one for the activation channel and one for graph assist."""
+    if mode == "graph":
+        passes = MAX_PASSES
+    elif mode == "full":
+        passes = settings[SPREADING_ACTIVATION_ENABLED] + assists
+    else:
+        passes = 0
+    return min(passes, settings[GRAPH_RECALL_STEPS], MAX_PASSES)

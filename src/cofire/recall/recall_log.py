@@ -1,4 +1,4 @@
-"""A recall for a user: given an id and logged, so that feedback can refer to it."""
+"""Recalls with an id and a log entry, so that feedback can refer to them."""
 
 from __future__ import annotations
 
@@ -15,26 +15,29 @@ from cofire.stores.learning_rows import HEBBIAN_KIND, LoggedRecall, PathEdge, Re
 
 
 def recall_and_log(text: object, options: RecallOptions, settings: Settings) -> Steps[Recollection]:
-    """A recall with its id, which is logged with what it showed."""
-    found = yield from recall_with_shadow(text, options, settings)
-    held = apply_call_settings(options, settings)
-    if not held[RECALL_LOG_ENABLED] or found.mode == "no_recall":
-        return found
-    keeping = RecallLogOptions(held[RECALL_LOG_MOST], held[HEBBIAN_RULE], held[SESSION_IDLE_MINUTES])
+    """Answer a question, and log the ids of the hits and the edges that led to them."""
+    recollection = yield from recall_with_shadow(text, options, settings)
+    call_settings = apply_call_settings(options, settings)
+    if not call_settings[RECALL_LOG_ENABLED] or recollection.mode == "no_recall":
+        return recollection
     now = yield ReadClock()
     [id] = yield MintIds(now, 1)
     session = yield ReadSession()
-    yield from store.log_recall(LoggedRecall(id, now, session, found.ids, collect_used_edges(found.hits)), keeping)
-    return found.with_id(id)
+    logged = LoggedRecall(id, now, session, recollection.ids, collect_used_edges(recollection.hits))
+    log_options = RecallLogOptions(
+        call_settings[RECALL_LOG_MOST], call_settings[HEBBIAN_RULE], call_settings[SESSION_IDLE_MINUTES]
+    )
+    yield from store.log_recall(logged, log_options)
+    return recollection.with_id(id)
 
 
 def collect_used_edges(hits: Iterable[Hit]) -> dict[str, tuple[PathEdge, ...]]:
-    """The edges that led to each hit, for those that the graph led to."""
+    """The edges of the path to each hit, for hits that have a path."""
     return {hit.id: tuple(_make_used_edge(hop) for hop in hit.hops) for hit in hits if hit.hops}
 
 
 def _make_used_edge(hop: ActivationHop) -> PathEdge:
-    """Through a name goes no edge that could be strengthened, so it is the one between the two facts that use would make."""
+    """The edge of a hop. A hop over a name has no stored edge; it stands for a Hebbian edge of the two facts."""
     if hop.via is None:
         return PathEdge(hop.source, hop.target, hop.kind)
     return PathEdge(min(hop.source, hop.target), max(hop.source, hop.target), HEBBIAN_KIND)

@@ -1,4 +1,4 @@
-"""The arguments of a recall: filters and limits from callers, checked into one request."""
+"""The arguments of a recall: filters and limits of the caller, checked and combined into one request."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TimeInput = datetime | date | str | None
 
 
 class FilterOptions(TypedDict, total=False):
-    """Which facts may be seen, in the words of callers."""
+    """Filters on facts, as keyword arguments of public methods."""
 
     scope: Annotated[NamesInput, "Only facts of these scopes; recall searches the scope “default” unless given."]
     session: Annotated[NamesInput, "Only facts of these sessions."]
@@ -41,7 +41,7 @@ class FilterOptions(TypedDict, total=False):
 
 
 class RecallOptions(FilterOptions, total=False):
-    """Everything a caller of `recall` may say besides the question."""
+    """All keyword arguments of `recall`."""
 
     k: Annotated[int | None, "Maximum number of facts, from 1 to 1,000. Default: the setting recall.k (10)."]
     budget: Annotated[int | None, "Maximum number of tokens of all texts together. Default: the setting recall.budget."]
@@ -62,7 +62,7 @@ class RecallOptions(FilterOptions, total=False):
 
 @dataclass(frozen=True, slots=True)
 class RecallRequest:
-    """A question ready to be worked on."""
+    """The question, filters, limits and settings of one recall, checked."""
 
     text: str
     where: FactFilter
@@ -76,30 +76,33 @@ class RecallRequest:
 
     @property
     def headroom(self) -> int:
-        """How many candidates a channel is asked for."""
+        """Number of candidates requested from each channel."""
         return self.settings[RECALL_HEADROOM] + self.k
 
 
 def apply_call_settings(options: RecallOptions, settings: Settings) -> Settings:
-    """The settings with those of a call laid over them."""
-    given, preset = options.get("settings"), options.get("preset")
-    if not given and preset is None:
+    """The settings, overridden by the preset and the settings of a call."""
+    call_settings = options.get("settings")
+    preset = options.get("preset")
+    if not call_settings and preset is None:
         return settings
-    own = check_settings_mapping(given or {})
+    overrides = check_settings_mapping(call_settings or {})
     if preset is not None:
-        own["preset"] = preset
-    return settings.over(own)
+        overrides["preset"] = preset
+    return settings.over(overrides)
 
 
 def make_request(text: object, options: RecallOptions, now: datetime, settings: Settings) -> RecallRequest:
-    """Check all that was asked for; call settings lie over the others."""
+    """Check the question and its options. Settings of the call override the others."""
     settings = apply_call_settings(options, settings)
-    scopes = resolve_scopes(options.get("scope"))
+    k = options.get("k")
+    if k is None:
+        k = settings[RECALL_K]
     return RecallRequest(
         text=validation.parse_question(text),
         where=build_filter(options, now),
-        scopes=scopes,
-        k=validation.check_count(_value_or_default(options.get("k"), settings[RECALL_K]), "k", low=1, high=1_000),
+        scopes=resolve_scopes(options.get("scope")),
+        k=validation.check_count(k, "k", low=1, high=1_000),
         budget=_check_budget(options.get("budget"), settings),
         mode=_check_choice(options.get("mode"), "mode", RECALL_MODES),
         strategy=_check_choice(options.get("strategy"), "strategy", STRATEGIES),
@@ -109,76 +112,76 @@ def make_request(text: object, options: RecallOptions, now: datetime, settings: 
 
 
 def build_filter(
-    asked: FilterOptions, now: datetime, *, everywhere: bool = False, whenever: bool = False
+    options: FilterOptions, now: datetime, *, everywhere: bool = False, whenever: bool = False
 ) -> FactFilter:
-    """The filter that the given words describe. `everywhere` sees all scopes unless some are named; `whenever` also sees
-    what has run out, is not valid now, or is archived: it is for the keeper of the store."""
-    scopes = None if everywhere and asked.get("scope") is None else resolve_scopes(asked.get("scope"))
-    since = validation.parse_time(asked.get("since"), "since", InvalidQuestion)
-    until = validation.parse_time(_extend_to_day_end(asked.get("until")), "until", InvalidQuestion)
+    """The filter that the options describe.
+
+    With `everywhere`, no `scope` means all scopes. With `whenever`, the filter also admits expired,
+    invalid and archived facts; maintenance needs them.
+    """
+    scope = options.get("scope")
+    scopes = None if everywhere and scope is None else resolve_scopes(scope)
+    since = validation.parse_time(options.get("since"), "since", InvalidQuestion)
+    until = validation.parse_time(_extend_to_day_end(options.get("until")), "until", InvalidQuestion)
     if since and until and since > until:
         raise InvalidQuestion(
-            f"Nothing is both since {since.isoformat()} and until {until.isoformat()}.", way_out="Swap the two."
+            f"since {since.isoformat()} is later than until {until.isoformat()}.", way_out="Swap the two."
         )
+    community = options.get("community")
+    if community is not None:
+        community = validation.check_count(community, "community", low=0, high=2**62)
     return FactFilter(
         now=now,
         scopes=scopes,
-        tags=frozenset(validation.parse_tags(asked.get("tags"), InvalidQuestion)),
-        categories=validation.parse_names(asked.get("category"), "category", InvalidQuestion),
-        speakers=validation.parse_names(asked.get("speaker"), "speaker", InvalidQuestion),
-        sessions=validation.parse_names(asked.get("session"), "session", InvalidQuestion),
-        metadata=parse_conditions(asked.get("where")),
+        tags=frozenset(validation.parse_tags(options.get("tags"), InvalidQuestion)),
+        categories=validation.parse_names(options.get("category"), "category", InvalidQuestion),
+        speakers=validation.parse_names(options.get("speaker"), "speaker", InvalidQuestion),
+        sessions=validation.parse_names(options.get("session"), "session", InvalidQuestion),
+        metadata=parse_conditions(options.get("where")),
         since=since,
         until=until,
-        as_of=_parse_as_of(asked.get("as_of"), now),
-        community=_check_community(asked.get("community")),
+        as_of=_parse_as_of(options.get("as_of"), now),
+        community=community,
         archived=whenever,
         whenever=whenever,
     )
 
 
-def _parse_as_of(given: TimeInput, now: datetime) -> datetime | None:
-    """A day is meant to its end, as with `until`; today to this moment."""
-    found = validation.parse_time(_extend_to_day_end(given), "as_of", InvalidQuestion)
-    begun = validation.parse_time(given, "as_of", InvalidQuestion)
-    return now if found and begun and begun <= now < found else found
+def _parse_as_of(value: TimeInput, now: datetime) -> datetime | None:
+    """A time as it is, a past day as its end, as with `until`, and today as now."""
+    end = validation.parse_time(_extend_to_day_end(value), "as_of", InvalidQuestion)
+    start = validation.parse_time(value, "as_of", InvalidQuestion)
+    is_today = start is not None and end is not None and start <= now < end
+    return now if is_today else end
 
 
-def resolve_scopes(given: object) -> tuple[str, ...]:
-    """The scopes named, or the default one."""
-    return validation.parse_scopes(given, InvalidQuestion) or (DEFAULT_SCOPE,)
+def resolve_scopes(value: object) -> tuple[str, ...]:
+    """The scopes of the `scope` argument, or the default scope."""
+    return validation.parse_scopes(value, InvalidQuestion) or (DEFAULT_SCOPE,)
 
 
 def _extend_to_day_end(until: TimeInput) -> TimeInput:
-    """A day without a time of day is meant to its end.
+    """A day without a time of day becomes its last microsecond. Other values stay as they are.
 
     >>> _extend_to_day_end("2026-05-08")
     '2026-05-08T23:59:59.999999'
     """
     if isinstance(until, date) and not isinstance(until, datetime):
         until = until.isoformat()
-    return (
-        f"{until.strip()}T23:59:59.999999"
-        if isinstance(until, str) and _DAY_PATTERN.fullmatch(until.strip())
-        else until
-    )
+    if isinstance(until, str) and _DAY_PATTERN.fullmatch(until.strip()):
+        return f"{until.strip()}T23:59:59.999999"
+    return until
 
 
-def _value_or_default(value: int | None, default: int) -> int:
-    return default if value is None else value
-
-
-def _check_budget(given: int | None, settings: Settings) -> int | None:
-    if given is None:
+def _check_budget(budget: int | None, settings: Settings) -> int | None:
+    if budget is None:
         return settings[RECALL_BUDGET] or None
-    return validation.check_count(given, "budget", low=1, high=10_000_000)
+    return validation.check_count(budget, "budget", low=1, high=10_000_000)
 
 
-def _check_community(given: object) -> int | None:
-    return None if given is None else validation.check_count(given, "community", low=0, high=2**62)
-
-
-def _check_choice(given: object, label: str, known: tuple[str, ...]) -> str | None:
-    if given is not None and given not in known:
-        raise InvalidQuestion(f"There is no {label} {given!r}.", way_out=f"Choose one of {', '.join(known)}.")
-    return None if given is None else str(given)
+def _check_choice(value: object, label: str, choices: tuple[str, ...]) -> str | None:
+    if value is None:
+        return None
+    if value not in choices:
+        raise InvalidQuestion(f"There is no {label} {value!r}.", way_out=f"Choose one of {', '.join(choices)}.")
+    return str(value)

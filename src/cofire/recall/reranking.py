@@ -10,6 +10,7 @@ import numpy as np
 
 from cofire.activation_paths import ActivationHop
 from cofire.algorithms import bridge_discovery, rank_fusion
+from cofire.algorithms.array_ops import nan_to_none, pad_last_axis
 from cofire.errors import StoreError
 from cofire.model import Fact
 from cofire.recall.plan import RecallPlan
@@ -46,13 +47,13 @@ from cofire.verbs.supersede_rules import age_key, are_comparable, is_in_time_ord
 
 BRIDGES_CHANNEL = "bridges"
 
-# Results between which bridges are looked for, however many are wanted, so that places do not depend on k.
+# Number of results that bridges can connect. It is fixed, so that ranks do not depend on k.
 BRIDGED_RESULTS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class BridgeFact:
-    """A fact that connects two results: what it counts, and the links that lead there."""
+    """A fact that connects two results: its score, and the links that lead to it."""
 
     id: str
     score: float
@@ -62,7 +63,7 @@ class BridgeFact:
 def add_bridges(
     ranking: CandidateRanking, request: RecallRequest, plan: RecallPlan
 ) -> Steps[tuple[CandidateRanking, tuple[ChannelReport, ...]]]:
-    """The ranking with what bridges its best facts, and how that went; as it was where bridges are not wanted."""
+    """The ranking with facts that connect its best facts, and a channel report; unchanged if bridges are off."""
     if not request.settings[BRIDGES_ENABLED] or plan.mode not in ("full", "graph"):
         return ranking, ()
     try:
@@ -74,93 +75,99 @@ def add_bridges(
 
 
 def _find_bridges(ranking: CandidateRanking, request: RecallRequest) -> Steps[tuple[BridgeFact, ...]]:
-    settings, kinds = request.settings, frozenset(bridge_discovery.EDGE_KIND_MULTIPLIERS)
-    conducting = ExpansionOptions(
-        request.where, kinds, settings[GRAPH_RECALL_CONFIDENCE_FLOOR], settings[ACTIVATION_MOST_LINKS]
+    settings = request.settings
+    options = ExpansionOptions(
+        request.where,
+        frozenset(bridge_discovery.EDGE_KIND_MULTIPLIERS),
+        settings[GRAPH_RECALL_CONFIDENCE_FLOOR],
+        settings[ACTIVATION_MOST_LINKS],
     )
-    found = yield from store.expand_links(ranking.best(BRIDGED_RESULTS), conducting)
+    links = yield from store.expand_links(ranking.best(BRIDGED_RESULTS), options)
     scores = ranking.total[list(ranking.order[:BRIDGED_RESULTS])]
-    through = bridge_discovery.bridge_conductances(
-        found.kind, found.weight, found.confidence, decay=settings[BRIDGES_DECAY]
+    conductance = bridge_discovery.bridge_conductances(
+        links.kind, links.weight, links.confidence, decay=settings[BRIDGES_DECAY]
     )
-    bridges = bridge_discovery.find_bridge_rows(
-        scores, found.source, found.target, through, facts=len(found.ids), most=settings[BRIDGES_MOST]
+    bridge_rows = bridge_discovery.find_bridge_rows(
+        scores, links.source, links.target, conductance, facts=len(links.ids), most=settings[BRIDGES_MOST]
     )
-    carried = scores[found.source] * through
-    return tuple(
-        BridgeFact(
-            found.ids[one.row],
-            one.score,
-            (_make_hop(found, one.links[0], carried), _make_hop(found, one.links[1], carried)),
-        )
-        for one in bridges
-    )
+    passed = scores[links.source] * conductance
+    bridges = []
+    for bridge in bridge_rows:
+        first, second = bridge.links
+        hops = (_make_hop(links, first, passed), _make_hop(links, second, passed))
+        bridges.append(BridgeFact(links.ids[bridge.row], bridge.score, hops))
+    return tuple(bridges)
 
 
-def _make_hop(found: LinkExpansion, link: int, carried: FloatArray) -> ActivationHop:
-    weight, confidence = (
-        None if np.isnan(said[link]) else float(said[link]) for said in (found.weight, found.confidence)
+def _make_hop(links: LinkExpansion, row: int, passed: FloatArray) -> ActivationHop:
+    return ActivationHop(
+        links.ids[links.source[row]],
+        links.ids[links.target[row]],
+        links.kind[row],
+        nan_to_none(float(links.weight[row])),
+        nan_to_none(float(links.confidence[row])),
+        links.via[row],
+        float(passed[row]),
     )
-    source, target = found.ids[found.source[link]], found.ids[found.target[link]]
-    return ActivationHop(source, target, found.kind[link], weight, confidence, found.via[link], float(carried[link]))
 
 
 def _lift_bridges(ranking: CandidateRanking, bridges: Sequence[BridgeFact]) -> CandidateRanking:
-    """A bridge is lifted to what it counts as one, and no higher; one that counts as much by itself is not lifted at all."""
+    """Raise the score of each bridge to its bridge score. A higher score stays as it is."""
     if not bridges:
         return ranking
-    counts = {one.id: one.score for one in bridges}
-    known = set(ranking.ids)
-    wide = _append_facts(ranking, [id for id in counts if id not in known])
-    scores = np.array([counts.get(id, 0.0) for id in wide.ids])
-    lifts = np.where(scores > 0, np.maximum(0.0, scores - wide.total), 0.0)
-    total = wide.total + lifts
+    score_of = {bridge.id: bridge.score for bridge in bridges}
+    ranked_ids = set(ranking.ids)
+    ranking = _append_facts(ranking, [id for id in score_of if id not in ranked_ids])
+    scores = np.array([score_of.get(id, 0.0) for id in ranking.ids])
+    lifts = np.where(scores > 0, np.maximum(0.0, scores - ranking.total), 0.0)
+    total = ranking.total + lifts
+    places = rank_fusion.rank_in_channel(scores, scores > 0, ranking.ids)
     return replace(
-        wide,
+        ranking,
         total=total,
-        order=rank_fusion.order_rows(total, wide.ids),
-        scores={**wide.scores, BRIDGES_CHANNEL: scores},
-        places={**wide.places, BRIDGES_CHANNEL: rank_fusion.rank_in_channel(scores, scores > 0, wide.ids)},
-        gives={**wide.gives, BRIDGES_CHANNEL: lifts},
-        bridges={one.id: one.links for one in bridges},
+        order=rank_fusion.order_rows(total, ranking.ids),
+        scores={**ranking.scores, BRIDGES_CHANNEL: scores},
+        places={**ranking.places, BRIDGES_CHANNEL: places},
+        gives={**ranking.gives, BRIDGES_CHANNEL: lifts},
+        bridges={bridge.id: bridge.links for bridge in bridges},
     )
 
 
 def _append_facts(ranking: CandidateRanking, ids: Sequence[str]) -> CandidateRanking:
-    """The ranking with facts that no channel heard."""
+    """The ranking with more facts, each with the score 0 in every channel."""
     if not ids:
         return ranking
 
-    def longer(values: FloatArray) -> FloatArray:
-        return np.concatenate([values, np.zeros(len(ids), values.dtype)])
-
+    count = len(ranking.ids) + len(ids)
     return replace(
         ranking,
         ids=(*ranking.ids, *ids),
-        total=longer(ranking.total),
-        scores={name: longer(values) for name, values in ranking.scores.items()},
-        places={name: np.concatenate([at, np.zeros(len(ids), at.dtype)]) for name, at in ranking.places.items()},
-        gives={name: longer(values) for name, values in ranking.gives.items()},
-        parts={name: longer(values) for name, values in ranking.parts.items()},
+        total=pad_last_axis(ranking.total, count),
+        scores={name: pad_last_axis(values, count) for name, values in ranking.scores.items()},
+        places={name: pad_last_axis(places, count) for name, places in ranking.places.items()},
+        gives={name: pad_last_axis(values, count) for name, values in ranking.gives.items()},
+        parts={name: pad_last_axis(values, count) for name, values in ranking.parts.items()},
     )
 
 
 RECENCY_PART = "recency"
 
-# Candidates that are compared, however many are wanted, so that the order does not depend on k.
+# Number of candidates that are compared. It is fixed, so that ranks do not depend on k.
 COMPARED_RESULTS = 10
 
-# Deviations by which a meaning stands out that count for most.
+# Deviations above chance at which the meaning of a candidate counts fully.
 MAX_MEANING_DEVIATIONS = 10.0
 
-# How much more than its older version a newer one gets: enough to decide the order, too little to mean anything else.
+# Score difference between a newer version and its older one: enough for the order, negligible otherwise.
 VERSION_LEAD = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class VersionCandidate:
-    """One of the best candidates: its row in the ranking, the fact, its wording, and how many deviations its meaning
-    stands out by (None without an embedder)."""
+    """One of the best candidates. `row` is its row in the ranking.
+
+    `meaning` is its similarity to the question in deviations above chance, None without an embedder.
+    """
 
     row: int
     fact: Fact
@@ -173,20 +180,22 @@ VersionPair = tuple[VersionCandidate, VersionCandidate]
 
 
 def prefer_newer(ranked: CandidateRanking, facts: Sequence[Fact], request: RecallRequest) -> CandidateRanking:
-    """The ranking in which the newest of several versions of one fact has the highest score of them.
+    """The ranking in which the newest of several versions of a fact has the highest score of them.
 
-    `facts` are the best candidates. What a version gains is shown as a part of the score named `recency`.
+    `facts` are the best candidates. The score that a version gains is its channel `recency`.
     """
     if not request.settings[RECALL_NEWER_FIRST]:
         return ranked
     if is_about_past(request.text) or asks_several_things(request.text):
         return ranked
-    return _raise_newer(ranked, run_reading_rule("versions", lambda: _find_versions(ranked, facts, request.text), []))
+    versions = run_reading_rule("versions", lambda: _find_versions(ranked, facts, request.text), [])
+    return _raise_newer(ranked, versions)
 
 
 def _find_versions(ranked: CandidateRanking, facts: Sequence[Fact], text: str) -> list[VersionPair]:
     """Pairs of an older fact and a newer one that replaces it and has a lower score."""
-    question, weights = read_question_wording(text), current_constants().versions
+    question = read_question_wording(text)
+    weights = current_constants().versions
     candidates = _collect_candidates(ranked, facts)
     pairs = (sorted(pair, key=lambda candidate: age_key(candidate.fact)) for pair in combinations(candidates, 2))
     return [
@@ -201,30 +210,33 @@ def _find_versions(ranked: CandidateRanking, facts: Sequence[Fact], text: str) -
 
 def _collect_candidates(ranked: CandidateRanking, facts: Sequence[Fact]) -> list[VersionCandidate]:
     rows = {ranked.ids[row]: row for row in ranked.order[:COMPARED_RESULTS]}
-    meaning = ranked.scores.get("semantic")
+    meanings = ranked.scores.get("semantic")
     candidates = []
     for fact in facts:
         row = rows.get(fact.id)
-        wording = None if row is None else read_wording(fact.text, fact.speaker)
-        if row is not None and wording is not None:
-            stands_out = None if meaning is None else float(meaning[row])
-            candidates.append(VersionCandidate(row, fact, wording, float(ranked.total[row]), stands_out))
+        if row is None:
+            continue
+        wording = read_wording(fact.text, fact.speaker)
+        if wording is None:
+            continue
+        meaning = None if meanings is None else float(meanings[row])
+        candidates.append(VersionCandidate(row, fact, wording, float(ranked.total[row]), meaning))
     return candidates
 
 
 def _is_version(
     older: VersionCandidate, newer: VersionCandidate, question: QuestionWording, weights: VersionConstants
 ) -> bool:
-    """Whether what the two texts have in common, and how well the newer one answers, is evidence enough that it replaces the older.
+    """Whether the newer fact replaces the older one, by what the texts share and how well the newer one answers.
 
-    What is quick to compute decides first: most pairs are about two things.
+    The cheap features are computed first: they decide for most pairs.
     """
-    stands_out = newer.meaning
-    if stands_out is None:
-        stands_out = weights.unknown_meaning * MAX_MEANING_DEVIATIONS
+    deviations = newer.meaning
+    if deviations is None:
+        deviations = weights.unknown_meaning * MAX_MEANING_DEVIATIONS
     evidence = (
         weights.score * newer.score / older.score
-        + weights.meaning * min(max(stands_out, 0.0), MAX_MEANING_DEVIATIONS) / MAX_MEANING_DEVIATIONS
+        + weights.meaning * min(max(deviations, 0.0), MAX_MEANING_DEVIATIONS) / MAX_MEANING_DEVIATIONS
         + weights.coverage * word_coverage(older.wording, newer.wording)
         + weights.question_coverage * question_coverage(question, older.wording)
         + weights.announces_change * is_change_announced(older.wording, newer.wording)
@@ -236,7 +248,7 @@ def _is_version(
 
 
 def _raise_newer(ranked: CandidateRanking, versions: Sequence[VersionPair]) -> CandidateRanking:
-    """Each newer version gets a score just above the highest of its older ones, oldest first, so that the newest ends up highest."""
+    """Raise each newer version just above its older ones, oldest first, so that the newest ends up highest."""
     if not versions:
         return ranked
     total = ranked.total.copy()
