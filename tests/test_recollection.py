@@ -146,14 +146,14 @@ def test_the_report_shows_every_stage() -> None:
     report = found(hit("Tea at four.", 0.5)).xray()
     assert "question: Tea?" in report
     assert "scopes: a, b" in report
-    assert "semantic: ok, 2 heard" in report
-    assert "keyword: failed, 0 heard (out of breath)" in report
+    assert "semantic: ok, 2 candidates" in report
+    assert "keyword: failed, 0 candidates (out of breath)" in report
     assert "1. 0.500 id of Tea at four. Tea at four." in report
     assert "   semantic #1 +2.000 gives +0.500 = 0.500" in report
 
 
 def test_the_report_of_nothing_says_why() -> None:
-    assert "nothing known: The house is empty." in found(reason="The house is empty.").xray()
+    assert "reason: The house is empty." in found(reason="The house is empty.").xray()
 
 
 def test_long_texts_are_shortened_in_the_report() -> None:

@@ -200,5 +200,5 @@ def test_a_lent_store_that_is_a_file_keeps_them_beside_it(open_memory: Opening, 
     memory = filled(open_memory, **SHADOWED)
     assert isinstance(memory._opened.context.store, Lent)
     memory.recall(QUESTIONS[0])
-    expected = f"{tmp_path}/memory.db.snapshots" if hasattr(store, "path") else ""
+    expected = f"{tmp_path}/memory.db.snapshots" if store.path else ""
     assert memory.shadow_report().place == expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -27,7 +28,8 @@ from cofire.text.contradictions import (
     weigh_features,
     word_rarity,
 )
-from cofire.text.versions import FactWording, read_wording
+from cofire.text.versions import FactWording, is_change_announced, read_wording
+from cofire.text.words import extract_words
 from cofire.verbs.embedding_model import read_stored_model
 from cofire.verbs.supersede import supersede
 from cofire.verbs.supersede_rules import MAX_EDGES, age_key, are_comparable
@@ -37,6 +39,7 @@ LOOKUP_BATCH = 20_000  # facts whose neighbours are looked up at once
 NEIGHBOURS_PER_FACT = 6  # 399 of 402 changes of benchmarks/sets/changes are among the nearest four
 # A proposal stays while its evidence is at most this much below what is needed, since words get more common as a store grows.
 EVIDENCE_SLACK = 0.3
+NO_EVIDENCE = -math.inf
 # Facts at most this far apart were stored together: which of them replaces the other is left to the user.
 STORED_TOGETHER_GAP = timedelta(seconds=1)
 
@@ -276,21 +279,32 @@ def _read_rarity(facts: Iterable[Fact]) -> Steps[dict[str, dict[str, float]]]:
 def _optimistic_evidence(old: Fact, new: Fact, similarity: float, rarity: Mapping[str, float]) -> float:
     """The evidence if each fact is the other's nearest neighbour.
 
-    A cheap upper bound excludes most pairs first. For these the evidence is 0.
+    A cheap upper bound excludes most pairs first. For these there is no evidence at all.
     """
 
     def weigh() -> float:
         old_wording, new_wording = _read_wording(old), _read_wording(new)
         if old_wording is None or new_wording is None:
-            return 0.0
+            return NO_EVIDENCE
+        if _shares_only_subject(old, old_wording, new_wording):
+            return NO_EVIDENCE
         weights = current_constants().contradictions
         bound = bound_evidence(old_wording, new_wording, similarity, rarity, weights)
         if bound <= weights.least - EVIDENCE_SLACK:
-            return 0.0
+            return NO_EVIDENCE
         features = extract_pair_features(old_wording, new_wording, similarity=similarity, rarity=rarity)
         return weigh_features(features, weights)
 
-    return run_reading_rule("contradictions", weigh, 0.0)
+    return run_reading_rule("contradictions", weigh, NO_EVIDENCE)
+
+
+def _shares_only_subject(old: Fact, old_wording: FactWording, new_wording: FactWording) -> bool:
+    """Whether the texts have nothing in common but the subject of the older fact, and the newer one announces no change.
+
+    A subject is part of the text that is compared: it says what both facts are about, not that they state one thing.
+    """
+    shared = old_wording.words & new_wording.words
+    return shared <= set(extract_words(old.subject or "")) and not is_change_announced(old_wording, new_wording)
 
 
 def _adjust_for_neighbours(pair: ContradictingPair, near: NearestFacts) -> float:
