@@ -17,7 +17,7 @@ Ints = NDArray[np.int64]
 Words = NDArray[Any]  # of uint64, which numpy's annotations lose beside a plain int
 Word = TypeVar("Word", int, Words)
 
-# Weights are counted in whole parts of one: sums are exact, so that the order of adding decides no vote.
+# Weights are converted to integers: their sums are exact, so the order of addition decides no vote.
 VOTES_PER_UNIT_WEIGHT = 2**20
 
 UINT64_MASK, HALF_BITS, UINT32_MASK = 2**64 - 1, 32, 2**32 - 1
@@ -27,16 +27,17 @@ SPLITMIX_INCREMENT = 0x9E3779B97F4A7C15
 def detect_communities(source: Ints, target: Ints, weight: Floats, nodes: int, *, seed: int, rounds: int) -> Ints:
     """The community of each node by label propagation (Raghavan 2007; 000, GraphAnalyzer).
 
-    Every node begins with a label of its own. In a round all nodes are visited in one seeded order, and each takes the
-    label that weighs most among its neighbours, argmaxₗ Σ w(v, u)·[label(u) = l]. Of equals it keeps its own, or draws
-    by a lot that belongs to this node and this label: one order of labels for all lets a few of them flood the graph.
-    It ends when nobody moves (each move adds to the weight inside communities, so that comes) or after `rounds`.
-    Communities are numbered by falling size, then by smallest node; a node without neighbours is one of its own.
-    Edges have no direction here: given once or both ways, those between two nodes count together.
+    Every node starts with its own label. A round visits all nodes in one seeded order, and each takes the
+    label of the highest weight among its neighbours, argmaxₗ Σ w(v, u)·[label(u) = l]. Among equal labels a
+    node keeps its own, otherwise a hash of node and label decides: with one order of labels for all nodes, a
+    few labels would flood the graph. The iteration ends when no node changes (every change adds to the weight
+    inside communities, so it does end) or after `rounds`. Communities are numbered by descending size, then
+    by smallest node. A node without neighbours is its own community. Edges are undirected: all edges between
+    two nodes add up, in either direction.
 
-    Nodes that are not neighbours cannot see each other move, so they move at once: a turn is for all nodes whose
-    neighbours of an earlier place have had theirs, and the labels are those of going one by one. Two triangles joined
-    by an edge, and a loner:
+    Nodes that are not neighbours do not affect each other and are updated together: a turn has all nodes
+    whose neighbours with an earlier place are done. The labels are the same as one by one. Two triangles
+    joined by an edge, and a single node:
 
     >>> source, target = np.array([[0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3]])
     >>> detect_communities(source, target, np.ones(7), 7, seed=1, rounds=10).tolist()
@@ -69,7 +70,7 @@ def detect_communities_reference(
 
 
 def number_communities(labels: Ints) -> Ints:
-    """Labels as numbers from 0 by falling size of their community, then by its smallest node.
+    """Labels renumbered from 0 by descending size of the community, then by its smallest node.
 
     >>> number_communities(np.array([7, 5, 5, 9])).tolist()
     [1, 0, 0, 2]
@@ -81,7 +82,7 @@ def number_communities(labels: Ints) -> Ints:
 
 
 def splitmix64(word: Word) -> Word:
-    """A draw out of 64 bits: splitmix64 (Steele, Lea, Flood 2014), so that a seed means the same everywhere and for ever.
+    """A 64-bit hash, splitmix64 (Steele, Lea, Flood 2014): a seed gives the same result on every platform.
 
     >>> hex(splitmix64(SPLITMIX_INCREMENT))
     '0xe220a8397b1dcdaf'
@@ -93,54 +94,56 @@ def splitmix64(word: Word) -> Word:
 
 
 def tie_break_hash(key: Word, label: Word) -> Word:
-    """What a node with this key draws for a label when labels weigh the same; the smallest wins.
+    """The hash of a node's key and a label. Of labels with equal weight the smallest hash wins.
 
     >>> tie_break_hash(0, 0) == splitmix64(SPLITMIX_INCREMENT) >> 32
     True
     """
-    drawn: Word = splitmix64(key + (label + 1) * SPLITMIX_INCREMENT) >> HALF_BITS
-    return drawn
+    high_bits: Word = splitmix64(key + (label + 1) * SPLITMIX_INCREMENT) >> HALF_BITS
+    return high_bits
 
 
 def _count_votes(source: Sequence[int], target: Sequence[int], weight: Sequence[float]) -> Mapping[int, Counter[int]]:
-    """What each node's neighbours weigh with it."""
+    """The votes of each node's neighbours."""
     votes: defaultdict[int, Counter[int]] = defaultdict(Counter)
-    for one, other, heavy in zip(source, target, weight, strict=True):
-        if one != other and round(heavy * VOTES_PER_UNIT_WEIGHT) > 0:
-            votes[one][other] += round(heavy * VOTES_PER_UNIT_WEIGHT)
-            votes[other][one] += round(heavy * VOTES_PER_UNIT_WEIGHT)
+    for start, end, edge_weight in zip(source, target, weight, strict=True):
+        edge_votes = round(edge_weight * VOTES_PER_UNIT_WEIGHT)
+        if start != end and edge_votes > 0:
+            votes[start][end] += edge_votes
+            votes[end][start] += edge_votes
     return votes
 
 
 def _choose_label(labels: Sequence[int], own: int, votes: Mapping[int, int], key: int) -> int:
-    heard: Counter[int] = Counter()
+    label_votes: Counter[int] = Counter()
     for neighbour, weight in votes.items():
-        heard[labels[neighbour]] += weight
-    most = max(heard.values())
-    tied = [label for label in heard if heard[label] == most]
+        label_votes[labels[neighbour]] += weight
+    most = max(label_votes.values())
+    tied = [label for label in label_votes if label_votes[label] == most]
     return own if own in tied else min(tied, key=lambda label: (tie_break_hash(key, label), label))
 
 
 @dataclass(frozen=True, slots=True)
 class _NeighbourVotes:
-    """Who hears whom: node v hears `heard[starts[v] : starts[v + 1]]`, each with its votes."""
+    """Neighbours of all nodes: those of v are `neighbours[starts[v] : starts[v + 1]]`, each with its votes."""
 
     starts: Ints
-    heard: Ints
+    neighbours: Ints
     votes: Ints
 
     def entries(self, nodes: Ints) -> tuple[Ints, Ints]:
-        """What these nodes hear, one node after the other, and by which of them each is heard."""
+        """The entries of these nodes, one node after the other, and for each the index of its node."""
         by, entries = expand_runs(self.starts[nodes], self.starts[nodes + 1] - self.starts[nodes])
         return entries, by
 
 
 def _build_neighbour_votes(source: Ints, target: Ints, weight: Floats, nodes: int) -> _NeighbourVotes:
-    one, other, votes = _merge_neighbour_pairs(source, target, weight, nodes)
-    hearing, heard = np.concatenate([one, other]), np.concatenate([other, one])
-    order = sort_order(hearing)
-    starts = np.concatenate([[0], np.cumsum(np.bincount(hearing, minlength=nodes))])
-    return _NeighbourVotes(starts, heard[order], np.tile(votes, 2)[order])
+    smaller, larger, votes = _merge_neighbour_pairs(source, target, weight, nodes)
+    owners = np.concatenate([smaller, larger])
+    neighbours = np.concatenate([larger, smaller])
+    order = sort_order(owners)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=nodes))])
+    return _NeighbourVotes(starts, neighbours[order], np.tile(votes, 2)[order])
 
 
 def _merge_neighbour_pairs(source: Ints, target: Ints, weight: Floats, nodes: int) -> tuple[Ints, Ints, Ints]:
@@ -150,8 +153,8 @@ def _merge_neighbour_pairs(source: Ints, target: Ints, weight: Floats, nodes: in
     pairs = (np.minimum(source, target) * nodes + np.maximum(source, target))[counts]
     order = np.argsort(pairs)
     first = _run_starts(pairs[order])
-    one, other = np.divmod(pairs[order[first]], nodes)
-    return one, other, np.add.reduceat(votes[counts][order], first)
+    smaller, larger = np.divmod(pairs[order[first]], nodes)
+    return smaller, larger, np.add.reduceat(votes[counts][order], first)
 
 
 def _rank_visits(keys: Words) -> Ints:
@@ -162,16 +165,16 @@ def _rank_visits(keys: Words) -> Ints:
 
 
 def _schedule_turns(around: _NeighbourVotes, places: Ints) -> Iterator[Ints]:
-    """Nodes that may move at once, turn after turn. Who has no neighbours has no turn."""
+    """The nodes of each turn, which can be updated together. Nodes without neighbours have no turn."""
     degree = np.diff(around.starts)
-    hearing = np.repeat(np.arange(len(places)), degree)
-    ahead = np.bincount(hearing[places[around.heard] < places[hearing]], minlength=len(places))
+    owners = np.repeat(np.arange(len(places)), degree)
+    ahead = np.bincount(owners[places[around.neighbours] < places[owners]], minlength=len(places))
     turn = np.flatnonzero((ahead == 0) & (degree > 0))
     while len(turn):
         yield turn
         entries, by = around.entries(turn)
-        heard = around.heard[entries]
-        later, times = np.unique(heard[places[heard] > places[turn[by]]], return_counts=True)
+        neighbours = around.neighbours[entries]
+        later, times = np.unique(neighbours[places[neighbours] > places[turn[by]]], return_counts=True)
         ahead[later] -= times
         turn = later[ahead[later] == 0]
 
@@ -179,24 +182,29 @@ def _schedule_turns(around: _NeighbourVotes, places: Ints) -> Iterator[Ints]:
 def _propagate_labels(
     labels: Ints, waiting: NDArray[np.bool_], turns: Sequence[Ints], around: _NeighbourVotes, keys: Words
 ) -> bool:
-    """One round, in place; whether anybody moved. Who has heard nothing new since its last visit would stay: it is not waiting."""
-    anybody = False
+    """Run one round in place. Returns whether a label changed.
+
+    Only waiting nodes are visited: a node whose neighbours did not change since its last visit keeps its label.
+    """
+    changed = False
     for turn in turns:
         nodes = turn[waiting[turn]]
         if not len(nodes):
             continue
         chosen = _choose_labels(nodes, labels, around, keys)
         moved = nodes[chosen != labels[nodes]]
-        labels[nodes], waiting[nodes] = chosen, False
-        waiting[around.heard[around.entries(moved)[0]]] = True
-        anybody |= len(moved) > 0
-    return anybody
+        labels[nodes] = chosen
+        waiting[nodes] = False
+        moved_entries, _ = around.entries(moved)
+        waiting[around.neighbours[moved_entries]] = True
+        changed |= len(moved) > 0
+    return changed
 
 
 def _choose_labels(nodes: Ints, labels: Ints, around: _NeighbourVotes, keys: Words) -> Ints:
-    """The label that each of these nodes takes."""
+    """The new label of each of these nodes."""
     entries, by = around.entries(nodes)
-    ballots = by * len(labels) + labels[around.heard[entries]]
+    ballots = by * len(labels) + labels[around.neighbours[entries]]
     order = np.argsort(ballots)
     first = _run_starts(ballots[order])
     weights = np.add.reduceat(around.votes[entries[order]], first)
@@ -206,10 +214,10 @@ def _choose_labels(nodes: Ints, labels: Ints, around: _NeighbourVotes, keys: Wor
 
 
 def _break_ties(voter: Ints, label: Ints, *, own: Ints, keys: Words) -> Ints:
-    """Of the labels that weigh most with a voter its own, or the one with the smallest lot."""
-    lots = tie_break_hash(keys[voter], label.astype(np.uint64))
-    lots[label == own[voter]] = 0
-    winner = np.minimum.reduceat(lots << HALF_BITS | label.astype(np.uint64), _run_starts(voter))
+    """Of the tied labels of a voter its own, otherwise the one with the smallest hash."""
+    hashes = tie_break_hash(keys[voter], label.astype(np.uint64))
+    hashes[label == own[voter]] = 0
+    winner = np.minimum.reduceat(hashes << HALF_BITS | label.astype(np.uint64), _run_starts(voter))
     return (winner & UINT32_MASK).astype(np.int64)
 
 

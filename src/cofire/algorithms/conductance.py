@@ -74,7 +74,7 @@ def tag_similarities(tags: Sequence[frozenset[str]], query_tags: AbstractSet[str
 
 
 def build_synapse_edges(source: Ints, target: Ints, *, weight: Floats, degree: Ints) -> ConductanceEdges:
-    """w/d: a fact shares what it passes on among its neighbours (000 step 2). `degree` is that of each link's source.
+    """w/d: a fact divides its activation among its neighbours (000 step 2). `degree` is that of each link's source.
 
     >>> build_synapse_edges(
     ...     np.array([0]), np.array([1]), weight=np.array([0.8]), degree=np.array([4])
@@ -87,7 +87,7 @@ def build_synapse_edges(source: Ints, target: Ints, *, weight: Floats, degree: I
 
 
 def build_diffusion_edges(source: Ints, target: Ints, *, weight: Floats, confidence: Floats) -> ConductanceEdges:
-    """w·c: a half-trusted link passes half (001).
+    """w·c: a link of confidence ½ passes half (001).
 
     >>> zero, one = np.array([0]), np.array([1])
     >>> build_diffusion_edges(zero, one, weight=np.array([0.8]), confidence=np.array([0.5])).conductance.tolist()
@@ -115,7 +115,7 @@ def build_energy_edges(
 
 
 def merge_parallel_edges(source: Ints, target: Ints, conductance: Floats) -> ConductanceEdges:
-    """Parallel links as one edge that conducts unless none of them does: noisy-or, 1 − Π(1 − c), at most 1.
+    """Merge parallel links into one edge by noisy-or: 1 − Π(1 − c), at most 1.
 
     Edges are ordered by source, then by target.
 

@@ -20,7 +20,7 @@ UndirectedEdgeKey = tuple[int, int, str]
 
 @dataclass(frozen=True, slots=True)
 class UndirectedEdge:
-    """An edge without direction, which takes a place at both ends. A lasting one, made by somebody, neither moves nor changes."""
+    """An undirected edge, which takes a slot at both ends. A `lasting` edge, made by a user, never changes."""
 
     kind: str
     pair: tuple[int, int]
@@ -30,7 +30,7 @@ class UndirectedEdge:
 
 @dataclass(frozen=True, slots=True)
 class CandidateEdges:
-    """Ties of one kind that look for a place, as arrays: each pair of nodes once and in order, its smaller one first."""
+    """New edges of one kind, as arrays: each pair of nodes once and sorted, `one` the smaller node."""
 
     kind: str
     one: Ints
@@ -39,7 +39,7 @@ class CandidateEdges:
 
     @classmethod
     def of(cls, kind: str, ends: tuple[Ints, Ints], weight: Floats) -> CandidateEdges:
-        """Of any pairs, of which several may be the same: then the first counts. A node is not tied to itself.
+        """Candidates from pairs in any order. Of equal pairs the first counts; self-loops are left out.
 
         >>> CandidateEdges.of(
         ...     "similar", (np.array([2, 3, 1, 0]), np.array([1, 3, 2, 1])), np.array([0.5, 1.0, 0.4, 0.3])
@@ -57,7 +57,7 @@ class CandidateEdges:
 
 @dataclass(frozen=True, slots=True)
 class DegreeCapResult:
-    """What changes: offers that found a place, held ties with a new weight, held ones that gave way. By their ends; the rest stays."""
+    """The changes: new edges, existing edges with a new weight, and existing edges that are removed. Sorted by ends."""
 
     written: CandidateEdges
     refreshed: tuple[UndirectedEdge, ...]
@@ -67,12 +67,13 @@ class DegreeCapResult:
 def apply_degree_cap(
     held: Iterable[UndirectedEdge], offers: CandidateEdges, *, cap: int, displaceable: Sequence[str]
 ) -> DegreeCapResult:
-    """Offers that find a place at both ends, no node having more than `cap` (002 §10, Degree cap; §16, eviction order).
+    """Write offered edges while no node has more than `cap` edges (002 §10, Degree cap; §16, eviction order).
 
-    They come by falling weight, then by their ends. One that is held already takes its new weight and no new place. At a
-    full node an offer takes the place of the first displaceable tie that weighs less: kinds in the order given, within
-    a kind the lightest. All others count but stay, so a node full of them takes nothing. Where a node is over the cap
-    (people link what they like, and a cap may be lowered) enough must give way to come down to it, or nothing is written.
+    Offers are processed by descending weight, then by their ends. An offer that exists already updates the
+    weight and needs no slot. At a full node an offer displaces the first displaceable edge of lower weight:
+    kinds in the given order, within a kind the lightest. Edges of other kinds count but stay. At a node over
+    the cap (users may add edges, and a cap may be lowered) enough edges must be displaced to reach the cap,
+    otherwise the offer is dropped.
 
     >>> held = [UndirectedEdge("similar", (1, 2), 0.4), UndirectedEdge("supports", (1, 3), 0.1)]
     >>> offers = CandidateEdges.of("similar", (np.array([1, 1]), np.array([4, 5])), np.array([0.5, 0.6]))
@@ -97,7 +98,7 @@ def apply_degree_cap(
 
 
 def _index_by_key(ties: Iterable[UndirectedEdge]) -> dict[UndirectedEdgeKey, UndirectedEdge]:
-    """Each tie by its ends and kind, of several the lasting or else the heaviest; a node is not tied to itself."""
+    """The edges by ends and kind. Of duplicates the lasting or heaviest one counts; self-loops are left out."""
     places: dict[UndirectedEdgeKey, UndirectedEdge] = {}
     for tie in ties:
         one, other = tie.pair
@@ -115,7 +116,7 @@ def _edge_precedence(tie: UndirectedEdge) -> tuple[bool, float, tuple[int, int]]
 def _match_existing_edges(
     before: Mapping[UndirectedEdgeKey, UndirectedEdge], offers: CandidateEdges
 ) -> dict[int, UndirectedEdgeKey]:
-    """The rows of offers that are held already, and where they sit."""
+    """The rows of offers that exist already, with the keys of their edges."""
     sitting = [place for place in before if place[2] == offers.kind]
     if not sitting or not len(offers.one):
         return {}
@@ -128,7 +129,7 @@ def _match_existing_edges(
 
 @dataclass
 class _NodeSlots:
-    """Who sits where while offers come: how many at each node, which nodes take no more, who was held there, and who left."""
+    """Slots while offers are processed: the number taken per node, closed nodes, existing edges per node, and removed edges."""
 
     taken: list[int]
     closed: bytearray
@@ -144,8 +145,11 @@ def _assign_slots(
     cap: int,
     displaceable: Sequence[str],
 ) -> tuple[list[int], set[UndirectedEdgeKey]]:
-    """The rows of offers that took a place, and the held ties that lost theirs. One that gave way before its own weight was called
-    tries again then. As offers come by falling weight, none of them gives way to a later one: only who was held does."""
+    """The rows of offers that took a slot, and the existing edges that lost theirs.
+
+    An existing edge that was displaced before its own offer is processed competes again with it. Offers are
+    processed by descending weight, so that only existing edges are displaced, never offers.
+    """
     seats, seated = _create_slots(rescored, int(offers.other.max(initial=-1))), list[int]()
     taken, closed = seats.taken, seats.closed
     order = np.argsort(-offers.weight, kind="stable")
@@ -175,11 +179,11 @@ def _create_slots(held: Mapping[UndirectedEdgeKey, UndirectedEdge], highest: int
 def _displace_lighter_edges(
     seats: _NodeSlots, ends: tuple[int, int], weight: float, cap: int, displaceable: Sequence[str]
 ) -> bool:
-    """Let the lighter give way at both ends; whether enough could, else nobody does."""
+    """Displace lighter edges at both ends. Returns False, and displaces none, if there are too few."""
     ways = [
         _choose_displaced_edges(seats.held[node], seats.taken[node] + 1 - cap, weight, displaceable) for node in ends
     ]
-    # Who has too few ties lighter than this one has too few for all that follow.
+    # A node with too few edges lighter than this offer has too few for all later offers.
     for node in (node for node, leaving in zip(ends, ways, strict=True) if leaving is None):
         seats.closed[node] = True
     if None in ways:
@@ -195,7 +199,7 @@ def _displace_lighter_edges(
 def _choose_displaced_edges(
     seats: Mapping[UndirectedEdgeKey, UndirectedEdge], surplus: int, weight: float, displaceable: Sequence[str]
 ) -> list[UndirectedEdgeKey] | None:
-    """Who leaves a node for a tie of this weight; None where too few may."""
+    """The edges of a node that an edge of this weight displaces; None if there are too few."""
     if surplus <= 0:
         return []
     lighter = [

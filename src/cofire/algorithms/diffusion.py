@@ -32,8 +32,8 @@ class DiffusionRule:
 class DiffusionHop:
     """The state after a hop. `frontier` is what arrived and is kept, `trails` the sum so far: a row a seed, a column a fact.
 
-    `passed` is what went along each edge, `reached` the kept activation of each fact; `dropped` marks facts that stronger
-    ones kept out.
+    `passed` is the activation along each edge, `reached` the kept activation of each fact; `dropped` marks facts below
+    the strongest ones.
     """
 
     frontier: Floats
@@ -58,9 +58,9 @@ def diffuse_hop(
 
 
 def compute_arrivals(activation: Floats, visited: Mask, edges: ConductanceEdges, *, decay: float) -> Floats:
-    """What arrives one hop on: aⱼ = Σᵢ aᵢ·wᵢⱼ·cᵢⱼ·decay over the parents i (001). A row a seed, a column a fact.
+    """The activation that arrives after a hop: aⱼ = Σᵢ aᵢ·wᵢⱼ·cᵢⱼ·decay over the parents i (001). A row a seed, a column a fact.
 
-    A fact that a seed has visited gets nothing from it again: no activation comes back. A half-trusted edge gives half:
+    A fact that a seed has visited gets no more activation from it. An edge of confidence ½ passes half:
 
     >>> edges = ConductanceEdges(np.array([0, 0]), np.array([1, 2]), np.array([1.0, 0.5]), np.arange(2))
     >>> compute_arrivals(np.array([[1.0, 0.0, 0.0]]), np.array([[True, False, False]]), edges, decay=0.7).tolist()
@@ -98,7 +98,7 @@ def refine_kept_facts(total: Floats, kept: Mask, edges: ConductanceEdges, rule: 
 
 
 def refine_activation(activation: Floats, edges: ConductanceEdges, *, damping: float, iterations: int) -> Floats:
-    """PageRank among the facts that were reached, restarted at what they got (001; the rulings' reading).
+    """PageRank among the reached facts, restarted at their activations (001; the rulings' reading).
 
     next = (1 − d)·a₀ + d·inflow. The inflow is the mean of a fact and of all that have an edge to it, each weighted by its
     edge, itself by 1. Shares of a sum would lift facts with many edges: in the chain S–A–B–C they put A above S.

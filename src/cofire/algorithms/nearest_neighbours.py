@@ -13,7 +13,7 @@ from cofire.index.native import keep_highest
 Matrix = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
-# The threads of BLAS wait for each other after each product: few large products are faster than many small ones.
+# BLAS threads synchronise after each product, so few large products are faster than many small ones.
 BLOCK_ROWS = 2_048
 NO_NEIGHBOUR = -1
 CELL_SIZE = 256
@@ -30,13 +30,13 @@ class NeighbourPairs:
 
 
 def find_nearest_pairs(vectors: Matrix, wanted: Rows, k: int, *, exact_up_to: int) -> NeighbourPairs:
-    """For every wanted row of unit vectors its k nearest other rows.
+    """The k nearest other rows of every wanted row of unit vectors.
 
-    Beyond `exact_up_to` rows, vectors are sorted into cells of a few hundred around chance centres, and only the cells nearest
-    to a row are looked at, so that the work grows with the number of rows and not with its square.
+    Beyond `exact_up_to` rows, vectors are assigned to cells of a few hundred around sampled centres. Only
+    the nearest cells of a row are searched, so that the work does not grow with the square of the rows.
 
-    >>> found = find_nearest_pairs(np.array([[1, 0], [0.9, 0.1], [0, 1]], np.float32), np.array([0]), 1, exact_up_to=10)
-    >>> found.left.tolist(), found.right.tolist()
+    >>> pairs = find_nearest_pairs(np.array([[1, 0], [0.9, 0.1], [0, 1]], np.float32), np.array([0]), 1, exact_up_to=10)
+    >>> pairs.left.tolist(), pairs.right.tolist()
     ([0], [1])
     """
     if len(vectors) < 2 or not len(wanted) or k < 1:
@@ -66,33 +66,38 @@ def _search_by_cells(vectors: Matrix, wanted: Rows, k: int) -> NeighbourPairs:
 
 
 def _search_blocks(vectors: Matrix, wanted: Rows, cells: Iterable[tuple[Rows, Rows]], k: int) -> NeighbourPairs:
-    """The k nearest of each wanted row. For each cell: who looks into it, as places among the wanted, and the rows inside."""
+    """The k nearest of each wanted row. A cell is the indices of the wanted rows that search it, and its own rows."""
     cosines, rows = _make_shortlist(len(wanted), k)
-    for looking, inside in cells:
-        among = vectors[inside].T
-        for block in _split_rows(looking, BLOCK_ROWS):
-            block_cosines = vectors[wanted[block]] @ among
-            keep_highest(block_cosines, inside, owners=block, own_names=wanted[block], best=cosines, best_names=rows)
+    for searching, members in cells:
+        member_vectors = vectors[members].T
+        for block in _split_rows(searching, BLOCK_ROWS):
+            block_cosines = vectors[wanted[block]] @ member_vectors
+            keep_highest(block_cosines, members, owners=block, own_names=wanted[block], best=cosines, best_names=rows)
     is_filled = rows != NO_NEIGHBOUR
     return NeighbourPairs(np.repeat(wanted, k)[is_filled.ravel()], rows[is_filled], cosines[is_filled])
 
 
 def _make_shortlist(rows: int, most: int) -> tuple[Matrix, Rows]:
-    """The highest cosines of so many rows and whose they are, none yet."""
-    return np.full((rows, most), -np.inf, np.float32), np.full((rows, most), NO_NEIGHBOUR, np.int64)
+    """Empty arrays for the highest cosines of each row and their neighbours."""
+    cosines = np.full((rows, most), -np.inf, np.float32)
+    neighbours = np.full((rows, most), NO_NEIGHBOUR, np.int64)
+    return cosines, neighbours
 
 
 def _assign_cells(vectors: Matrix, centres: Matrix, wanted: Rows, probes: int) -> tuple[Rows, Rows]:
-    """The cell of every row, and the cells to look into for the wanted ones. These are mostly all, so that one product gives both."""
+    """The cell of every row, and the cells to search for the wanted rows. One product serves both: most rows are wanted."""
     cosines, cells = _make_shortlist(len(vectors), probes)
     for rows in _split_rows(np.arange(len(vectors)), BLOCK_ROWS):
-        block, nobody = vectors[rows[0] : rows[-1] + 1] @ centres.T, np.full(len(rows), NO_NEIGHBOUR)
-        keep_highest(block, np.arange(len(centres)), owners=rows, own_names=nobody, best=cosines, best_names=cells)
+        block_cosines = vectors[rows[0] : rows[-1] + 1] @ centres.T
+        no_names = np.full(len(rows), NO_NEIGHBOUR)
+        keep_highest(
+            block_cosines, np.arange(len(centres)), owners=rows, own_names=no_names, best=cosines, best_names=cells
+        )
     return cells[:, 0], cells[wanted]
 
 
 def _compute_centres(vectors: Matrix, count: int) -> Matrix:
-    """Every so-many-th vector, moved once to the middle of those nearest to it among a sample."""
+    """Vectors at regular steps, each moved once to the mean of its nearest vectors among a sample."""
     centres = vectors[:: max(1, len(vectors) // count)][:count].copy()
     sample = vectors[:: max(1, len(vectors) // (16 * count))]
     home = np.concatenate(

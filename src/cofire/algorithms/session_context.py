@@ -1,4 +1,4 @@
-"""What a turn of a conversation borrows from the turns around it."""
+"""Context of a session: the score that a turn borrows from the turns around it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class SessionContext:
-    """How much the turn before and the turn after count, what each further turn loses, and how far it goes.
+    """Weights of the turns before and after, the decay per further turn, and the number of turns (`reach`).
 
-    A fact of more than `short` words stands for itself and borrows less.
+    A fact of more than `short` words borrows less.
     """
 
     before: float
@@ -26,7 +26,7 @@ class SessionContext:
     short: float
 
     def weights(self) -> Floats:
-        """One a turn around: those before, the nearest first, then those after.
+        """A weight per turn around: the turns before, nearest first, then those after, nearest first.
 
         >>> SessionContext(0.4, 0.2, 0.5, 2, 25).weights().tolist()
         [0.4, 0.2, 0.2, 0.1]
@@ -34,11 +34,11 @@ class SessionContext:
         return _turn_weights(self, self.reach)
 
     def nearest(self, reach: int) -> Floats:
-        """The same of the nearest turns alone."""
+        """The weights of the nearest turns only."""
         return _turn_weights(self, reach)
 
     def usual(self, mean_length: float) -> float:
-        """How many times as long a turn of mean length is, with what it borrows from others of mean length.
+        """The factor by which borrowing lengthens a turn of mean length among turns of mean length.
 
         >>> SessionContext(0.4, 0.2, 0.5, 1, 25).usual(10.0), SessionContext(0.4, 0.2, 0.5, 1, 25).usual(50.0)
         (1.6, 1.3)
@@ -46,7 +46,7 @@ class SessionContext:
         return _mean_length_factor(self, mean_length)
 
     def lends(self) -> Floats:
-        """The same from the other side: a turn lends to those after it what they count of a turn before them."""
+        """The weights of lending: a turn lends to a later turn with the weight that this one has for a turn before it."""
         return _lending_weights(self)
 
 
@@ -68,8 +68,9 @@ def _mean_length_factor(context: SessionContext, mean_length: float) -> float:
 
 @lru_cache(maxsize=16)
 def length_penalties(worth: float, short: float) -> Floats:
-    """What it counts that a fact has few words, by their number; the last holds for all beyond: worth · (ln(1 + words) / ln(1 + short)
-    − 1), of up to `short` words.
+    """The penalty of short facts by their number of words: worth · (ln(1 + words) / ln(1 + short) − 1).
+
+    The last entry, 0, is for facts of `short` words and more.
 
     >>> length_penalties(0.3, 3).round(2).tolist()
     [-0.3, -0.15, -0.06, 0.0]
@@ -79,7 +80,7 @@ def length_penalties(worth: float, short: float) -> Floats:
 
 
 def borrowing_factors(lengths: NDArray[np.floating], *, short: float) -> Floats:
-    """How much a fact of this many words borrows: min(1, short / length).
+    """The share that a fact of this length borrows: min(1, short / length).
 
     >>> borrowing_factors(np.array([10.0, 50.0]), short=25).tolist()
     [1.0, 0.5]
@@ -90,7 +91,7 @@ def borrowing_factors(lengths: NDArray[np.floating], *, short: float) -> Floats:
 def borrow_from_context(
     values: NDArray[np.floating], around: NDArray[np.int32], opened: Floats, context: SessionContext
 ) -> Floats:
-    """What each fact borrows: Σ weight(turn) · value(turn), as far as it is open. `values` has a row a turn, `around` names rows.
+    """The borrowed values of each fact: opened · Σ weight(turn) · value(turn). `around` has rows of `values`.
 
     >>> context = SessionContext(before=0.4, after=0.2, decay=0.5, reach=1, short=25)
     >>> borrow_from_context(
@@ -99,19 +100,21 @@ def borrow_from_context(
     [[2.0], [0.4]]
     """
     turns = select_nearest_turns(around, context)
-    # Where there is no turn, -1 is the last row: one of nothing.
+    # A missing turn is -1, the last row, which is zeros.
     lent = np.concatenate([values, np.zeros_like(values[:1])])[turns]
     weights = context.nearest(turns.shape[1] // 2)
     return np.asarray(np.einsum("t,ftv->fv", weights, lent) * opened[:, None])
 
 
 def select_nearest_turns(around: NDArray[np.int32], context: SessionContext) -> NDArray[np.int32]:
-    """Of the turns around facts those that they borrow from.
+    """The turns around facts that are within the reach of the context.
 
     >>> select_nearest_turns(np.array([[1, 2, 3, 4]], np.int32), SessionContext(0.4, 0.2, 0.5, 1, 25)).tolist()
     [[1, 3]]
     """
-    told = around.shape[1] // 2
-    if context.reach >= told:
+    turns_per_side = around.shape[1] // 2
+    if context.reach >= turns_per_side:
         return around
-    return np.concatenate([around[:, : context.reach], around[:, told : told + context.reach]], axis=1)
+    before = around[:, : context.reach]
+    after = around[:, turns_per_side : turns_per_side + context.reach]
+    return np.concatenate([before, after], axis=1)

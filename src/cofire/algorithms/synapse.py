@@ -16,9 +16,9 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class SynapseRule:
-    """The constants of a round: `retention` δ, `spread` S and `threshold` θ of 000, `slope` γ of the paper (1 on the page).
+    """The constants of a round: `retention` δ, `spread` S and `threshold` θ of 000, `slope` γ of the paper (1 in 000).
 
-    `inhibition` is β of the paper. None cuts hard, as the page does: only the `top_m` (M) strongest facts stay active.
+    `inhibition` is β of the paper. None is the hard cut of 000: only the `top_m` (M) strongest facts stay active.
     """
 
     retention: float
@@ -31,9 +31,9 @@ class SynapseRule:
 
 @dataclass(frozen=True, slots=True)
 class SynapseRound:
-    """The result of a round: `arriving` is the sum at each row, `passed` what went along each edge.
+    """The result of a round: `arriving` is the sum at each row, `passed` the activation along each edge.
 
-    `inhibited` marks the rows that stronger ones silenced.
+    `inhibited` marks the rows that inhibition reduced to 0.
     """
 
     activation: Floats
@@ -47,8 +47,8 @@ def run_synapse_round(
 ) -> SynapseRound:
     """One round (000 steps 2 to 4; the SYNAPSE paper, arXiv 2601.02744).
 
-    uᵢ = δ·aᵢ + S·Σⱼ cⱼᵢ·aⱼ, then inhibition, then aᵢ = σ(γ·(ûᵢ − θ)). Rows that nothing reached, and rows that are
-    silenced, are at 0. Of equals the smaller of `ties` stays. The chain A–B–C of weight 1 with A at .8, after three rounds:
+    uᵢ = δ·aᵢ + S·Σⱼ cⱼᵢ·aⱼ, then inhibition, then aᵢ = σ(γ·(ûᵢ − θ)). Rows without activation
+    and inhibited rows are at 0. Of equals the smaller of `ties` stays. The chain A–B–C of weight 1 with A at .8, after three rounds:
 
     >>> source, target = np.array([0, 1, 1, 2]), np.array([1, 0, 2, 1])
     >>> chain = ConductanceEdges(source, target, np.array([1.0, 0.5, 0.5, 1.0]), np.arange(4))
@@ -69,14 +69,14 @@ def run_synapse_round(
 
 
 def _cut_to_top(arriving: Floats, top: Ints) -> Floats:
-    """The lateral inhibition of the page: only the strongest are left."""
+    """The lateral inhibition of 000: only the strongest rows stay."""
     left = np.zeros_like(arriving)
     left[top] = arriving[top]
     return left
 
 
 def _inhibit(arriving: Floats, top: Ints, inhibition: float) -> Floats:
-    """That of the paper: ûᵢ = max(0, uᵢ − β·Σ_{k ∈ top M} max(0, uₖ − uᵢ))."""
+    """The lateral inhibition of the paper: ûᵢ = max(0, uᵢ − β·Σ_{k ∈ top M} max(0, uₖ − uᵢ))."""
     above = np.maximum(arriving[top][:, None] - arriving[None, :], 0.0).sum(axis=0)
     left: Floats = np.maximum(arriving - inhibition * above, 0.0)
     return left

@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class VectorRows:
-    """Vectors in a larger table, which are not copied: the n-th is `table[at[n]]`, at single or half precision."""
+    """Rows of a larger table, not copied: row n is `table[at[n]]`, in single or half precision."""
 
     table: NDArray[np.float32] | NDArray[np.float16]
     at: NDArray[np.int64]
@@ -28,14 +28,14 @@ class VectorRows:
 
     @property
     def gathered(self) -> NDArray[np.float32]:
-        """The same in a table of their own, at single precision."""
+        """A copy of the rows, in single precision."""
         vectors: NDArray[Any] = self.table.take(self.at, axis=0)
         return widen_half_floats(vectors) if vectors.dtype == np.float16 else vectors
 
 
 def normalise_vectors(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
-    """Rows of length one; a row of nothing stays nothing."""
-    # What np.linalg.norm does for this case, without its search for the case.
+    """Rows scaled to length 1. A row of zeros stays as it is."""
+    # The same as np.linalg.norm, without its overhead.
     length = np.sqrt(np.add.reduce(vectors * vectors, axis=-1, keepdims=True))
     if vectors.ndim > 1 or not length[0] > 0:
         length = np.where(length > 0, length, 1)
@@ -43,9 +43,9 @@ def normalise_vectors(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
 
 
 def dot_products(vectors: NDArray[np.float32], axes: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The dot product of every row with every axis: a row an axis, a column a vector.
+    """The dot product of every vector with every axis: a row per axis, a column per vector.
 
-    Row by row: a product of matrices wakes the threads of BLAS, and for so little work they cost more than they do.
+    Not a matrix product: BLAS threads cost more than they save for so little work.
 
     >>> dot_products(np.array([[1.0, 2.0]]), np.array([[1.0, 0.0], [1.0, 1.0]])).tolist()
     [[1.0], [3.0]]
@@ -54,7 +54,7 @@ def dot_products(vectors: NDArray[np.float32], axes: NDArray[np.float32]) -> NDA
 
 
 def centre_vectors(vectors: NDArray[np.floating], mean: NDArray[np.floating]) -> NDArray[np.float32]:
-    """Vectors as seen from the model's resting point: (v − mean) / |v − mean|, so that unrelated texts are near 0.
+    """Vectors relative to the model's mean: (v − mean) / |v − mean|, so that cosines of unrelated texts are near 0.
 
     >>> centre_vectors(np.array([[1.0, 1.0]]), np.array([1.0, 0.0])).tolist()
     [[0.0, 1.0]]
@@ -65,7 +65,7 @@ def centre_vectors(vectors: NDArray[np.floating], mean: NDArray[np.floating]) ->
 def stack_query_axes(
     question: NDArray[np.floating], mean: NDArray[np.floating], plain: NDArray[np.floating]
 ) -> NDArray[np.float32]:
-    """What vectors are measured along, a row each: the centred question, the model's resting point, the question as it is."""
+    """The axes for dot products, a row each: the centred question, the model's mean, the plain question."""
     return np.stack([question, mean, plain]).astype(np.float32, copy=False)
 
 
@@ -75,13 +75,13 @@ def cosine_spread(vectors: NDArray[np.float32], mean: NDArray[np.float32]) -> tu
     >>> cosine_spread(np.array([[1.0, 0.0], [-1.0, 0.0]], np.float32), np.zeros(2, np.float32))
     (-1.0, 0.0)
     """
-    seen = centre_vectors(vectors, mean)
-    cosines = (seen @ seen.T)[~np.eye(len(seen), dtype=bool)]
+    centred = centre_vectors(vectors, mean)
+    cosines = (centred @ centred.T)[~np.eye(len(centred), dtype=bool)]
     return float(cosines.mean()), float(cosines.std())
 
 
 def centred_cosines(rows: VectorRows, question: NDArray[np.float32], mean: NDArray[np.float32]) -> Floats:
-    """Cosines with a centred question as seen from the resting point, without moving every vector there: (v·q − m·q) / |v − m|.
+    """Centred cosines with a centred question, without centring every vector: (v·q − m·q) / |v − m|.
 
     >>> rows = VectorRows.of(np.array([[1.0, 1.0], [1.0, 0.0]], np.float32))
     >>> centred_cosines(rows, np.array([0.0, 1.0]), np.array([1.0, 0.0])).tolist()
@@ -95,9 +95,10 @@ def centred_cosines(rows: VectorRows, question: NDArray[np.float32], mean: NDArr
 def context_cosines(
     rows: VectorRows, embedded: NDArray[np.bool_], axes: NDArray[np.float32], turns: NDArray[np.int32], weights: Floats
 ) -> tuple[Floats, Floats]:
-    """Cosines of facts with what the turns around each mean, centred, and by themselves as the model says.
+    """Centred cosines of facts with the context of their turns, and plain cosines of the facts alone.
 
-    The first rows are the facts. `turns` has a row a fact: other rows, -1 for none; `weights` says what each of them counts.
+    The first rows are the facts. `turns` has a row per fact with the rows of its turns, -1 for none, and
+    `weights` their weights.
 
     >>> rows = VectorRows.of(np.array([[1.0, 0.0], [0.0, 2.0]], np.float32))
     >>> axes = stack_query_axes(np.array([1.0, 0.0]), np.zeros(2), np.array([1.0, 0.0]))
@@ -108,10 +109,10 @@ def context_cosines(
 
 
 def standardise_cosines(cosines: Floats, by_chance: Floats, *, resting: tuple[float, float], least: int) -> Floats:
-    """How far cosines stand out from what a chance fact of the scope has: (c − mean) / deviation.
+    """Cosines in deviations above chance: (c − mean) / deviation of the cosines of random facts of the scope.
 
-    With fewer than `least` chance values the model's own resting mean and deviation serve; and where all facts of a scope are
-    alike, a fifth of the model's deviation is the least there is.
+    With fewer than `least` chance values, the model's resting mean and deviation are used. The deviation is
+    at least a fifth of the model's, for scopes whose facts are all similar.
 
     >>> standardise_cosines(np.array([0.5]), np.array([]), resting=(0.1, 0.2), least=8).tolist()
     [2.0]
@@ -121,7 +122,7 @@ def standardise_cosines(cosines: Floats, by_chance: Floats, *, resting: tuple[fl
 
 
 def cosine_baseline(by_chance: Floats, *, resting: tuple[float, float], least: int) -> tuple[float, float]:
-    """The mean and the deviation from which cosines stand out.
+    """The mean and the deviation of cosines by chance.
 
     >>> cosine_baseline(np.array([]), resting=(0.1, 0.2), least=8)
     (0.1, 0.2)
@@ -131,14 +132,14 @@ def cosine_baseline(by_chance: Floats, *, resting: tuple[float, float], least: i
 
 
 def _mean_and_deviation(values: Floats) -> tuple[float, float]:
-    """Mean and deviation, without the detours that numpy's own take.
+    """Mean and deviation, without the overhead of numpy's functions.
 
     >>> _mean_and_deviation(np.array([1.0, 3.0]))
     (2.0, 1.0)
     """
     mean = float(np.add.reduce(values)) / len(values)
-    away = values - mean
-    return mean, float(np.vecdot(away, away) / len(values)) ** 0.5
+    differences = values - mean
+    return mean, float(np.vecdot(differences, differences) / len(values)) ** 0.5
 
 
 def geodesic_similarity(cosines: Floats) -> Floats:
