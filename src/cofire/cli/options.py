@@ -126,9 +126,16 @@ def expand_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 arguments[name] = arguments[name].after(ctx.obj)
         return command(**arguments, **values)
 
+    expanded.__doc__ = join_lines(inspect.getdoc(command) or "")
     expanded.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     expanded.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return expanded
+
+
+def join_lines(text: str) -> str:
+    """Each paragraph on one line, so that help is wrapped to the width of the terminal alone."""
+    paragraphs = text.split("\n\n")
+    return "\n\n".join(" ".join(paragraph.splitlines()) for paragraph in paragraphs)
 
 
 def _expand_parameter(command: Callable[..., Any], name: str, hints: dict[str, Any]) -> list[Parameter]:

@@ -122,7 +122,7 @@ def serve_mcp(
 ) -> None:
     """Serve the memory to MCP clients such as Claude, Cursor, VS Code and Codex.
 
-    Clients start this command themselves; --config prints the configuration they need. Requires the extra cofire[mcp].
+    Clients start this command themselves; --config prints the configuration they need. Requires the extra `mcp`.
 
     cofire mcp --config claude-code
     """
