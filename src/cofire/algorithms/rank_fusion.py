@@ -98,15 +98,6 @@ def _sort_descending(rows: NDArray[np.int64], rounded: Floats) -> tuple[list[int
     return rows[order].tolist(), ordered if has_ties else None
 
 
-def scale_values(values: Floats, by: float) -> Floats:
-    """Values times a factor; the array itself for the factor 1, which is the common case.
-
-    >>> scale_values(np.array([1.0, 2.0]), 0.5).tolist()
-    [0.5, 1.0]
-    """
-    return values if by == 1.0 else by * values
-
-
 def reciprocal_rank_scores(places: NDArray[np.integer], *, weight: float, k: float) -> Floats:
     """Weighted reciprocal rank fusion: w / (k + rank), 0 for facts without a rank (Cormack 2009; 000).
 

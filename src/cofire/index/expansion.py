@@ -239,7 +239,6 @@ PositionArray = NDArray[np.int64]
 
 
 RowArray = NDArray[np.int64]
-ShareArray = NDArray[np.float64]
 NO_NAME = -1
 KIND_BITS = 24
 _NO_NAMES: Sequence[str] = ()

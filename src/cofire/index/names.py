@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from cofire.algorithms.array_ops import expand_runs
 from cofire.index.postings import Postings, PostingSegment
 
-PairArray = NDArray[np.int64]
-
 # A fact's position and a name's key in one number, so that all pairs stand in the order of positions.
 NAME_KEY_BITS = 32
 STRENGTH_SCALE = 1_000.0

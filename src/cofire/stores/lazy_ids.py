@@ -1,10 +1,10 @@
-"""Ids and labels decoded on first access, and a lazy property."""
+"""Ids and labels decoded on first access."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, Generic, Protocol, TypeVar, overload
+from typing import Any, Protocol, TypeVar
 from weakref import ref
 
 import numpy as np
@@ -13,40 +13,6 @@ from numpy.typing import NDArray
 T = TypeVar("T")
 
 PlaceArray = NDArray[np.int64]
-
-
-class lazy_property(Generic[T]):
-    """A property that is made when somebody first looks, and then kept. `functools.cached_property` does the same behind a lock
-    up to Python 3.11, and a recall has dozens of them.
-
-    >>> class Cue:
-    ...     @lazy_property
-    ...     def words(self) -> list[str]:
-    ...         return ["pool"]
-    >>> cue = Cue()
-    >>> cue.words is cue.words
-    True
-    """
-
-    def __init__(self, make: Callable[[Any], T]) -> None:
-        self._make, self.__doc__ = make, make.__doc__
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    @overload
-    def __get__(self, one: None, owner: type) -> lazy_property[T]: ...
-
-    @overload
-    def __get__(self, one: object, owner: type | None = None) -> T: ...
-
-    def __get__(self, one: Any, owner: type | None = None) -> T | lazy_property[T]:
-        if one is None:
-            return self
-        # Looked up only until the value stands in its place: this has no __set__.
-        made: T = self._make(one)
-        one.__dict__[self._name] = made
-        return made
 
 
 class LazySequence(Sequence[T]):
@@ -197,15 +163,6 @@ def merge_ids(parts: Iterable[Collection[str]], *, but: Collection[str] = ()) ->
     told = zip(chain.from_iterable(spelled), chain.from_iterable(part.places.tolist() for part in spelled), strict=True)
     found = {id: place for id, place in told if id not in but} if but else dict(told)
     return DecodedIds(spelled[0].ground, np.fromiter(found.values(), np.int64, len(found)), list(found))
-
-
-def select_ids(ids: Sequence[str], rows: PlaceArray) -> list[str]:
-    """Some of these ids; late ones are spelled together, which is faster than one by one.
-
-    >>> select_ids(("a", "b", "c"), np.array([2, 0]))
-    ['c', 'a']
-    """
-    return ids.ground.ids(ids.places[rows]) if isinstance(ids, LazyIds) else [ids[row] for row in rows.tolist()]
 
 
 def decode_ids(ids: NDArray[np.bytes_]) -> list[str]:

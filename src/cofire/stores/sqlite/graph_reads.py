@@ -308,7 +308,7 @@ def find_unmarked_mentions(
 def decode_name_links(
     connection: apsw.Connection, index: FactIndex, found: NamePathColumns, known: NameTexts
 ) -> NameLinkTable:
-    """Paths with ids for positions and words for names. `find_known_names` are names met before."""
+    """The links with ids for positions and texts for names. `known` holds the texts that were read before."""
     return NameLinkTable(
         ids=index.columns.spelled(found.positions),
         loose=index.columns["session"][found.positions] == 0,
@@ -361,8 +361,10 @@ def _fetch_names(connection: apsw.Connection, keys: NDArray[np.int64]) -> dict[i
 def fetch_sentence_bits(
     connection: apsw.Connection, keys: NDArray[np.int64], words: Sequence[str], known: dict[int, Any]
 ) -> NDArray[np.int64]:
-    """In which sentences of these facts the words stand, a bit a sentence; all that nobody cut into sentences stands in every one.
-    Nobody has the key 0. `find_known_names` is what was read since the last change."""
+    """The sentences of these facts that hold each word, one bit a sentence. All bits are set if a text was not split.
+
+    No fact has the key 0. `known` holds what was read since the last change.
+    """
     wanted = keys.tolist()
     if unknown := [key for key in wanted if key not in known]:
         if len(known) + len(unknown) > MAX_CACHED_SENTENCES:

@@ -407,7 +407,3 @@ class SqliteStore(SqliteTransferMixin, SqliteLearningMixin, SqliteCurationMixin)
         # As SQLite knows it, wherever the process has gone since.
         file = self._open_lines().reader.connection.filename
         return sum(os.path.getsize(file + end) for end in ("", "-wal") if os.path.exists(file + end))
-
-
-def _to_carray(values: Sequence[Any]) -> Any:
-    return apsw.carray(tuple(values))
